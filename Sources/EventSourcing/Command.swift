@@ -54,6 +54,9 @@ public protocol Command: Sendable {
 
     func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts
 
+    /// What the realm has to be before anything is decided. It is asked on every attempt, first.
+    func requireRealm(_ facts: Facts) throws(RealmRejection)
+
     /// No I/O, no clock, no chance: they came in with the command.
     func decide(_ facts: Facts) throws(Rejection) -> Decision
 
@@ -86,6 +89,9 @@ extension Command {
     public func rejection(takenClaim kind: String) -> Rejection {
         preconditionFailure("A command that takes a claim must say what it means to be refused it.")
     }
+
+    /// For the commands that run in any realm, open or not.
+    public func requireRealm(_ facts: Facts) throws(RealmRejection) {}
 
     /// For the many commands that don't look at the time.
     public func notBefore(_ time: Timestamp) -> Self { self }

@@ -115,6 +115,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             attempt, epoch: epoch, trustsNames: isFirst)
         let settled: Settled<Outcome>
         do {
+            try command.requireRealm(facts)
             settled = try attempt.settle(command, facts)
         } catch {
             // A repeat of a command that succeeded is refused by its own effect, often.

@@ -3,7 +3,7 @@ internal import Values
 
 /// What most commands look at: the realm that they act in and the one thing that they change.
 /// That the realm is read, and so asserted, is what makes disabling a realm hold at once.
-public struct InRealm<State: StreamState>: Sendable {
+public struct InRealm<State: StreamState>: RealmFacts {
     public let realm: Versioned<Realm>
     public let thing: Versioned<State>
 
@@ -16,12 +16,21 @@ public struct InRealm<State: StreamState>: Sendable {
     }
 }
 
-extension Versioned<Realm> {
-    /// Nothing in a realm changes unless the realm is there and open.
-    func requireOpen<Rejection: Error>(
-        missing: Rejection, disabled: Rejection
-    ) throws(Rejection) {
-        guard exists else { throw missing }
-        if state.isDisabled { throw disabled }
+/// What a command looks at that changes something in a realm: it is decided only where the realm
+/// exists and is open. A command that must run in a disabled realm has facts of another type.
+public protocol RealmFacts: Sendable {
+    var realm: Versioned<Realm> { get }
+}
+
+extension Command where Facts: RealmFacts {
+    public func requireRealm(_ facts: Facts) throws(RealmRejection) {
+        let realm = facts.realm
+        guard realm.exists else { throw .realmNotFound }
+        if realm.state.isDisabled { throw .realmDisabled }
     }
+}
+
+/// The only reason why the domain refuses many commands: what they are about does not exist.
+public enum NotFound<Thing: StreamState>: Error, Equatable, Sendable {
+    case notFound
 }

@@ -47,6 +47,7 @@ public struct Scenario: Sendable {
         let reader = ScenarioReader(history)
         let facts = try await command.gather(reader)
         do {
+            try command.requireRealm(facts)
             let decision = try command.decide(facts)
             for event in decision.events where !reader.streams.contains(event.stream) {
                 Issue.record(
@@ -72,7 +73,8 @@ public struct Verdict<C: Command>: Sendable {
     public let command: C
     /// The streams that it looked at.
     public let read: Set<UUID>
-    public let result: Result<Decision, C.Rejection>
+    /// The command's own rejection, or that of its realm.
+    public let result: Result<Decision, any Error>
 
     /// Exactly these events, and these changes of claims.
     public func then(
@@ -105,12 +107,27 @@ public struct Verdict<C: Command>: Sendable {
     public func thenRejected(
         _ reason: C.Rejection, sourceLocation: SourceLocation = #_sourceLocation
     ) {
+        check(reason, sourceLocation)
+    }
+
+    /// Rejected for what its realm is, before the command itself decides.
+    public func thenRejected(
+        _ reason: RealmRejection, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        check(reason, sourceLocation)
+    }
+
+    private func check<Reason: Error & Equatable>(
+        _ reason: Reason, _ sourceLocation: SourceLocation
+    ) {
         switch result {
         case .success(let decision):
             Issue.record(
                 "Not rejected: \(decision.events.map(\.name))", sourceLocation: sourceLocation)
-        case .failure(let rejection):
+        case .failure(let rejection as Reason):
             #expect(rejection == reason, sourceLocation: sourceLocation)
+        case .failure(let rejection):
+            Issue.record("Rejected: \(rejection)", sourceLocation: sourceLocation)
         }
     }
 

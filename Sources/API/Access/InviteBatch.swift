@@ -43,8 +43,6 @@ struct InviteBatch {
 extension CreateInvites.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .appNotFound: Problem(.noSuchApp)
         // Of names that follow from a new id none is there before.
         case .idTaken: Problem(.internalError)
@@ -56,8 +54,6 @@ extension CreateInvites.Rejection: Refusal {
 extension RevokeInvite.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchInvite)
         case .used: Problem(.inviteUsed)
         }

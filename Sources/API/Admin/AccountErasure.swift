@@ -66,7 +66,7 @@ public struct AccountErasure: Sendable {
             _ = try await commands.dispatch(
                 command, in: realm, id: newID(), digest: [], origin: origin)
             return true
-        } catch is C.Rejection {
+        } catch is C.Rejection, is RealmRejection {
             return false
         } catch let failure as LogFailure {
             throw failure

@@ -33,7 +33,8 @@ extension Call<AdminContext> {
         _ command: C, as write: Write
     ) async throws(Problem) -> Done where C.Rejection: Refusal {
         let result = try await context.commands.attempt(
-            command, in: write.realm, id: write.command, digest: write.digest, by: write.origin)
+            command, in: write.realm, named: .path, id: write.command, digest: write.digest,
+            by: write.origin)
         switch result {
         case .success(let dispatched): return Done(write: write, positions: dispatched.positions)
         case .failure(let refusal): throw refusal.problem

@@ -105,16 +105,6 @@ enum DeviceHistoryRoutes {
     }
 }
 
-extension RevokeCertification.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchClient)
-        }
-    }
-}
-
 extension DeviceHistoryRoutes {
     private static let device = Schema.named(
         "Device",

@@ -154,8 +154,6 @@ enum OwnerAdminRoutes {
 extension AppointOwner.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .accountNotFound: Problem(.noSuchAccount)
         case .onboarded: Problem(.ownerOnboarded)
         }
@@ -165,8 +163,6 @@ extension AppointOwner.Rejection: Refusal {
 extension VouchForMailbox.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .noOwner: Problem(.noSuchAccount, "The realm belongs to nobody.")
         }
     }
@@ -175,8 +171,6 @@ extension VouchForMailbox.Rejection: Refusal {
 extension SetIntegrityKeys.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .invalid(let fault): Problem(of: fault)
         }
     }

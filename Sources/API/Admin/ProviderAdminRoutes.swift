@@ -277,8 +277,6 @@ extension Call<AdminContext> {
 extension ConfigureProvider.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .invalid(let fault): Problem(of: fault)
         case .tooMany(let limit):
             Problem(.invalidField, "There may be \(limit) providers.", field: "provider")
@@ -286,21 +284,9 @@ extension ConfigureProvider.Rejection: Refusal {
     }
 }
 
-extension RemoveProvider.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchProvider)
-        }
-    }
-}
-
 extension IssueDelegatedCode.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .providerNotFound: Problem(.noSuchProvider)
         }
     }

@@ -175,8 +175,6 @@ extension Call<AdminContext> {
 extension SetPushProvider.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .invalid(let fault): Problem(of: fault)
         }
     }
@@ -185,8 +183,6 @@ extension SetPushProvider.Rejection: Refusal {
 extension RemovePushProvider.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notSet: Problem(.noSuchPushProvider)
         }
     }

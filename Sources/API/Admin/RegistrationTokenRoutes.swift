@@ -132,21 +132,9 @@ enum RegistrationTokenRoutes {
 extension CreateRegistrationToken.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         // A name that follows from a new id is of nothing that was there before.
         case .idTaken: Problem(.internalError)
         case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension RevokeRegistrationToken.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchRegistrationToken)
         }
     }
 }

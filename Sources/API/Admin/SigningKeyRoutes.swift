@@ -128,8 +128,6 @@ extension SigningKeys.Entry {
 extension RotateSigningKey.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         // A key is named by its own digest: two of one name were made by no working machine.
         case .idTaken: Problem(.internalError)
         }

@@ -117,11 +117,3 @@ extension Call<AdminContext> {
         return !events.contains { AccountEvent($0) == .erased }
     }
 }
-
-extension EraseSubject.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchRealm)
-        }
-    }
-}

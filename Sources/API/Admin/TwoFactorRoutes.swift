@@ -10,13 +10,3 @@ enum TwoFactorRoutes {
         detail: "For a person who has lost both. They are told by mail."
     ) { ResetTwoFactor(account: $0, mail: $1) }
 }
-
-extension ResetTwoFactor.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchAccount)
-        }
-    }
-}

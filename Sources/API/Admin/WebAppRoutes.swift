@@ -189,8 +189,6 @@ extension Call<AdminContext> {
 extension RegisterWebApp.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .idTaken: Problem(.appExists)
         case .slugTaken: Problem(.appExists, field: "slug")
         case .originTaken: Problem(.appExists, field: "origin")
@@ -202,21 +200,9 @@ extension RegisterWebApp.Rejection: Refusal {
 extension UpdateWebApp.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchApp)
         case .originTaken: Problem(.appExists, field: "origin")
         case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension RemoveWebApp.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchApp)
         }
     }
 }

@@ -3,19 +3,9 @@ internal import HTTP
 internal import Identity
 internal import Values
 
-extension EndBrowserSession.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchSession)
-        }
-    }
-}
-
 extension RequestMailboxMove.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .accountBlocked: Problem(.forbidden)
         case .invalid(let fault): Problem(of: fault)
         }
@@ -25,8 +15,6 @@ extension RequestMailboxMove.Rejection: Refusal {
 extension MoveMailbox.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .accountBlocked: Problem(.forbidden)
         case .invalid(let fault): Problem(of: fault)
         }

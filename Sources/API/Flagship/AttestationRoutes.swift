@@ -130,8 +130,6 @@ extension Call<RealmContext> {
 extension CertifyInstallation.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .challengeOver: .said(.invalidRequest, "invalid challenge")
         case .keyTaken: Problem(.identityTaken)

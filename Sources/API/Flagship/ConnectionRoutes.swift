@@ -147,8 +147,6 @@ extension TokenMint {
 extension BeginConnection.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notSignedIn: Problem(.forbidden)
         case .noKonnector, .noApp, .noConnection: Problem(.noSuchApp)
         }
@@ -158,8 +156,6 @@ extension BeginConnection.Rejection: Refusal {
 extension FinishConnection.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notSignedIn: Problem(.forbidden)
         case .unknown, .over: Problem(.invalidRequest, "The state is not valid")
         }

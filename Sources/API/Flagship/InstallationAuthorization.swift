@@ -171,8 +171,6 @@ extension Call<RealmContext> {
 extension RequestCertification.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .noOwner: Problem(.forbidden)
         }
@@ -182,8 +180,6 @@ extension RequestCertification.Rejection: Refusal {
 extension AdmitInstallation.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.invalidRequest, "The client must be registered")
         case .notOwner, .full: Problem(.forbidden)
         }
@@ -193,8 +189,6 @@ extension AdmitInstallation.Rejection: Refusal {
 extension CertifyByMailedCode.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .noCode: Problem(.invalidGrant)
         }

@@ -131,13 +131,10 @@ enum InstallationRoutes {
             return Response(status: .noContent)
         }
         try call.requireRegistrationToken(of: id)
-        switch try await Commands(call).attempt(DeleteClient(id: id), as: .installation(id)) {
-        case nil:
+        if try await Commands(call).attempt(DeleteClient(id: id), as: .installation(id)) == nil {
             try await call.endUpstreamSession(of: id)
-            return Response(status: .noContent)
-        case .notFound?: return Response(status: .noContent)
-        case let refusal?: throw refusal.problem
         }
+        return Response(status: .noContent)
     }
 }
 
@@ -185,8 +182,7 @@ extension Problem {
 extension RegisterInstallation.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound, .notOffered: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
+        case .notOffered: Problem(.unknownHost)
         // The id was made up for this one, and other names are tried.
         case .idTaken, .nameTaken: Problem(.internalError)
         case .invalid(let fault): .registration(fault)
@@ -197,8 +193,6 @@ extension RegisterInstallation.Rejection: Refusal {
 extension UpdateInstallation.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .nameTaken: .registration("invalid_client_metadata", "client_name is taken")
         case .secretReplaced: .registration("invalid_client_secret", "client_secret is wrong")

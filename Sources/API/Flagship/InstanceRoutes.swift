@@ -80,8 +80,6 @@ enum InstanceRoutes {
         let client = try await call.everything().session.terms.client
         switch try await Commands(call).attempt(SignTerms(), as: .installation(client)) {
         case nil: return Response(status: .noContent)
-        case .realmNotFound?: throw Problem(.unknownHost)
-        case .realmDisabled?: throw Problem(.realmClosed)
         case .noOwner?: throw Problem.said(.forbidden, "Not authorized")
         }
     }

@@ -131,7 +131,7 @@ extension Call<RealmContext> {
             return .jsonAPI(.created, asked.document(id, known, now))
         case .success(.unchanged(let last)):
             return .jsonAPI(.created, asked.document(last, known, now))
-        case .failure(let refusal): return try refusal.response()
+        case .failure(let refusal): return refusal.response
         }
     }
 
@@ -178,16 +178,13 @@ enum NotificationScope {
 }
 
 extension RequestNotification.Rejection {
-    func response() throws(Problem) -> Response {
+    var response: Response {
         switch self {
-        case .realmNotFound: throw Problem(.unknownHost)
-        case .realmDisabled: throw Problem(.realmClosed)
         case .notAllowed, .unknownCategory:
-            return .jsonAPIError(
-                .forbidden, "Forbidden", "Not authorized to send notification")
-        case .tooLate: return RequestedNotification.Fault.invalid("at").response
+            .jsonAPIError(.forbidden, "Forbidden", "Not authorized to send notification")
+        case .tooLate: RequestedNotification.Fault.invalid("at").response
         case .invalid(let fault):
-            return RequestedNotification.Fault.invalid(fault.field).response
+            RequestedNotification.Fault.invalid(fault.field).response
         }
     }
 }

@@ -132,8 +132,6 @@ extension Call<RealmContext> {
 extension InviteOwner.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .nobodyWaits: Problem(.noSuchRoute)
         }
     }

@@ -135,8 +135,6 @@ extension Call<RealmContext> {
 extension OpenWebApp.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notAllowed: .said(.forbidden, "Not authorized")
         case .noWebApp: .said(.noSuchApp, "Application is not installed")
         }

@@ -81,10 +81,9 @@ enum OwnerClientRoutes {
         guard let (id, _) = try await call.installation(call.text("client_id")) else {
             return Response(status: .noContent)
         }
-        switch try await Commands(call).attempt(DeleteClient(id: id), as: .installation(caller)) {
-        case nil, .notFound?: return Response(status: .noContent)
-        case let refusal?: throw refusal.problem
-        }
+        // A client that does not exist any more is as good as deleted.
+        _ = try await Commands(call).attempt(DeleteClient(id: id), as: .installation(caller))
+        return Response(status: .noContent)
     }
 
     private static let synchronized = Route<RealmContext>(
@@ -97,18 +96,8 @@ enum OwnerClientRoutes {
         let refusal = try await Commands(call).attempt(
             MarkSynchronized(installation: id, now: call.context.clock.now()), as: .installation(id)
         )
-        if let refusal { throw refusal.problem }
+        if refusal != nil { throw Problem.said(.noSuchClient, "Client not found") }
         return Response(status: .noContent)
-    }
-}
-
-extension MarkSynchronized.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
-        case .notFound: .said(.noSuchClient, "Client not found")
-        }
     }
 }
 

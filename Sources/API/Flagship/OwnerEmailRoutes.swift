@@ -53,11 +53,7 @@ enum OwnerEmailRoutes {
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        if let refusal = try await Commands(call).attempt(
-            CancelOwnerMove(), as: .installation(client))
-        {
-            throw refusal.problem
-        }
+        _ = try await Commands(call).attempt(CancelOwnerMove(), as: .installation(client))
         return Response(status: .noContent)
     }
 
@@ -131,8 +127,6 @@ extension Call<RealmContext> {
 extension RequestOwnerMove.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .noOwner: .said(.forbidden, "Not authorized")
         case .noMove: .said(.invalidRequest, "no pending email")
         case .invalid: .said(.invalidRequest, "email is not valid")
@@ -143,19 +137,8 @@ extension RequestOwnerMove.Rejection: Refusal {
 extension ConfirmOwnerMove.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .linkOver: Problem(.invalidRequest, "The link is over.")
         case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension CancelOwnerMove.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         }
     }
 }

@@ -170,8 +170,6 @@ extension Call<RealmContext> {
 extension RequestOwnerLink.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notOffered, .noOwner: Problem(.noSuchRoute)
         }
     }

@@ -168,8 +168,6 @@ extension Call<RealmContext> {
 extension UseDelegatedCode.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .codeOver: Problem(.invalidRequest)
         }
     }

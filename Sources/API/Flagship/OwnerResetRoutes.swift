@@ -170,8 +170,6 @@ extension Call<RealmContext> {
 extension ResetPassphrase.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notOffered: Problem(.noSuchRoute)
         case .linkOver: Problem(.invalidRequest, "The link is over.")
         }
@@ -181,8 +179,6 @@ extension ResetPassphrase.Rejection: Refusal {
 extension RequestHint.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .noHint: .said(.noSuchClient, "No hint")
         }
     }

@@ -211,8 +211,6 @@ extension Call<RealmContext> {
 extension RequestMailedCode.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .noOwner: .said(.forbidden, "Not authorized")
         }
     }
@@ -221,8 +219,6 @@ extension RequestMailedCode.Rejection: Refusal {
 extension ChangeHint.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .noPassphrase: .said(.forbidden, "Not authorized")
         case .invalid: .said(.invalidRequest, "hint is not valid")
         }
@@ -232,8 +228,6 @@ extension ChangeHint.Rejection: Refusal {
 extension RestorePassphrase.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .noOwner, .set: .said(.forbidden, "Not authorized")
         }
     }

@@ -134,8 +134,6 @@ extension OwnerRefusal: Refusal {
     /// Most are what clients compare; what people read is in their language.
     func problem(in language: Language) -> Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notOffered: Problem(.noSuchRoute)
         case .invalidRegisterToken: .said(.invalidRequest, "invalid register_token")
         case .wrongPassphrase:

@@ -89,8 +89,6 @@ extension Call<RealmContext> {
 extension HandOverSession.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notSignedIn: Problem(.forbidden)
         case .noWebApp: Problem(.noSuchApp)
         }

@@ -63,7 +63,7 @@ enum OwnAccountRoutes {
         summary: "Ends all of one's sessions, this one too.", right: .account,
         voice: .native,
         answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
-        refusals: refusals + [.noSuchRealm, .noSuchAccount, .realmDisabled]
+        refusals: refusals + [.noSuchAccount]
     ) { call throws(Problem) in
         let (account, session) = try call.signedIn
         try await Commands(call).dispatch(
@@ -86,9 +86,7 @@ enum OwnAccountRoutes {
             "When it is deleted.",
             .object(.required("DueAt", Fields.time, "From then on nobody can call it off.")),
             example: ["DueAt": "2026-12-21T01:23:45.000000Z"]),
-        refusals: refusals + [
-            .reauthenticationRequired, .noSuchRealm, .noSuchAccount, .realmDisabled,
-        ]
+        refusals: refusals + [.reauthenticationRequired, .noSuchAccount]
     ) { call throws(Problem) in
         let (account, session) = try call.signedIn
         try call.requireRecentSignIn(session)

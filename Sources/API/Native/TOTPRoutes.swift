@@ -168,8 +168,6 @@ enum TOTPRoutes {
 extension TwoFactorRejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         // Its tokens are over: this one came a moment too late.
         case .accountBlocked: Problem(.invalidToken)
         case .enrolledAlready:

@@ -9,19 +9,13 @@ public struct CancelDeletion: Command {
         self.account = account
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Account>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Account> {
         try await .read(account, from: streams)
     }
 
     public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive else { throw .notFound }
         guard facts.thing.state.deletionDue != nil else { return Decision() }
         return Decision(AccountEvent.deletionCancelled, in: account)

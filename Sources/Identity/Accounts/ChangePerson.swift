@@ -29,17 +29,17 @@ public struct ChangePerson: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case mailboxTaken
         case invalid(FieldFault)
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Account>
         let mailbox: Versioned<Mailbox>
         let left: Versioned<Mailbox>?
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -53,8 +53,6 @@ public struct ChangePerson: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.isAlive else { throw .notFound }
         do {
             try person.check()

@@ -12,8 +12,6 @@ public struct ChangeRoles: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case invalid(FieldFault)
     }
@@ -23,8 +21,6 @@ public struct ChangeRoles: Command {
     }
 
     public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive else { throw .notFound }
         let known = facts.realm.state.settings.roles
         for (audience, names) in roles.byAudience {

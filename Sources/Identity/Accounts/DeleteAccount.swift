@@ -19,7 +19,6 @@ public struct DeleteAccount: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
         case notFound
         /// The deletion was not requested, or its grace period is not over.
         case notDue
@@ -39,8 +38,11 @@ public struct DeleteAccount: TimedCommand {
         return Facts(inRealm: inRealm, mailbox: mailbox)
     }
 
-    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+    public func requireRealm(_ facts: Facts) throws(RealmRejection) {
         guard facts.inRealm.realm.exists else { throw .realmNotFound }
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         let thing = facts.inRealm.thing
         guard thing.isAlive else { throw .notFound }
         guard let due = thing.state.deletionDue, due <= now else { throw .notDue }

@@ -16,8 +16,6 @@ public struct KeepAccount: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// Nothing is to be deleted by what the mail told of, or no more.
         case linkOver
     }
@@ -27,8 +25,6 @@ public struct KeepAccount: TimedCommand {
     }
 
     public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive, facts.thing.state.canBeKept(by: link, at: now) else {
             throw .linkOver
         }

@@ -31,8 +31,6 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case accountBlocked
         case invalid(FieldFault)
     }
@@ -40,10 +38,12 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     /// False where the code is not good, which is put on record.
     public typealias Outcome = Bool
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Account>
         let mailbox: Versioned<Mailbox>
         let left: Versioned<Mailbox>?
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -57,8 +57,6 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.isWelcome else { throw .accountBlocked }
         do {
             try person.check()

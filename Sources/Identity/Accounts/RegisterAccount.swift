@@ -18,16 +18,16 @@ public struct RegisterAccount: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case idTaken
         case mailboxTaken
         case invalid(FieldFault)
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Account>
         let mailbox: Versioned<Mailbox>
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -37,8 +37,6 @@ public struct RegisterAccount: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard !facts.inRealm.thing.exists else { throw .idTaken }
         do {
             try person.checkNew()

@@ -11,9 +11,7 @@ public struct RevokeAdminKey: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<AdminKey>
 
     public func gather(
         _ streams: some StreamReader

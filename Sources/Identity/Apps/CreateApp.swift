@@ -15,8 +15,6 @@ public struct CreateApp: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case idTaken
         case slugTaken
         case invalid(FieldFault)
@@ -27,8 +25,6 @@ public struct CreateApp: Command {
     }
 
     public func decide(_ facts: InRealm<App>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard !facts.thing.exists else { throw .idTaken }
         do {
             try App.check(slug: slug)

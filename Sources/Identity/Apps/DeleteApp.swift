@@ -10,19 +10,13 @@ public struct DeleteApp: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<App>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<App> {
         try await .read(id, from: streams)
     }
 
     public func decide(_ facts: InRealm<App>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive else { throw .notFound }
         var decision = Decision(AppEvent.deleted, in: id)
         decision.release(App.claim(facts.thing.state.slug), by: id)

@@ -20,8 +20,6 @@ public struct UpdateApp: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case slugTaken
         case invalid(FieldFault)
@@ -32,8 +30,6 @@ public struct UpdateApp: Command {
     }
 
     public func decide(_ facts: InRealm<App>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive else { throw .notFound }
         let app = facts.thing.state
         var change = AppEvent.Change()

@@ -27,8 +27,6 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         /// Something was shown with it before, or it is too old.
         case challengeOver
@@ -41,11 +39,13 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
         case refused
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Client>
         let attestation: Versioned<Attestation>
         let key: Versioned<AppKey>
         let owner: Versioned<Owner>
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -57,8 +57,6 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard !facts.attestation.exists, Attestation.isOpen(challenge, at: now) else {
             throw .challengeOver

@@ -11,19 +11,13 @@ public struct RevokeCertification: TimedCommand {
         self.now = now
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Client>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Client> {
         try await .read(installation, from: streams)
     }
 
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.aliveMetadata?.isInstallation == true else { throw .notFound }
         guard facts.thing.state.certification != nil else { return Decision() }
         return Decision(ClientEvent.certificationRevoked(.revoked, at: now), in: installation)

@@ -16,8 +16,6 @@ public struct SetIntegrityKeys: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case invalid(FieldFault)
     }
 
@@ -30,8 +28,6 @@ public struct SetIntegrityKeys: Command {
     }
 
     public func decide(_ facts: InRealm<IntegrityKeys>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard decryption.count <= Self.most else {
             throw .invalid(FieldFault("decryption_keys", .tooMany(limit: Self.most)))
         }

@@ -35,8 +35,6 @@ public struct UseAppKey: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard !facts.attestation.exists, Attestation.isOpen(challenge, at: now) else {
             throw .challengeOver

@@ -14,9 +14,7 @@ public struct EndBrowserSession: Command {
         self.account = account
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<BrowserSession>
 
     public func gather(
         _ streams: some StreamReader

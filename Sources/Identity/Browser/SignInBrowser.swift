@@ -44,8 +44,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
     public typealias Rejection = GrantRefusal
     public typealias Outcome = Result<OpenedBrowser, GrantRefusal>
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let replaced: Versioned<BrowserSession>?
         let dependents: [(end: EndSession, facts: EndSession.Facts)]
@@ -109,8 +109,6 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
 
     /// What holds before anything is known of what was shown.
     private func desk(_ facts: Facts) throws(GrantRefusal) -> GrantDesk {
-        try facts.realm.requireOpen(
-            missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
         // A link that an app had mailed works wherever it is opened.
         let isOfApp = method == .link && facts.settings[SettingCatalogue.nativeGrants]
         guard facts.settings.offers(method) || isOfApp, let metadata = ClientMetadata(recorded: [:])

@@ -65,7 +65,7 @@ extension Versioned<Client> {
 }
 
 /// What registering and updating look at: also the app that the metadata names.
-public struct ClientAndApp: Sendable {
+public struct ClientAndApp: RealmFacts {
     public let realm: Versioned<Realm>
     public let client: Versioned<Client>
     public let app: Versioned<App>?

@@ -9,14 +9,10 @@ public struct DeleteClient: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Client>
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let thing: Versioned<Client>
         /// Of an installation.
         let owner: Versioned<Owner>?
@@ -32,8 +28,6 @@ public struct DeleteClient: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.thing.aliveMetadata else { throw .notFound }
         var decision = Decision(ClientEvent.deleted, in: id)
         if metadata.isInstallation {

@@ -9,19 +9,13 @@ public struct EnableClient: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Client>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Client> {
         try await .read(id, from: streams)
     }
 
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.aliveMetadata != nil else { throw .notFound }
         guard facts.thing.state.isDisabled else { return Decision() }
         return Decision(ClientEvent.enabled, in: id)

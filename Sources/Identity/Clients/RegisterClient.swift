@@ -25,8 +25,6 @@ public struct RegisterClient: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case idTaken
         case clientIDTaken
         case invalid(FieldFault)
@@ -37,8 +35,6 @@ public struct RegisterClient: Command {
     }
 
     public func decide(_ facts: ClientAndApp) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard !facts.client.exists else { throw .idTaken }
         do {
             try TextRule.clientID(clientID)

@@ -12,8 +12,6 @@ public struct RotateClientSecret: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         /// The client does not authenticate by a secret.
         case usesNoSecret
@@ -24,8 +22,6 @@ public struct RotateClientSecret: Command {
     }
 
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.thing.aliveMetadata else { throw .notFound }
         guard metadata.authenticationMethod.usesSecret else { throw .usesNoSecret }
         guard secret != facts.thing.state.secret else { return Decision() }

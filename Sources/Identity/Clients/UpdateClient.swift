@@ -19,8 +19,6 @@ public struct UpdateClient: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case invalid(FieldFault)
     }
@@ -30,8 +28,6 @@ public struct UpdateClient: Command {
     }
 
     public func decide(_ facts: ClientAndApp) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let current = facts.client.aliveMetadata else { throw .notFound }
         let client = facts.client.state
         let checked: ClientMetadata

@@ -31,8 +31,6 @@ public struct BeginConnection: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// No session there, or not the owner's, or not where people sign in.
         case notSignedIn
         /// There is no such konnector, or none that does this on pages.
@@ -42,11 +40,13 @@ public struct BeginConnection: TimedCommand {
         case noConnection
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: OwnersBrowser
         let konnector: Versioned<WebApp>
         let app: Versioned<WebApp>
         let connection: Versioned<ProviderVisit>?
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -60,8 +60,6 @@ public struct BeginConnection: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let login = facts.owner.standing(at: now), login.webApp == nil else {
             throw .notSignedIn
         }

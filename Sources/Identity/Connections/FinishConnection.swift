@@ -22,8 +22,6 @@ public struct FinishConnection: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notSignedIn
         /// The visit was not begun, or in another browser, or to another provider.
         case unknown
@@ -31,9 +29,11 @@ public struct FinishConnection: TimedCommand {
         case over
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: OwnersBrowser
         let connection: Versioned<ProviderVisit>
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -43,8 +43,6 @@ public struct FinishConnection: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let login = facts.owner.standing(at: now) else { throw .notSignedIn }
         guard let terms = facts.connection.state.terms, terms.konnector == konnector,
             terms.account == login.account, terms.browser == facts.owner.line

@@ -27,14 +27,12 @@ public struct GiveConsent: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case clientNotFound
         case accountBlocked
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let account: Versioned<Account>
         let client: Versioned<Client>
         let consent: Versioned<Consent>
@@ -49,8 +47,6 @@ public struct GiveConsent: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled else {
             throw .clientNotFound
         }

@@ -14,9 +14,7 @@ public struct WithdrawConsent: Command {
         self.account = account
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<Consent>
 
     public func gather(
         _ streams: some StreamReader

@@ -22,15 +22,13 @@ public struct ApproveDevice: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// No device waits under this code, or not any more.
         case notFound
         case accountBlocked
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let device: Versioned<Device>
         let account: Versioned<Account>
     }
@@ -43,8 +41,6 @@ public struct ApproveDevice: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.device.state.openTerms(at: now) != nil else { throw .notFound }
         guard facts.account.isWelcome else { throw .accountBlocked }
         let approval = DeviceApproval(

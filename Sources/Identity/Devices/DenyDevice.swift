@@ -14,15 +14,13 @@ public struct DenyDevice: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// No device waits under this code, or not any more.
         case notFound
         case accountBlocked
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let device: Versioned<Device>
         let account: Versioned<Account>
     }
@@ -35,8 +33,6 @@ public struct DenyDevice: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.device.state.openTerms(at: now) != nil else { throw .notFound }
         guard facts.account.isWelcome else { throw .accountBlocked }
         return Decision(DeviceEvent.denied(account: account), in: device)

@@ -16,8 +16,8 @@ public struct RequestDevice: AnsweringCommand {
     public typealias Rejection = GrantRefusal
     public typealias Outcome = DeviceTerms
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let client: Versioned<Client>
         let device: Versioned<Device>
@@ -39,8 +39,6 @@ public struct RequestDevice: AnsweringCommand {
     }
 
     public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<DeviceTerms> {
-        try facts.realm.requireOpen(
-            missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
             facts.client.state.clientID == request.clientID,
             request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)

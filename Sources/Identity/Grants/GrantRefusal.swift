@@ -1,7 +1,5 @@
 /// Why a grant gives no tokens. Callers hear of it in the words of OAuth.
 public enum GrantRefusal: Error, Equatable, Sendable {
-    case realmNotFound
-    case realmDisabled
     /// There is no such client, it is disabled, or it did not show that it is itself.
     case invalidClient
     /// The client showed that it is itself by something that it had used before.
@@ -94,7 +92,7 @@ extension GrantRefusal {
         case .invalidCeremony(let reason), .passkeyRefused(let reason),
             .invalidAuthorizationCode(let reason):
             reason
-        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .usedProof,
+        case .invalidClient, .usedAssertion, .usedProof,
             .proofNeeded, .invalidSubjectToken, .invalidDeviceCode, .expiredDeviceCode,
             .authorizationPending, .askedTooSoon, .deviceDenied, .codeTaken, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,

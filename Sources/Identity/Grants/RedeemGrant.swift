@@ -16,8 +16,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     public typealias Outcome = GrantOutcome
 
     /// One object: all of it is much to be handed from place to place.
-    public final class Facts: Sendable {
-        let realm: Versioned<Realm>
+    public final class Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let client: Versioned<Client>
         /// The app that the client belongs to is gone: what was set there would hold no more.
@@ -112,8 +112,6 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
 
     /// What holds before anything is known of the grant.
     private func desk(_ facts: Facts) throws(GrantRefusal) -> GrantDesk {
-        try facts.realm.requireOpen(
-            missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
             !facts.isOrphan, facts.client.state.clientID == request.clientID,
             request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)

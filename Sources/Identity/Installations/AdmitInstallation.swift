@@ -19,8 +19,6 @@ public struct AdmitInstallation: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         /// The realm has another owner.
         case notOwner
@@ -28,9 +26,11 @@ public struct AdmitInstallation: TimedCommand {
         case full
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Client>
         let owner: Versioned<Owner>
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -40,8 +40,6 @@ public struct AdmitInstallation: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let client = facts.inRealm.thing
         guard let metadata = client.installation(at: now) else { throw .notFound }
         guard facts.owner.state.account == account else { throw .notOwner }

@@ -14,15 +14,13 @@ public struct MarkSynchronized: TimedCommand {
         self.now = now
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Client>
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Client>
         let use: Versioned<InstallationUse>
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -33,8 +31,6 @@ public struct MarkSynchronized: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         if let last = facts.use.state.synchronizedAt, now < last.adding(seconds: Self.pause) {
             return Decision()

@@ -20,8 +20,6 @@ public struct RegisterInstallation: Command {
     public static func clientID(of id: UUID) -> String { Hex.encode(id.bytes) }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The realm is not of the profile.
         case notOffered
         case idTaken
@@ -37,8 +35,6 @@ public struct RegisterInstallation: Command {
     }
 
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.realm.state.settings.rules.hasOwner else {
             throw .notOffered
         }

@@ -32,8 +32,6 @@ public struct UpdateInstallation: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case nameTaken
         /// It got another secret in the meantime.
@@ -46,8 +44,6 @@ public struct UpdateInstallation: TimedCommand {
     }
 
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let current = facts.thing.installation(at: now) else { throw .notFound }
         let checked: ClientMetadata
         do {

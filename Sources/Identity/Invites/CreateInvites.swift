@@ -26,15 +26,13 @@ public struct CreateInvites: TimedCommand {
     public static let mostDays: Int64 = 365
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case appNotFound
         case idTaken
         case invalid(FieldFault)
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let app: Versioned<App>?
         let areNew: Bool
@@ -56,8 +54,6 @@ public struct CreateInvites: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         if let app = facts.app, !app.isAlive { throw .appNotFound }
         guard (1...Self.mostAtOnce).contains(invites.count) else {
             throw .invalid(

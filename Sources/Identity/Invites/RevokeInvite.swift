@@ -13,8 +13,6 @@ public struct RevokeInvite: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case used
     }
@@ -24,8 +22,6 @@ public struct RevokeInvite: Command {
     }
 
     public func decide(_ facts: InRealm<Invite>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let state = facts.thing.state
         guard let terms = state.terms, !state.isRevoked, app == nil || terms.app == app else {
             throw .notFound

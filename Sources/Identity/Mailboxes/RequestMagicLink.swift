@@ -36,8 +36,6 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case invalid(FieldFault)
     }
 
@@ -57,8 +55,8 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         case tooSoon
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let mailbox: Versioned<Mailbox>
         let account: Versioned<Account>?
@@ -75,8 +73,6 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         do {
             try person.check()
         } catch {

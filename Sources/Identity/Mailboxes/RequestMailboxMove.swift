@@ -31,8 +31,6 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case accountBlocked
         case invalid(FieldFault)
     }
@@ -50,8 +48,8 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
         case resting
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let account: Versioned<Account>
         let mailbox: Versioned<Mailbox>
@@ -66,8 +64,6 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.account.isWelcome else { throw .accountBlocked }
         do {
             try person.check()

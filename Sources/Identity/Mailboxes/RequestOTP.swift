@@ -46,8 +46,6 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case nativeGrantsDisabled
         /// Sign-in by code is disabled on pages.
         case loginCodeDisabled
@@ -73,8 +71,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         case resting
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let mailbox: Versioned<Mailbox>
         let account: Versioned<Account>?
@@ -96,8 +94,6 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         if isForPage {
             guard facts.settings.offers(.code) else { throw .loginCodeDisabled }
         } else {

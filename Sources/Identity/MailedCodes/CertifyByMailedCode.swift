@@ -17,8 +17,6 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         /// There is no such code, or no more.
         case noCode
@@ -26,11 +24,13 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
 
     public typealias Outcome = CertifyInstallation.Outcome
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Client>
         let owner: Versioned<Owner>
         let account: Versioned<Account>?
         let code: Versioned<MailedCode>?
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -47,8 +47,6 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard let account = facts.account, account.isWelcome, let codes = facts.code,
             let live = codes.state.code(typed.id, of: account.state, at: now),

@@ -17,18 +17,18 @@ public struct RequestCertification: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         /// The realm has no owner to ask.
         case noOwner
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Client>
         let owner: Versioned<Owner>
         let account: Versioned<Account>?
         let code: Versioned<MailedCode>?
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -45,8 +45,6 @@ public struct RequestCertification: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard facts.owner.state.isOnboarded, let account = facts.account, account.isWelcome,
             let codes = facts.code

@@ -22,18 +22,18 @@ public struct RequestOwnerLink: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The realm is not of the profile, or does not mail such links.
         case notOffered
         /// There is none who has taken the realm over and may sign in.
         case noOwner
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: InRealm<Owner>
         let account: Versioned<Account>?
         let link: Versioned<MailedLink>?
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -49,7 +49,6 @@ public struct RequestOwnerLink: TimedCommand {
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         let realm = facts.owner.realm
-        try realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let settings = realm.state.settings
         guard settings.rules.hasOwner,
             purpose != .signIn || settings[SettingCatalogue.ownerLinks]

@@ -26,8 +26,6 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// Sign-in by passphrase is not offered here.
         case notOffered
     }
@@ -40,8 +38,8 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
         case tooSoon
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let account: Versioned<Account>?
         let link: Versioned<MailedLink>?
@@ -61,8 +59,6 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.settings.offers(.passphrase) else { throw .notOffered }
         guard let account = facts.account, let link = facts.link, account.isWelcome,
             account.state.isConfirmed

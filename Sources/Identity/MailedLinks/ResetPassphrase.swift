@@ -28,16 +28,14 @@ public struct ResetPassphrase: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// Sign-in by such a passphrase is not offered here.
         case notOffered
         /// The link is over, was used, or is another account's.
         case linkOver
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let account: Versioned<Account>
         let link: Versioned<MailedLink>
         let passphrase: Versioned<Passphrase>
@@ -55,8 +53,6 @@ public struct ResetPassphrase: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.account.isWelcome, facts.account.state.isConfirmed,
             facts.link.state.link(link, of: facts.account.state, at: now) != nil
         else { throw .linkOver }

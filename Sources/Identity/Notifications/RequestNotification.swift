@@ -66,8 +66,6 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The sender or the reader may not go on.
         case notAllowed
         /// The sender said nothing of such a category.
@@ -90,8 +88,8 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
     /// Devices take four kilobytes in all.
     static let largestMembers = 2_048
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let client: Versioned<Client>
         let webApp: Versioned<WebApp>?
         let account: Versioned<Account>
@@ -119,8 +117,6 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.client.installation(at: now), facts.account.isWelcome,
             facts.owner.state.account == account
         else { throw .notAllowed }

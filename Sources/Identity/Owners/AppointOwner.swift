@@ -14,16 +14,16 @@ public struct AppointOwner: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case accountNotFound
         /// It has taken the realm over.
         case onboarded
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<Owner>
         let account: Versioned<Account>
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -33,8 +33,6 @@ public struct AppointOwner: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.account.isWelcome else { throw .accountNotFound }
         guard !facts.inRealm.thing.state.isOnboarded else { throw .onboarded }
         return Decision(

@@ -4,17 +4,13 @@ public import EventSourcing
 public struct CancelOwnerMove: Command {
     public init() {}
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-    }
+    public typealias Rejection = Never
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Owner> {
         try await .read(Owner.stream, from: streams)
     }
 
-    public func decide(_ facts: InRealm<Owner>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
+    public func decide(_ facts: InRealm<Owner>) -> Decision {
         guard let move = facts.thing.state.requestedMove else { return Decision() }
         return Decision(OwnerEvent.moveEnded(code: move.code), in: Owner.stream)
     }

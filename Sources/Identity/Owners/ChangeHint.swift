@@ -10,8 +10,6 @@ public struct ChangeHint: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// There is no passphrase to be reminded of.
         case noPassphrase
         case invalid(FieldFault)
@@ -24,8 +22,6 @@ public struct ChangeHint: Command {
     }
 
     public func decide(_ facts: OwnersPassphrase) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let account = facts.account, let passphrase = facts.passphrase,
             let derived = passphrase.state.derived
         else { throw .noPassphrase }

@@ -26,8 +26,6 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: OwnersCode) throws(Rejection) -> Settled<Outcome> {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let code = facts.code, let account = facts.account, account.isWelcome,
             facts.owner.thing.state.isOnboarded
         else { throw .noOwner }
@@ -54,11 +52,13 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
 }
 
 /// A realm's owner and the code that is mailed to him beside his passphrase.
-public struct OwnersCode: Sendable {
+public struct OwnersCode: RealmFacts {
     let owner: InRealm<Owner>
     /// Nil where there is no owner.
     let account: Versioned<Account>?
     let code: Versioned<MailedCode>?
+
+    public var realm: Versioned<Realm> { owner.realm }
 
     static func read(from streams: some StreamReader) async throws(LogFailure) -> OwnersCode {
         let owner: InRealm<Owner> = try await .read(Owner.stream, from: streams)

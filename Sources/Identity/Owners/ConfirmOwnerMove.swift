@@ -29,19 +29,19 @@ public struct ConfirmOwnerMove: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The link was used, expired or was cancelled by the owner; or another account has the
         /// address now.
         case linkOver
         case invalid(FieldFault)
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: InRealm<Owner>
         let account: Versioned<Account>?
         let mailbox: Versioned<Mailbox>
         let left: Versioned<Mailbox>?
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -62,7 +62,6 @@ public struct ConfirmOwnerMove: TimedCommand {
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         let (realm, mailbox) = (facts.owner.realm, facts.mailbox)
-        try realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
         do {
             try person.check()
         } catch {

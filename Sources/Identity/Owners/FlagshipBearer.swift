@@ -1,9 +1,9 @@
-internal import EventSourcing
+public import EventSourcing
 internal import Values
 
 /// Who shows a token of scope `*`, with all that has to stand behind it.
-public struct FlagshipBearer: Sendable {
-    let realm: Versioned<Realm>
+public struct FlagshipBearer: RealmFacts {
+    public let realm: Versioned<Realm>
     private let session: Versioned<Session>
     private let account: Versioned<Account>?
     private let installation: Versioned<Client>?

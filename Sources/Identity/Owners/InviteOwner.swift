@@ -17,15 +17,15 @@ public struct InviteOwner: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// No person waits to take the realm over.
         case nobodyWaits
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: InRealm<Owner>
         let account: Versioned<Account>?
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -37,8 +37,6 @@ public struct InviteOwner: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let owner = facts.owner.thing.state
         // An unconfirmed mailbox may be a stranger's: no realm is given away there.
         guard let account = facts.account, account.isWelcome, account.state.isConfirmed,

@@ -21,9 +21,11 @@ public struct OnboardOwner: AnsweringCommand {
     public typealias Rejection = OwnerRefusal
     public typealias Outcome = OwnerOutcome
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let desk: OwnerDesk
         let passphrase: Versioned<Passphrase>?
+
+        public var realm: Versioned<Realm> { desk.realm }
     }
 
     public func notBefore(_ time: Timestamp) -> Self {
@@ -42,7 +44,7 @@ public struct OnboardOwner: AnsweringCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         let desk = facts.desk
-        try desk.requireOpen()
+        try desk.requireOffered()
         _ = try desk.knownInstallation()
         guard let account = desk.account, account.isWelcome, let kept = facts.passphrase,
             !desk.owner.state.isOnboarded,

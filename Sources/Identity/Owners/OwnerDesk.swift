@@ -43,8 +43,6 @@ public struct OwnerRequest: Sendable {
 
 /// Why an owner does not get in, or not in this way.
 public enum OwnerRefusal: Error, Equatable, Sendable {
-    case realmNotFound
-    case realmDisabled
     /// The realm is not of the profile.
     case notOffered
     /// The token is not the one that the owner was given last, or has been used.
@@ -80,8 +78,8 @@ extension OwnerRefusal {
         case .invalidDelegatedCode, .invalidProviderToken: "invalid_assertion"
         case .unknownInstallation: "unknown_installation"
         case .wrongSecret: "invalid_client"
-        case .realmNotFound, .realmDisabled, .notOffered, .invalidRegisterToken,
-            .invalidRefreshToken, .invalidCode, .wrongVerifier, .invalidScope:
+        case .notOffered, .invalidRegisterToken, .invalidRefreshToken, .invalidCode,
+            .wrongVerifier, .invalidScope:
             nil
         }
     }
@@ -127,11 +125,8 @@ struct OwnerDesk: Sendable {
             installation: installation)
     }
 
-    func requireOpen() throws(OwnerRefusal) {
-        try realm.requireOpen(missing: OwnerRefusal.realmNotFound, disabled: .realmDisabled)
-        guard realm.state.settings.rules.hasOwner else {
-            throw .notOffered
-        }
+    func requireOffered() throws(OwnerRefusal) {
+        guard realm.state.settings.rules.hasOwner else { throw .notOffered }
     }
 
     /// The installation, once it has shown that it is the one. Nil for a web view.

@@ -1,12 +1,14 @@
-internal import EventSourcing
+public import EventSourcing
 internal import Values
 
 /// A realm's owner and his passphrase.
-public struct OwnersPassphrase: Sendable {
+public struct OwnersPassphrase: RealmFacts {
     let owner: InRealm<Owner>
     /// Nil where there is no owner.
     let account: Versioned<Account>?
     let passphrase: Versioned<Passphrase>?
+
+    public var realm: Versioned<Realm> { owner.realm }
 
     static func read(
         from streams: some StreamReader

@@ -29,8 +29,8 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
     public typealias Rejection = OwnerRefusal
     public typealias Outcome = OwnerOutcome
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let owner: Versioned<Owner>
         let installation: Versioned<Client>?
         let account: Versioned<Account>
@@ -51,8 +51,6 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: OwnerRefusal.realmNotFound, disabled: .realmDisabled)
         guard let client = facts.installation, let metadata = client.installation(at: now) else {
             throw .unknownInstallation
         }

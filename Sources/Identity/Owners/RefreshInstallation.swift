@@ -20,8 +20,8 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
     public typealias Rejection = OwnerRefusal
     public typealias Outcome = GrantedTokens
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let installation: Versioned<Client>?
         let session: Versioned<Session>?
         let account: Versioned<Account>?
@@ -41,8 +41,6 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: OwnerRefusal.realmNotFound, disabled: .realmDisabled)
         guard let client = facts.installation, let metadata = client.installation(at: now) else {
             throw .unknownInstallation
         }

@@ -10,8 +10,6 @@ public struct RequestHint: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// There is no owner who may sign in, or nothing reminds him.
         case noHint
     }
@@ -21,8 +19,6 @@ public struct RequestHint: Command {
     }
 
     public func decide(_ facts: OwnersPassphrase) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let account = facts.account, account.isWelcome, let passphrase = facts.passphrase,
             facts.owner.thing.state.isOnboarded, let hint = passphrase.state.derived?.hint
         else { throw .noHint }

@@ -15,8 +15,6 @@ public struct RequestMailedCode: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case noOwner
     }
 
@@ -27,8 +25,6 @@ public struct RequestMailedCode: TimedCommand {
     }
 
     public func decide(_ facts: OwnersCode) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let code = facts.code, let account = facts.account, account.isWelcome,
             facts.owner.thing.state.isOnboarded
         else { throw .noOwner }

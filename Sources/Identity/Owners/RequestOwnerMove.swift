@@ -40,8 +40,6 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// There is none who has taken the realm over and may sign in.
         case noOwner
         /// Nothing is under way that could be asked for again.
@@ -54,9 +52,11 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
         case wrongPassphrase
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: OwnersPassphrase
         let mailbox: Versioned<Mailbox>
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -67,8 +67,6 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         let owner = facts.owner
-        try owner.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let account = owner.account, account.isWelcome, let kept = owner.passphrase,
             owner.owner.thing.state.isOnboarded
         else { throw .noOwner }

@@ -15,8 +15,6 @@ public struct RestorePassphrase: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case noOwner
         /// There is one.
         case set
@@ -27,8 +25,6 @@ public struct RestorePassphrase: TimedCommand {
     }
 
     public func decide(_ facts: OwnersPassphrase) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let account = facts.account, account.isWelcome, let kept = facts.passphrase,
             facts.owner.thing.state.isOnboarded
         else { throw .noOwner }

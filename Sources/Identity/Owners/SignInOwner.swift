@@ -28,9 +28,11 @@ public struct SignInOwner: AnsweringCommand {
     public typealias Rejection = OwnerRefusal
     public typealias Outcome = OwnerOutcome
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let desk: OwnerDesk
         let secrets: Secrets?
+
+        public var realm: Versioned<Realm> { desk.realm }
     }
 
     struct Secrets: Sendable {
@@ -58,7 +60,7 @@ public struct SignInOwner: AnsweringCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         let (desk, now) = (facts.desk, request.now)
-        try desk.requireOpen()
+        try desk.requireOffered()
         guard let account = desk.account, account.isWelcome, let secrets = facts.secrets,
             desk.owner.state.isOnboarded
         else { return desk.refused(.wrongPassphrase) }

@@ -23,9 +23,11 @@ public struct SignInOwnerByLink: AnsweringCommand {
     public typealias Rejection = OwnerRefusal
     public typealias Outcome = OwnerOutcome
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let desk: OwnerDesk
         let shown: OwnerLinkFacts?
+
+        public var realm: Versioned<Realm> { desk.realm }
     }
 
     public func notBefore(_ time: Timestamp) -> Self {
@@ -42,7 +44,7 @@ public struct SignInOwnerByLink: AnsweringCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         let desk = facts.desk
-        try desk.requireOpen()
+        try desk.requireOffered()
         guard desk.realm.state.settings[SettingCatalogue.ownerLinks] else { throw .notOffered }
         guard let account = desk.account, account.isWelcome, let shown = facts.shown,
             desk.owner.state.isOnboarded

@@ -11,7 +11,6 @@ public struct SignTerms: Command {
     }
 
     public func decide(_ facts: InRealm<Owner>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.state.isOnboarded else { throw .noOwner }
         return Decision(OwnerEvent.termsSigned, in: Owner.stream)
     }

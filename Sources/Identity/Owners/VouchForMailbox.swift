@@ -15,8 +15,6 @@ public struct VouchForMailbox: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The realm has no owner.
         case noOwner
     }
@@ -26,8 +24,6 @@ public struct VouchForMailbox: TimedCommand {
     }
 
     public func decide(_ facts: OwnersCode) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let account = facts.account else { throw .noOwner }
         return Decision(
             OwnerEvent.mailboxVouched(

@@ -18,15 +18,13 @@ public struct DeletePasskey: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// There is none, or it is another account's.
         case notFound
         case signInTooOld(limit: Int64)
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         let passkey: Versioned<Passkey>
     }
@@ -39,8 +37,6 @@ public struct DeletePasskey: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let enrolled = facts.passkey.alive(of: account) else { throw .notFound }
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)

@@ -35,8 +35,6 @@ public struct EnrollPasskey: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case nativeGrantsDisabled
         /// The account or the client may not go on.
         case notWelcome
@@ -53,8 +51,8 @@ public struct EnrollPasskey: AnsweringCommand, TimedCommand {
         case refused
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let settings: Settings
         /// Nil: it is made on a page.
         let client: Versioned<Client>?
@@ -74,8 +72,6 @@ public struct EnrollPasskey: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let isOffered =
             facts.client == nil
             ? facts.settings.offers(.passkey) : facts.settings[SettingCatalogue.nativeGrants]

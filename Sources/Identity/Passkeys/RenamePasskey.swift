@@ -14,8 +14,6 @@ public struct RenamePasskey: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// There is none, or it is another account's.
         case notFound
         case invalid(FieldFault)
@@ -26,8 +24,6 @@ public struct RenamePasskey: Command {
     }
 
     public func decide(_ facts: InRealm<Passkey>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.alive(of: account) != nil else { throw .notFound }
         do {
             try TextRule.label(name, limit: 100)

@@ -1,9 +1,9 @@
-internal import EventSourcing
+public import EventSourcing
 internal import Values
 
 /// What a change of a person's own passphrase looks at.
-public struct OwnPassphrase: Sendable {
-    let realm: Versioned<Realm>
+public struct OwnPassphrase: RealmFacts {
+    public let realm: Versioned<Realm>
     let settings: Settings
     let account: Versioned<Account>
     let passphrase: Versioned<Passphrase>
@@ -19,17 +19,13 @@ public struct OwnPassphrase: Sendable {
                 Passphrase.self, Passphrase.stream(of: account)))
     }
 
-    func requireOpen() throws(PassphraseRejection) {
-        try realm.requireOpen(
-            missing: PassphraseRejection.realmNotFound, disabled: .realmDisabled)
+    func requireWelcome() throws(PassphraseRejection) {
         guard account.isWelcome else { throw .accountBlocked }
     }
 }
 
 /// Why a passphrase stays as it is.
 public enum PassphraseRejection: Error, Equatable, Sendable {
-    case realmNotFound
-    case realmDisabled
     case accountBlocked
     /// Sign-in by passphrase is not offered here.
     case notOffered

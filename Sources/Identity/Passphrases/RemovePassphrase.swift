@@ -23,7 +23,7 @@ public struct RemovePassphrase: TimedCommand {
 
     /// Also where passphrases are off: what is gone can't come back with them.
     public func decide(_ facts: OwnPassphrase) throws(Rejection) -> Decision {
-        try facts.requireOpen()
+        try facts.requireWelcome()
         guard facts.passphrase.state.hash != nil else { throw .notSet }
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)

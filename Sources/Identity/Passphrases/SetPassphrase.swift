@@ -26,7 +26,7 @@ public struct SetPassphrase: TimedCommand {
     }
 
     public func decide(_ facts: OwnPassphrase) throws(Rejection) -> Decision {
-        try facts.requireOpen()
+        try facts.requireWelcome()
         guard facts.settings.offers(.passphrase) else { throw .notOffered }
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)

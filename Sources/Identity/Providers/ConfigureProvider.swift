@@ -12,8 +12,6 @@ public struct ConfigureProvider: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case invalid(FieldFault)
         /// There are as many as there may be.
         case tooMany(limit: Int)
@@ -26,8 +24,6 @@ public struct ConfigureProvider: Command {
     }
 
     public func decide(_ facts: InRealm<Providers>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         try check()
         let known = facts.thing.state
         var provider = provider

@@ -10,15 +10,14 @@ public struct EndUpstreamSession: Command {
         self.session = session
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-    }
+    public typealias Rejection = Never
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<UpstreamSession>
         let browsers: [Versioned<BrowserSession>]
         let apps: [Versioned<Session>]
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -35,9 +34,7 @@ public struct EndUpstreamSession: Command {
         return Facts(inRealm: inRealm, browsers: browsers, apps: apps)
     }
 
-    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+    public func decide(_ facts: Facts) -> Decision {
         // One of which we know nothing may be ended as well.
         guard !facts.inRealm.thing.state.opened.isEmpty else { return Decision() }
         var decision = Decision(UpstreamSessionEvent.ended, in: session)

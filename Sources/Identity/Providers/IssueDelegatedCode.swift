@@ -12,14 +12,14 @@ public struct IssueDelegatedCode: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case providerNotFound
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let providers: InRealm<Providers>
         let code: Versioned<DelegatedCode>
+
+        public var realm: Versioned<Realm> { providers.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -29,8 +29,6 @@ public struct IssueDelegatedCode: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.providers.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.providers.thing.state[terms.provider] != nil else { throw .providerNotFound }
         return Decision(DelegatedCodeEvent.issued(terms), in: code)
     }

@@ -25,15 +25,13 @@ public struct LinkIdentity: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case providerNotFound
         case accountNotFound
         /// Another account is signed in to by it.
         case linkedElsewhere
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let providers: InRealm<Providers>
         let identity: Versioned<ProviderIdentity>
         let place: Versioned<AccountIdentity>
@@ -42,6 +40,8 @@ public struct LinkIdentity: Command {
         let holder: Versioned<Account>?
         /// Who the account was at the provider until now.
         let before: Versioned<ProviderIdentity>?
+
+        public var realm: Versioned<Realm> { providers.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -62,8 +62,6 @@ public struct LinkIdentity: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.providers.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.providers.thing.state[provider] != nil else { throw .providerNotFound }
         guard facts.account.isWelcome else { throw .accountNotFound }
         // One that is gone holds nothing.

@@ -21,14 +21,12 @@ public struct LogOutByProvider: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The provider's word was taken before.
         case used
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
+    public struct Facts: RealmFacts {
+        public let realm: Versioned<Realm>
         let session: EndUpstreamSession.Facts?
         let account: InRealm<Account>?
     }
@@ -49,15 +47,11 @@ public struct LogOutByProvider: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         var decision = Decision()
         // The realm is open, and who is not here any more has nothing that could end.
         switch whom {
         case .session(let id):
-            if let facts = facts.session, let ended = try? EndUpstreamSession(id).decide(facts) {
-                decision = ended
-            }
+            if let facts = facts.session { decision = EndUpstreamSession(id).decide(facts) }
         case .account(let id):
             if let facts = facts.account,
                 let ended = try? RotateSecurityStamp(account: id).decide(facts)

@@ -8,11 +8,7 @@ public struct RemoveProvider: Command {
         self.slug = slug
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Providers>
 
     public func gather(
         _ streams: some StreamReader
@@ -21,8 +17,6 @@ public struct RemoveProvider: Command {
     }
 
     public func decide(_ facts: InRealm<Providers>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let provider = facts.thing.state[slug] else { throw .notFound }
         return Decision(ProviderEvent.removed(provider.slug), in: Providers.stream)
     }

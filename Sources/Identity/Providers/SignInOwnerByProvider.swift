@@ -38,13 +38,15 @@ public struct SignInOwnerByProvider: AnsweringCommand {
     public typealias Rejection = OwnerRefusal
     public typealias Outcome = OwnerOutcome
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let desk: OwnerDesk
         let providers: Versioned<Providers>
         let shown: Versioned<DelegatedCode>?
         let terms: DelegatedCodeTerms?
         let identity: Versioned<ProviderIdentity>?
         let code: Versioned<MailedCode>?
+
+        public var realm: Versioned<Realm> { desk.realm }
     }
 
     public func notBefore(_ time: Timestamp) -> Self {
@@ -92,7 +94,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         let (desk, now) = (facts.desk, request.now)
-        try desk.requireOpen()
+        try desk.requireOffered()
         guard let account = desk.account, account.isWelcome, desk.owner.state.isOnboarded,
             let shown = facts.shown, !shown.state.isUsed, let terms = facts.terms,
             now < terms.expiresAt, facts.providers.state[terms.provider] != nil,

@@ -15,14 +15,14 @@ public struct UnlinkIdentity: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notLinked
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let inRealm: InRealm<AccountIdentity>
         let identity: Versioned<ProviderIdentity>?
+
+        public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -35,8 +35,6 @@ public struct UnlinkIdentity: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let identity = facts.identity else { throw .notLinked }
         var decision = Decision(AccountIdentityEvent.dropped(account: account), in: place)
         if identity.state.account == account {

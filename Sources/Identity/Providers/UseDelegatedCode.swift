@@ -10,8 +10,6 @@ public struct UseDelegatedCode: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// There is none, or it was used.
         case codeOver
     }
@@ -23,8 +21,6 @@ public struct UseDelegatedCode: Command {
     }
 
     public func decide(_ facts: InRealm<DelegatedCode>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.state.terms != nil, !facts.thing.state.isUsed else { throw .codeOver }
         return Decision(DelegatedCodeEvent.used(installation: .zero), in: code)
     }

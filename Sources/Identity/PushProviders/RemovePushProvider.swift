@@ -10,8 +10,6 @@ public struct RemovePushProvider: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notSet
     }
 
@@ -22,8 +20,6 @@ public struct RemovePushProvider: Command {
     }
 
     public func decide(_ facts: InRealm<PushProviders>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let isSet =
             switch kind {
             case .firebase: facts.thing.state.firebase != nil

@@ -10,8 +10,6 @@ public struct SetPushProvider: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case invalid(FieldFault)
     }
 
@@ -22,8 +20,6 @@ public struct SetPushProvider: Command {
     }
 
     public func decide(_ facts: InRealm<PushProviders>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         do {
             switch provider {
             case .firebase(let provider): try provider.check()

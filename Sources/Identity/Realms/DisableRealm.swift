@@ -4,9 +4,7 @@ public import EventSourcing
 public struct DisableRealm: Command {
     public init() {}
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<Realm>
 
     public func gather(
         _ streams: some StreamReader

@@ -11,9 +11,7 @@ public struct EraseSubject: Command {
         self.subject = subject
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<Realm>
 
     public struct Facts: Sendable {
         let realm: Versioned<Realm>

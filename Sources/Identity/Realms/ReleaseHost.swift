@@ -11,9 +11,7 @@ public struct ReleaseHost: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<Host>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Host> {
         try await streams.read(Host.self, id)

@@ -23,7 +23,8 @@ public struct SetRealmSettings: Command {
     }
 
     public func decide(_ realm: Versioned<Realm>) throws(Rejection) -> Decision {
-        try realm.requireOpen(missing: Rejection.notFound, disabled: .disabled)
+        guard realm.exists else { throw .notFound }
+        guard !realm.state.isDisabled else { throw .disabled }
         let effective: JSONObject
         do {
             effective = try realm.state.settings.effective(changes, perApp: false)

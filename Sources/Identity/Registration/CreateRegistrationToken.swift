@@ -27,8 +27,6 @@ public struct CreateRegistrationToken: TimedCommand {
     public static let mostDays: Int64 = 365
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case idTaken
         case invalid(FieldFault)
     }
@@ -40,8 +38,6 @@ public struct CreateRegistrationToken: TimedCommand {
     }
 
     public func decide(_ facts: InRealm<RegistrationToken>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard !facts.thing.exists else { throw .idTaken }
         do throws(FieldFault.Reason) { try TextRule.label(label, limit: 100) } catch {
             throw .invalid(FieldFault("label", error))

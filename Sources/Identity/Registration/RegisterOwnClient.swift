@@ -38,8 +38,6 @@ public struct RegisterOwnClient: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case closed
         case tokenNeeded
         case statementNeeded
@@ -49,10 +47,12 @@ public struct RegisterOwnClient: TimedCommand {
         case refused(RegisterClient.Rejection)
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let settings: Settings
         let place: ClientAndApp
         let token: Versioned<RegistrationToken>?
+
+        public var realm: Versioned<Realm> { place.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -65,8 +65,6 @@ public struct RegisterOwnClient: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.place.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         try admit(facts.settings[SettingCatalogue.clientRegistration])
         var allowance = OwnMetadata.Allowance()
         if let token = facts.token {

@@ -9,11 +9,7 @@ public struct RevokeRegistrationToken: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<RegistrationToken>
 
     public func gather(
         _ streams: some StreamReader
@@ -22,8 +18,6 @@ public struct RevokeRegistrationToken: Command {
     }
 
     public func decide(_ facts: InRealm<RegistrationToken>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.exists, !facts.thing.state.isRevoked else { throw .notFound }
         return Decision(RegistrationTokenEvent.revoked, in: id)
     }

@@ -28,8 +28,6 @@ public struct UpdateOwnClient: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         /// It came by a statement, and shows none.
         case statementNeeded
@@ -42,8 +40,6 @@ public struct UpdateOwnClient: Command {
     }
 
     public func decide(_ facts: ClientAndApp) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let current = facts.client.aliveMetadata else { throw .notFound }
         if current.isVouchedFor, statement == nil { throw .statementNeeded }
         var members: JSONObject
@@ -66,8 +62,6 @@ public struct UpdateOwnClient: Command {
             return try command.decide(facts)
         } catch {
             switch error {
-            case .realmNotFound: throw .realmNotFound
-            case .realmDisabled: throw .realmDisabled
             case .notFound: throw .notFound
             case .invalid(let fault): throw .invalid(fault)
             }

@@ -21,16 +21,16 @@ public struct HandOverSession: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// No session there, or not the owner's.
         case notSignedIn
         case noWebApp
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let owner: OwnersBrowser
         let webApp: Versioned<WebApp>
+
+        public var realm: Versioned<Realm> { owner.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -41,8 +41,6 @@ public struct HandOverSession: TimedCommand {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.owner.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let terms = facts.owner.standing(at: now), terms.webApp == nil else {
             throw .notSignedIn
         }

@@ -16,8 +16,6 @@ public struct IssueSessionCode: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The session, its account or its installation may not go on, or may not do this.
         case notAllowed
     }
@@ -30,8 +28,6 @@ public struct IssueSessionCode: TimedCommand {
     }
 
     public func decide(_ facts: FlagshipBearer) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let (terms, account, installation) = facts.standing(at: now) else {
             throw .notAllowed
         }

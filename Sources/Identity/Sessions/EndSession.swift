@@ -20,9 +20,7 @@ public struct EndSession: Command {
         self.notice = notice
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case notFound
-    }
+    public typealias Rejection = NotFound<Session>
 
     public struct Facts: Sendable {
         let session: Versioned<Session>

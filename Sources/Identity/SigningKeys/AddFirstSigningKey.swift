@@ -10,10 +10,7 @@ public struct AddFirstSigningKey: Command {
         self.first = first
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-    }
+    public typealias Rejection = Never
 
     public func gather(
         _ streams: some StreamReader
@@ -21,9 +18,7 @@ public struct AddFirstSigningKey: Command {
         try await .read(SigningKeys.stream, from: streams)
     }
 
-    public func decide(_ facts: InRealm<SigningKeys>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+    public func decide(_ facts: InRealm<SigningKeys>) -> Decision {
         guard facts.thing.state.active(first.algorithm) == nil else { return Decision() }
         var decision = Decision(SigningKeyEvent.published(first), in: SigningKeys.stream)
         decision.append(SigningKeyEvent.activated(first.id), in: SigningKeys.stream)

@@ -16,8 +16,6 @@ public struct RotateSigningKey: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case idTaken
     }
 
@@ -28,8 +26,6 @@ public struct RotateSigningKey: TimedCommand {
     }
 
     public func decide(_ facts: InRealm<SigningKeys>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let stream = SigningKeys.stream
         let known = facts.thing.state.entries.filter { $0.key.algorithm == next.algorithm }
         guard !facts.thing.state.entries.contains(where: { $0.key.id == next.id }) else {

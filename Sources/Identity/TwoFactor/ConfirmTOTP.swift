@@ -30,7 +30,7 @@ public struct ConfirmTOTP: TimedCommand {
 
     /// A wrong code is no guess here: the person who types it has the secret.
     public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
-        try facts.requireOpen()
+        try facts.requireWelcome()
         guard facts.factor.state.enrolled == nil else { throw .enrolledAlready }
         guard let offer = facts.factor.state.offer, now < offer.expiresAt,
             let secret = offer.secret

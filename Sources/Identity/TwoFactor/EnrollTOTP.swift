@@ -27,7 +27,7 @@ public struct EnrollTOTP: TimedCommand {
     }
 
     public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
-        try facts.requireOpen()
+        try facts.requireWelcome()
         // A stranger who finds an open session must not replace its person's authenticator app.
         guard facts.factor.state.enrolled == nil else { throw .enrolledAlready }
         let offer = OfferedTOTP(

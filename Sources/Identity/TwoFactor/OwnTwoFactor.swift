@@ -1,9 +1,9 @@
-internal import EventSourcing
+public import EventSourcing
 internal import Values
 
 /// What a change of a person's own second factor looks at.
-public struct OwnTwoFactor: Sendable {
-    let realm: Versioned<Realm>
+public struct OwnTwoFactor: RealmFacts {
+    public let realm: Versioned<Realm>
     let account: Versioned<Account>
     let factor: Versioned<TwoFactor>
 
@@ -16,9 +16,7 @@ public struct OwnTwoFactor: Sendable {
             factor: try await streams.read(TwoFactor.self, TwoFactor.stream(of: account)))
     }
 
-    func requireOpen() throws(TwoFactorRejection) {
-        try realm.requireOpen(
-            missing: TwoFactorRejection.realmNotFound, disabled: .realmDisabled)
+    func requireWelcome() throws(TwoFactorRejection) {
         guard account.isWelcome else { throw .accountBlocked }
     }
 
@@ -28,8 +26,6 @@ public struct OwnTwoFactor: Sendable {
 
 /// Why a second factor stays as it is.
 public enum TwoFactorRejection: Error, Equatable, Sendable {
-    case realmNotFound
-    case realmDisabled
     case accountBlocked
     /// There is one, which has to be removed first.
     case enrolledAlready

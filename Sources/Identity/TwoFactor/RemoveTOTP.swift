@@ -38,7 +38,7 @@ extension OwnTwoFactor {
     func proving(
         _ typed: TypedFactor, at now: Timestamp
     ) throws(TwoFactorRejection) -> Settled<TwoFactorOutcome> {
-        try requireOpen()
+        try requireWelcome()
         guard factor.state.enrolled != nil else { throw .notEnrolled }
         switch factor.state.examine(typed, of: account.stream, at: now) {
         case .good(let event): return Settled(Decision(event, in: stream), .success(()))

@@ -13,19 +13,13 @@ public struct ResetTwoFactor: Command {
         self.mail = mail
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<Account>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnTwoFactor {
         try await .read(account, from: streams)
     }
 
     public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.account.isAlive else { throw .notFound }
         guard facts.factor.state.enrolled != nil else { return Decision() }
         return Decision(

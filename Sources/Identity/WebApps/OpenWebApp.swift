@@ -38,8 +38,6 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         /// The session, its account or its installation may not go on, or may not do this.
         case notAllowed
         case noWebApp
@@ -52,9 +50,11 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
         public let browserExpiresAt: Timestamp?
     }
 
-    public struct Facts: Sendable {
+    public struct Facts: RealmFacts {
         let bearer: FlagshipBearer
         let webApp: Versioned<WebApp>
+
+        public var realm: Versioned<Realm> { bearer.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -66,8 +66,6 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        try facts.bearer.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let (shown, account, installation) = facts.bearer.standing(at: now) else {
             throw .notAllowed
         }

@@ -14,8 +14,6 @@ public struct RegisterWebApp: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case idTaken
         /// Another one, or a face of the realm, goes by it.
         case slugTaken
@@ -29,8 +27,6 @@ public struct RegisterWebApp: Command {
     }
 
     public func decide(_ facts: InRealm<WebApp>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard !facts.thing.exists else { throw .idTaken }
         let card: WebAppCard
         do {

@@ -9,19 +9,13 @@ public struct RemoveWebApp: Command {
         self.id = id
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
-        case notFound
-    }
+    public typealias Rejection = NotFound<WebApp>
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<WebApp> {
         try await .read(id, from: streams)
     }
 
     public func decide(_ facts: InRealm<WebApp>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let card = facts.thing.living else { throw .notFound }
         var decision = Decision(WebAppEvent.removed, in: id)
         for claim in card.claims { decision.release(claim, by: id) }

@@ -15,8 +15,6 @@ public struct UpdateWebApp: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        case realmNotFound
-        case realmDisabled
         case notFound
         case originTaken
         case invalid(FieldFault)
@@ -27,8 +25,6 @@ public struct UpdateWebApp: Command {
     }
 
     public func decide(_ facts: InRealm<WebApp>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let known = facts.thing.living else { throw .notFound }
         for name in ["kind", "slug"] {
             guard let said = changes[name] else { continue }

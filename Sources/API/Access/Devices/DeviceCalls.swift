@@ -84,8 +84,6 @@ extension Call<RealmContext> {
 extension ApproveDevice.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.noSuchDevice)
         case .accountBlocked: Problem(.invalidToken)
         }
@@ -95,8 +93,6 @@ extension ApproveDevice.Rejection: Refusal {
 extension DenyDevice.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.noSuchDevice)
         case .accountBlocked: Problem(.invalidToken)
         }

@@ -5,8 +5,6 @@ internal import Identity
 extension RegisterAccount.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .idTaken: Problem(.accountExists)
         case .mailboxTaken: Problem(.accountExists, field: "email")
         case .invalid(let fault): Problem(of: fault)
@@ -17,8 +15,6 @@ extension RegisterAccount.Rejection: Refusal {
 extension ChangePerson.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchAccount)
         case .mailboxTaken: Problem(.accountExists, field: "email")
         case .invalid(let fault): Problem(of: fault)
@@ -29,68 +25,8 @@ extension ChangePerson.Rejection: Refusal {
 extension ChangeRoles.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchAccount)
         case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension DisableAccount.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchAccount)
-        }
-    }
-}
-
-extension EnableAccount.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchAccount)
-        }
-    }
-}
-
-extension RotateSecurityStamp.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchAccount)
-        }
-    }
-}
-
-extension ScheduleDeletion.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchAccount)
-        }
-    }
-}
-
-extension CancelDeletion.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchAccount)
-        }
-    }
-}
-
-extension EndSession.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchSession)
         }
     }
 }

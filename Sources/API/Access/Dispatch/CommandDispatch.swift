@@ -7,9 +7,10 @@ internal import Values
 extension CommandPort {
     /// Dispatches a command, or says why the domain rejected it.
     func attempt<C: Command>(
-        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], by origin: Origin
+        _ command: C, in realm: RealmID, named naming: RealmNaming = .host, id: UUID,
+        digest: [UInt8] = [], by origin: Origin
     ) async throws(Problem) -> Result<Dispatched, C.Rejection> {
-        try await outcome {
+        try await outcome(named: naming) {
             try await dispatch(command, in: realm, id: id, digest: digest, origin: origin)
         }
     }
@@ -26,16 +27,35 @@ extension CommandPort {
     }
 
     private func outcome<Value, Rejection: Error>(
-        _ body: () async throws -> Value
+        named naming: RealmNaming = .host, _ body: () async throws -> Value
     ) async throws(Problem) -> Result<Value, Rejection> {
         do {
             return .success(try await retriedUntilDecided(body))
         } catch let rejection as Rejection {
             return .failure(rejection)
+        } catch let rejection as RealmRejection {
+            throw naming.problem(for: rejection)
         } catch let failure as LogFailure {
             throw Problem(of: failure)
         } catch {
             throw Problem(.internalError)
+        }
+    }
+}
+
+/// How a request names its realm: so it is told of one in which nothing is decided.
+enum RealmNaming {
+    /// By the host that it is sent to.
+    case host
+    /// In its path, as administrators do.
+    case path
+
+    func problem(for rejection: RealmRejection) -> Problem {
+        switch (self, rejection) {
+        case (.host, .realmNotFound): Problem(.unknownHost)
+        case (.host, .realmDisabled): Problem(.realmClosed)
+        case (.path, .realmNotFound): Problem(.noSuchRealm)
+        case (.path, .realmDisabled): Problem(.realmDisabled)
         }
     }
 }

@@ -5,8 +5,6 @@ internal import JSON
 extension RequestOTP.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
         case .loginCodeDisabled: Problem(.noSuchRoute)
         case .invalid(let fault): Problem(of: fault)
@@ -17,8 +15,6 @@ extension RequestOTP.Rejection: Refusal {
 extension RequestMagicLink.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .invalid(let fault): Problem(of: fault)
         }
     }
@@ -27,8 +23,6 @@ extension RequestMagicLink.Rejection: Refusal {
 extension GrantRefusal: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .invalidClient: Problem(.invalidClient)
         case .usedAssertion: Problem(.invalidClient, "The assertion was used before.")
         case .usedProof: Problem(.invalidProof, "The DPoP proof was used before.")

@@ -73,22 +73,6 @@ extension SetRealmSettings.Rejection: Refusal {
     }
 }
 
-extension DisableRealm.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchRealm)
-        }
-    }
-}
-
-extension EnableRealm.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchRealm)
-        }
-    }
-}
-
 extension AssignHost.Rejection: Refusal {
     var problem: Problem {
         switch self {
@@ -99,19 +83,9 @@ extension AssignHost.Rejection: Refusal {
     }
 }
 
-extension ReleaseHost.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchHost)
-        }
-    }
-}
-
 extension CreateApp.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .idTaken: Problem(.appExists)
         case .slugTaken: Problem(.appExists, field: "slug")
         case .invalid(let fault): Problem(of: fault)
@@ -122,21 +96,9 @@ extension CreateApp.Rejection: Refusal {
 extension UpdateApp.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchApp)
         case .slugTaken: Problem(.appExists, field: "slug")
         case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension DeleteApp.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchApp)
         }
     }
 }
@@ -150,19 +112,9 @@ extension CreateAdminKey.Rejection: Refusal {
     }
 }
 
-extension RevokeAdminKey.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchKey)
-        }
-    }
-}
-
 extension RegisterClient.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .idTaken: Problem(.clientExists)
         case .clientIDTaken: Problem(.clientExists, field: "client_id")
         case .invalid(let fault): Problem(of: fault)
@@ -173,8 +125,6 @@ extension RegisterClient.Rejection: Refusal {
 extension UpdateClient.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchClient)
         case .invalid(let fault): Problem(of: fault)
         }
@@ -184,40 +134,32 @@ extension UpdateClient.Rejection: Refusal {
 extension RotateClientSecret.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notFound: Problem(.noSuchClient)
         case .usesNoSecret: Problem(.clientHasNoSecret)
         }
     }
 }
 
-extension DisableClient.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchClient)
-        }
-    }
+extension NotFound: Refusal where Thing: Missable {
+    var problem: Problem { Problem(Thing.missing) }
 }
 
-extension EnableClient.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchClient)
-        }
-    }
+/// What a caller can ask for in vain.
+protocol Missable {
+    static var missing: ProblemKind { get }
 }
 
-extension DeleteClient.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
-        case .notFound: Problem(.noSuchClient)
-        }
-    }
+extension Account: Missable { static var missing: ProblemKind { .noSuchAccount } }
+extension AdminKey: Missable { static var missing: ProblemKind { .noSuchKey } }
+extension App: Missable { static var missing: ProblemKind { .noSuchApp } }
+extension BrowserSession: Missable { static var missing: ProblemKind { .noSuchSession } }
+extension Client: Missable { static var missing: ProblemKind { .noSuchClient } }
+extension Consent: Missable { static var missing: ProblemKind { .noSuchSession } }
+extension Host: Missable { static var missing: ProblemKind { .noSuchHost } }
+extension Providers: Missable { static var missing: ProblemKind { .noSuchProvider } }
+extension Realm: Missable { static var missing: ProblemKind { .noSuchRealm } }
+extension RegistrationToken: Missable {
+    static var missing: ProblemKind { .noSuchRegistrationToken }
 }
+extension Session: Missable { static var missing: ProblemKind { .noSuchSession } }
+extension WebApp: Missable { static var missing: ProblemKind { .noSuchApp } }

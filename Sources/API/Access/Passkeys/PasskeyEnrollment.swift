@@ -48,8 +48,6 @@ extension Problem {
 extension EnrollPasskey.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
         case .notWelcome: Problem(.invalidToken)
         case .signInTooOld(let limit): .signInTooOld(limit)

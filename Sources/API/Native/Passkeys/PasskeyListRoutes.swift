@@ -90,8 +90,6 @@ enum PasskeyListRoutes {
 extension RenamePasskey.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.noSuchPasskey)
         case .invalid(let fault): Problem(of: fault)
         }
@@ -101,8 +99,6 @@ extension RenamePasskey.Rejection: Refusal {
 extension DeletePasskey.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.noSuchPasskey)
         case .signInTooOld(let limit): .signInTooOld(limit)
         }

@@ -125,8 +125,6 @@ extension Call<RealmContext> {
 extension GiveConsent.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .clientNotFound: Problem(.invalidRequest, "There is no such client.")
         case .accountBlocked: Problem(.forbidden)
         }

@@ -123,11 +123,3 @@ extension SessionQueries {
         }
     }
 }
-
-extension WithdrawConsent.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchSession)
-        }
-    }
-}

@@ -5,15 +5,11 @@ internal import Identity
 enum OwnClientProblems {
     static func problem(for rejection: RegisterOwnClient.Rejection) -> Problem {
         switch rejection {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .closed: Problem(.registrationClosed)
         case .tokenNeeded: Problem(.unauthenticated, "An initial access token is needed here.")
         case .statementNeeded: .statementNeeded
         case .invalidToken: Problem(.invalidToken)
         case .refused(.invalid(let fault)): fault.ownProblem
-        case .refused(.realmNotFound): Problem(.unknownHost)
-        case .refused(.realmDisabled): Problem(.realmClosed)
         // The names are made up here, for this client.
         case .refused(.idTaken), .refused(.clientIDTaken): Problem(.internalError)
         }
@@ -21,8 +17,6 @@ enum OwnClientProblems {
 
     static func problem(for rejection: UpdateOwnClient.Rejection) -> Problem {
         switch rejection {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.invalidToken)
         case .statementNeeded: .statementNeeded
         case .invalid(let fault): fault.ownProblem
@@ -31,8 +25,6 @@ enum OwnClientProblems {
 
     static func problem(for rejection: DeleteClient.Rejection) -> Problem {
         switch rejection {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.invalidToken)
         }
     }

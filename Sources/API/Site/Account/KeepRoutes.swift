@@ -96,8 +96,6 @@ extension Call<RealmContext> {
 extension KeepAccount.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .linkOver: Problem(.invalidRequest, "The link is over.")
         }
     }

@@ -105,8 +105,6 @@ extension Call<RealmContext> {
 extension PassphraseRejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .accountBlocked: Problem(.forbidden)
         case .notOffered, .notSet: Problem(.noSuchRoute)
         case .signInTooOld(let limit): .signInTooOld(limit)

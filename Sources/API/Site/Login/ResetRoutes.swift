@@ -204,8 +204,6 @@ extension Call<RealmContext> {
 extension RequestPassphraseReset.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .notOffered: Problem(.noSuchRoute)
         }
     }

@@ -230,8 +230,6 @@ extension Call<RealmContext> {
 extension LinkIdentity.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .providerNotFound: Problem(.noSuchProvider)
         case .accountNotFound: Problem(.noSuchAccount)
         case .linkedElsewhere: Problem(.identityTaken)
@@ -242,8 +240,6 @@ extension LinkIdentity.Rejection: Refusal {
 extension UnlinkIdentity.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.noSuchRealm)
-        case .realmDisabled: Problem(.realmDisabled)
         case .notLinked: Problem(.noSuchProvider)
         }
     }
@@ -252,8 +248,6 @@ extension UnlinkIdentity.Rejection: Refusal {
 extension LogOutByProvider.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
         case .used: Problem(.invalidRequest, "The logout token was used before.")
         }
     }
