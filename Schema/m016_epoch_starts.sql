@@ -28,8 +28,14 @@ end $$;
 create trigger realm_log_epoch after update of epoch on urd.realm_log
     for each row when (old.epoch is distinct from new.epoch) execute function urd.note_epoch();
 
--- As m013 has it, but for the step to another system: a copy of the log that goes on elsewhere must
--- not come to the numbers that the original goes on to count.
+-- Two logs that go on from one copy must not count the same epochs. Where no timeline tells them
+-- apart, chance does.
+create function urd.epoch_step() returns integer
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+    select 1000 + floor(random() * 99000)::integer;
+$$;
+
+-- As m013 has it, but for the step to another system.
 create or replace function urd.note_timeline() returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -58,7 +64,7 @@ begin
         v_step := greatest(1, ('x' || v_timeline)::bit(32)::integer
             - ('x' || v_noted_timeline)::bit(32)::integer);
     else
-        v_step := 1000 + floor(random() * 99000)::integer;
+        v_step := urd.epoch_step();
     end if;
     update urd.timeline set system = v_system, timeline = v_timeline;
     for v_realm in select h.realm from urd.realm_log h order by h.realm loop
@@ -66,15 +72,15 @@ begin
     end loop;
 end $$;
 
--- As m014 has it. Events may have been appended since the database was set back and before that was
+-- As m014 has it, but for the step. Events may have been appended since the database was set back and before that was
 -- noticed: only what the database's own last checkpoint covers is known to be in both logs.
 create or replace function urd.leave_epoch(p_realm text, p_epoch integer) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     v_left integer;
 begin
-    update urd.realm_log set epoch = p_epoch + 1 where realm = p_realm and epoch <= p_epoch
-        returning epoch into v_left;
+    update urd.realm_log set epoch = p_epoch + urd.epoch_step()
+        where realm = p_realm and epoch <= p_epoch returning epoch into v_left;
     if found then
         update urd.epoch e set began_after = least(e.began_after, coalesce(
                 (select max(c.size) from urd.checkpoint c where c.realm = p_realm), 0))
@@ -82,5 +88,5 @@ begin
     end if;
 end $$;
 
-revoke all on function urd.note_epoch from public;
+revoke all on function urd.note_epoch, urd.epoch_step from public;
 grant select on urd.epoch to urd_app, urd_observer;

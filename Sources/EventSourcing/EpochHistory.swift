@@ -37,11 +37,13 @@ public struct EpochHistory: Sendable, Equatable {
         if cursor.epoch == head.epoch {
             return cursor.position <= head.position ? .valid : .beyondHead
         }
-        // An epoch that this log has not come to belongs to a log that went another way. From which
-        // epoch on is not known: only what all of them share is safe.
-        let left =
-            cursor.epoch < head.epoch ? starts.filter { $0.epoch > cursor.epoch } : starts
-        let kept = left.map(\.after).min() ?? 0
+        // Another branch's epoch: where that branch left this log is not on record here.
+        guard cursor.epoch < head.epoch, isOurs(cursor.epoch) else { return .lost(keptTo: 0) }
+        let kept = starts.filter { $0.epoch > cursor.epoch }.map(\.after).min() ?? 0
         return cursor.position <= kept ? .valid : .lost(keptTo: kept)
+    }
+
+    private func isOurs(_ epoch: Int) -> Bool {
+        epoch == 1 || starts.contains { $0.epoch == epoch }
     }
 }

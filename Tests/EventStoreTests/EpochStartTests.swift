@@ -52,7 +52,8 @@ import Values
         #expect((1001...100_001).contains(history.head.epoch))
         #expect(history.starts == [.init(epoch: history.head.epoch, after: 3)])
         // The original went on, was promoted twice, and its readers come here.
-        #expect(history.standing(of: LogCursor(epoch: 3, position: 9)) == .lost(keptTo: 3))
+        #expect(history.standing(of: LogCursor(epoch: 3, position: 9)) == .lost(keptTo: 0))
+        #expect(history.standing(of: LogCursor(epoch: 1, position: 9)) == .lost(keptTo: 3))
     }
 
     @Test func `a volume that was set back shares what its own checkpoint covers and no more`()
@@ -72,8 +73,9 @@ import Values
         // Nothing more happens to a realm that has left it.
         try await application.run("select urd.leave_epoch('\(realm)', 4)")
         let history = try await store.log.epochs(of: realm)
-        #expect(history.head == Head(epoch: 5, position: 5))
-        #expect(history.starts == [.init(epoch: 5, after: 3)])
+        #expect(history.head.position == 5)
+        #expect((1004...100_004).contains(history.head.epoch))
+        #expect(history.starts == [.init(epoch: history.head.epoch, after: 3)])
     }
 
     @Test func `appending notes no epoch`() async throws {

@@ -94,9 +94,10 @@ class LostTail(FrontDoorCase):
             "--yes")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"checkpoints of up to {lost} events", done.stderr)
+        accepted = json.loads(done.stdout)
+        self.assertGreater(accepted.pop("epoch"), epoch)
         self.assertEqual(
-            json.loads(done.stdout),
-            {"realm": realm, "size": lost, "sealed": size, "head": head, "epoch": epoch + 1})
+            accepted, {"realm": realm, "size": lost, "sealed": size, "head": head})
         # The node that runs goes on by itself, long before it would look again.
         eventually(lambda: self.is_halted(values, realm) is False, "the sealer goes on", 30)
         self.assertGreater(self.sealed(one, realm), head)

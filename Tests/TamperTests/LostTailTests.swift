@@ -100,7 +100,8 @@ private let places: [(Int64, Int64)] = [
         let copy = try #require(try log.file.read(log.realm))
         let keys = try await log.keyring.keys(of: log.realm)
         #expect(keys.checkpoint(copy)?.size == 151)
-        #expect(keys.checkpoint(copy)?.epoch == 2)
+        // The sealer has left the epoch in which the copy was signed, by a step of its own.
+        #expect(try #require(keys.checkpoint(copy)).epoch > 1000)
         let aside = CheckpointFile(directory: log.directory).path(of: log.realm)
             .replacing(".checkpoint", with: ".given-up-300")
         #expect(exists(aside))
