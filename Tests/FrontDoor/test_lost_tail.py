@@ -69,7 +69,7 @@ class LostTail(FrontDoorCase):
         one = self.start(port=one.port).ready()
         values = one.values()
         eventually(lambda: self.is_halted(values, realm), "the sealer halts")
-        eventually(lambda: self.state(one, realm)[1] == 2, "the epoch is raised")
+        eventually(lambda: self.state(one, realm)[1] > 1, "the epoch is raised")
         self.register(values, "Another shop")
         verified = self.command(values, "verify", "--realm", realm)
         self.assertEqual(verified.returncode, 1)

@@ -41,15 +41,18 @@ private let places: [(Int64, Int64)] = [
         #expect(try await log.newest().checkpoint.epoch == 1)
         try log.setBack(to: 150, sealed: 100)
         let other = log.makeSealer()
+        try await log.sealer.sealOnce()
+        let moved = try log.epoch()
+        #expect(moved > 1000)
         for sealer in [log.sealer, log.makeSealer(), log.makeSealer(), other, other] {
             try await sealer.sealOnce()
             #expect(sealer.states[log.realm]?.halt == .lostCheckpoints(known: 300, found: 100))
-            #expect(try log.epoch() == 2)
+            #expect(try log.epoch() == moved)
         }
         // A failover is seen by the timeline already.
-        try log.attack("update urd.realm_log set epoch = 7")
+        try log.attack("update urd.realm_log set epoch = epoch + 1")
         try await other.sealOnce()
-        #expect(try log.epoch() == 7)
+        #expect(try log.epoch() == moved + 1)
     }
 
     @Test func `is not sealed before its loss is accepted by the application, whole`() async throws
@@ -112,12 +115,13 @@ private let places: [(Int64, Int64)] = [
         // The next loss is another one.
         try await log.append(100)
         try await sealer.sealOnce()
+        let before = try log.epoch()
         try log.setBack(to: 180, sealed: 151)
         for next in [sealer, log.makeSealer()] {
             try await next.sealOnce()
             #expect(next.states[log.realm]?.halt == .lostCheckpoints(known: 251, found: 151))
         }
-        #expect(try log.epoch() == 3)
+        #expect(try log.epoch() > before)
     }
 
     @Test func `goes on also where it was sealed past what was lost`() async throws {
@@ -133,7 +137,7 @@ private let places: [(Int64, Int64)] = [
         let node = log.makeSealer()
         try await node.sealOnce()
         #expect(node.states[log.realm]?.halt == .fileDiffers(size: 300))
-        #expect(try log.epoch() == 2)
+        #expect(try log.epoch() > 1)
         try await log.accept(AcceptedLoss(size: 300, epoch: 2, sealed: 401, head: 401))
         for sealer in [node, log.sealer] {
             try await sealer.sealOnce()
