@@ -46,6 +46,20 @@ import Values
         #expect(log.calls.appends == 0)
     }
 
+    @Test func `asks for the realm before a command decides`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        await #expect(throws: RealmRejection.realmDisabled) {
+            try await dispatcher.dispatch(
+                RaiseInClosedRealm(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        }
+        await #expect(throws: RealmRejection.realmDisabled) {
+            try await dispatcher.ask(
+                RaiseInClosedRealm(counter: counter), in: realm, id: id(2), origin: testOrigin)
+        }
+        #expect(log.calls.appends == 0)
+    }
+
     @Test func `decides again after a conflict`() async throws {
         let (realm, counter) = (realm, counter)
         let log = ScriptedLog { number, log throws(LogFailure) in
@@ -281,5 +295,24 @@ import Values
                 RaiseCounter(counter: UUID(high: 1, low: 2), claim: claim), in: realm, id: id(2),
                 origin: testOrigin)
         }
+    }
+}
+
+/// A command that would raise a counter, in a realm that is disabled.
+private struct RaiseInClosedRealm: AnsweringCommand {
+    typealias Facts = Versioned<Counter>
+    typealias Rejection = Never
+    typealias Outcome = Void
+
+    let counter: UUID
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        try await streams.read(Counter.self, counter)
+    }
+
+    func requireRealm(_ facts: Facts) throws(RealmRejection) { throw .realmDisabled }
+
+    func settle(_ facts: Facts) -> Settled<Void> {
+        Settled(Decision(CounterEvent.raised(by: 1), in: counter), ())
     }
 }

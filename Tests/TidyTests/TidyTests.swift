@@ -110,6 +110,23 @@ struct CommandRules {
         }
     }
 
+    @Test func `every command stands in the table of what a disabled realm refuses`() {
+        let path = "Tests/IdentityTests/RealmStandingTests.swift"
+        let table = Repository.text(path)
+        for (name, command) in Self.commands(in: "Sources/Identity", by: Self.declaration).names
+        where !Pattern("\\b\(name)(<\\w+>)?\\.self").isFound(in: table) {
+            Issue.record("\(command):1: say in \(path) whether \(name) needs an open realm")
+        }
+    }
+
+    /// The table holds only if the type of a command's facts decides, but for the one exception.
+    @Test func `only the deletion of a due account has a rule of its own about its realm`() {
+        let files = Repository.swift(in: "Sources/Identity").filter { file in
+            file.code.contains { $0.contains("func requireRealm(") }
+        }
+        #expect(files.map(\.name) == ["DeleteAccount", "InRealm"])
+    }
+
     private static let ownTime = Pattern(#"\bvar now: Timestamp\b"#)
     private static let fixedTime = Pattern(#"\blet now: Timestamp\b"#)
 
