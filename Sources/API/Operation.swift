@@ -32,6 +32,8 @@ public struct Operation: Sendable {
     }
 
     public let id: String
+    /// The words that call it on the command line. Nil for what makes no sense on a terminal.
+    public let words: [String]?
     public let summary: String
     public let detail: String
     public let inputs: [Input]
@@ -44,6 +46,7 @@ public struct Operation: Sendable {
 
     init<Context>(_ route: Route<Context>) {
         id = route.id
+        words = route.commandLine?.split(separator: " ").map(String.init)
         summary = route.summary
         detail = route.detail
         method = route.method

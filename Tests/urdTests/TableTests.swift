@@ -36,7 +36,7 @@ import Testing
 
     @Test func `fits with the widest cells that every list can have`() {
         for operation in API.operations
-        where !operation.columns.isEmpty && RouteCommands.words[operation.id] != nil {
+        where !operation.columns.isEmpty && operation.words != nil {
             let columns = ListColumns.defaults[operation.id] ?? operation.columns
             let item = JSON.object(
                 JSONObject(columns.map { ($0, .string(String(repeating: "w", count: 80))) }))

@@ -10,6 +10,7 @@ enum AccountDeletionRoutes {
 
     private static let schedule = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/accounts/{account_id}", id: "deleteAccount",
+        commandLine: "account delete",
         tag: "Accounts", summary: "Schedule the deletion of an account.",
         detail: """
             From now on its person is kept out and all its sessions are over. Until \
@@ -28,12 +29,14 @@ enum AccountDeletionRoutes {
     }
 
     private static let cancel = AccountRoutes.simple(
-        "cancel-deletion", id: "cancelAccountDeletion", "Cancel the deletion of an account.",
+        "cancel-deletion", id: "cancelAccountDeletion", commandLine: "account cancel-deletion",
+        "Cancel the deletion of an account.",
         detail: "Sessions that ended stay ended."
     ) { account, _ in CancelDeletion(account: account) }
 
     private static let erase = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/accounts/{account_id}/erase", id: "eraseAccount",
+        commandLine: "account erase",
         tag: "Accounts", summary: "Delete an account now, and erase its personal data for ever.",
         detail: """
             Ends the account's sessions, gives up its mail address and destroys the keys under \

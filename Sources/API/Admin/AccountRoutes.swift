@@ -16,7 +16,8 @@ enum AccountRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let register = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/accounts", id: "registerAccount", tag: "Accounts",
+        .post, "/api/admin/realms/{realm}/accounts", id: "registerAccount",
+        commandLine: "account register", tag: "Accounts",
         summary: "Register an account.",
         detail: """
             A mail address belongs to one account of a realm. One that nobody answers for is \
@@ -52,7 +53,8 @@ enum AccountRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts", tag: "Accounts",
+        .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts", commandLine: "account list",
+        tag: "Accounts",
         summary: "List the accounts of a realm, or find one by its mail address.",
         detail: "Nothing of a person is in a list.", right: .realm,
         parameters: [
@@ -89,6 +91,7 @@ enum AccountRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}", id: "getAccount",
+        commandLine: "account show",
         tag: "Accounts", summary: "Show an account.",
         detail: "Unsealing the person's data is recorded with the caller's name.", right: .realm,
         parameters: [
@@ -108,6 +111,7 @@ enum AccountRoutes {
 
     private static let change = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/accounts/{account_id}", id: "changeAccount",
+        commandLine: "account change",
         tag: "Accounts", summary: "Change the mail address or name of an account.",
         detail: """
             What is not named stays as it is; a name that is null goes. With another mail address \
@@ -152,26 +156,29 @@ enum AccountRoutes {
     }
 
     private static let disable = simple(
-        "disable", id: "disableAccount", "Disable an account, and end all its sessions."
+        "disable", id: "disableAccount", commandLine: "account disable",
+        "Disable an account, and end all its sessions."
     ) { DisableAccount(account: $0, mail: $1) }
 
     private static let enable = simple(
-        "enable", id: "enableAccount", "Enable a disabled account."
+        "enable", id: "enableAccount", commandLine: "account enable", "Enable a disabled account."
     ) { account, _ in EnableAccount(account: account) }
 
     private static let logOut = simple(
-        "log-out", id: "logOutAccount", "End all sessions of an account, on every device."
+        "log-out", id: "logOutAccount", commandLine: "account log-out",
+        "End all sessions of an account, on every device."
     ) { RotateSecurityStamp(account: $0, mail: $1) }
 
     /// What needs no more than the account, and perhaps a mail that tells its person.
     static func simple<C: Command>(
-        _ word: String, id: String, _ summary: String, detail: String = "",
+        _ word: String, id: String, commandLine: String, _ summary: String, detail: String = "",
         command: @escaping @Sendable (_ account: UUID, _ mail: UUID) -> C
     ) -> Route<AdminContext> where C.Rejection: Refusal {
         Route<AdminContext>(
             .post,
             PathTemplate(
                 stringLiteral: "/api/admin/realms/{realm}/accounts/{account_id}/\(word)"), id: id,
+            commandLine: commandLine,
             tag: "Accounts", summary: summary, detail: detail, right: .realm,
             parameters: [.realm, accountID, .idempotencyKey],
             answer: .written(

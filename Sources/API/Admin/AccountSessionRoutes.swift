@@ -10,6 +10,7 @@ enum AccountSessionRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}/sessions", id: "listSessions",
+        commandLine: "account sessions",
         tag: "Accounts", summary: "List the sessions of an account, newest first.",
         detail: """
             Clients that have tokens, and browsers. Sessions that are over are in the login history.
@@ -38,7 +39,8 @@ enum AccountSessionRoutes {
 
     private static let end = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/accounts/{account_id}/sessions/{session_id}",
-        id: "endSession", tag: "Accounts", summary: "End a session and all its tokens.",
+        id: "endSession", commandLine: "account end-session", tag: "Accounts",
+        summary: "End a session and all its tokens.",
         detail: """
             With a browser's session end those of clients that came of it, as if its person had logged \
             out; those with `offline_access` stay, unless the realm has `logout_ends_offline_access`.

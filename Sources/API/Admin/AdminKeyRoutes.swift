@@ -15,7 +15,8 @@ enum AdminKeyRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12")
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/keys", id: "createAdminKey", tag: "Admin keys",
+        .post, "/api/admin/keys", id: "createAdminKey", commandLine: "admin key create",
+        tag: "Admin keys",
         summary: "Create an admin key.",
         detail: "The key itself is in this answer, and in repeats of it, and nowhere else.",
         right: .everything, parameters: [.idempotencyKey],
@@ -56,7 +57,8 @@ enum AdminKeyRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/keys", id: "listAdminKeys", tag: "Admin keys",
+        .get, "/api/admin/keys", id: "listAdminKeys", commandLine: "admin key list",
+        tag: "Admin keys",
         summary: "List the admin keys, revoked ones included.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("AdminKeyList", of: schema, next: Cursor.uuid, example: example)
@@ -69,7 +71,8 @@ enum AdminKeyRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/keys/{key_id}", id: "getAdminKey", tag: "Admin keys",
+        .get, "/api/admin/keys/{key_id}", id: "getAdminKey", commandLine: "admin key show",
+        tag: "Admin keys",
         summary: "Show an admin key.", right: .everything, parameters: [keyID],
         answer: .ok("The key.", schema, example: example),
         refusals: [.noSuchKey]
@@ -83,7 +86,8 @@ enum AdminKeyRoutes {
     }
 
     private static let revoke = Route<AdminContext>(
-        .post, "/api/admin/keys/{key_id}/revoke", id: "revokeAdminKey", tag: "Admin keys",
+        .post, "/api/admin/keys/{key_id}/revoke", id: "revokeAdminKey",
+        commandLine: "admin key revoke", tag: "Admin keys",
         summary: "Revoke an admin key for ever.", right: .everything,
         parameters: [keyID, .idempotencyKey],
         answer: .written(.ok, "The key.", schema, example: example), refusals: [.noSuchKey]

@@ -15,7 +15,8 @@ enum AppRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/apps", id: "createApp", tag: "Apps",
+        .post, "/api/admin/realms/{realm}/apps", id: "createApp", commandLine: "app create",
+        tag: "Apps",
         summary: "Create an app: its own sub-domain, branding and rules.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -38,7 +39,8 @@ enum AppRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/apps", id: "listApps", tag: "Apps",
+        .get, "/api/admin/realms/{realm}/apps", id: "listApps", commandLine: "app list",
+        tag: "Apps",
         summary: "List the apps of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("AppList", of: schema, next: Cursor.uuid, example: example),
@@ -54,7 +56,8 @@ enum AppRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp", tag: "Apps",
+        .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp", commandLine: "app show",
+        tag: "Apps",
         summary: "Show an app.", right: .realm, parameters: [.realm, appID],
         answer: .ok("The app.", schema, example: example),
         refusals: [.noSuchRealm, .noSuchApp]
@@ -72,7 +75,8 @@ enum AppRoutes {
     }
 
     private static let update = Route<AdminContext>(
-        .patch, "/api/admin/realms/{realm}/apps/{app_id}", id: "updateApp", tag: "Apps",
+        .patch, "/api/admin/realms/{realm}/apps/{app_id}", id: "updateApp",
+        commandLine: "app update", tag: "Apps",
         summary: "Update an app.",
         detail: """
             What is not named stays as it is. A setting that is null is the realm's again.
@@ -98,7 +102,8 @@ enum AppRoutes {
     }
 
     private static let delete = Route<AdminContext>(
-        .delete, "/api/admin/realms/{realm}/apps/{app_id}", id: "deleteApp", tag: "Apps",
+        .delete, "/api/admin/realms/{realm}/apps/{app_id}", id: "deleteApp",
+        commandLine: "app delete", tag: "Apps",
         summary: "Delete an app.",
         detail: """
             Its sub-domain is free again. It is refused while clients belong to the app: what is \

@@ -16,7 +16,8 @@ enum ClientRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let register = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/clients", id: "registerClient", tag: "Clients",
+        .post, "/api/admin/realms/{realm}/clients", id: "registerClient",
+        commandLine: "client register", tag: "Clients",
         summary: "Register an OAuth client.",
         detail: """
             A client that authenticates by a secret gets one in the answer, once; a repeat under \
@@ -43,7 +44,8 @@ enum ClientRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/clients", id: "listClients", tag: "Clients",
+        .get, "/api/admin/realms/{realm}/clients", id: "listClients", commandLine: "client list",
+        tag: "Clients",
         summary: "List the OAuth clients of a realm.",
         detail: "Contacts are personal and stand only in the client's own answer.",
         right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
@@ -63,7 +65,8 @@ enum ClientRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient", tag: "Clients",
+        .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient",
+        commandLine: "client show", tag: "Clients",
         summary: "Show an OAuth client.", right: .realm, parameters: [.realm, clientID],
         answer: .ok("The client.", ClientSchema.client, example: ClientSchema.example),
         refusals: [.noSuchRealm, .noSuchClient]
@@ -84,6 +87,7 @@ enum ClientRoutes {
 
     private static let update = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/clients/{client_id}", id: "updateClient",
+        commandLine: "client update",
         tag: "Clients", summary: "Replace all metadata of a client.",
         detail: """
             What is left out returns to its default. A client that had no secret and shall \
@@ -111,6 +115,7 @@ enum ClientRoutes {
 
     private static let change = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/clients/{client_id}", id: "changeClient",
+        commandLine: "client change",
         tag: "Clients", summary: "Change some metadata of a client.",
         detail: """
             What is not named stays as it is; null (on the command line `--unset` and the member's \
@@ -134,7 +139,8 @@ enum ClientRoutes {
 
     private static let rotateSecret = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/rotate-secret",
-        id: "rotateClientSecret", tag: "Clients", summary: "Replace the secret of a client.",
+        id: "rotateClientSecret", commandLine: "client rotate-secret", tag: "Clients",
+        summary: "Replace the secret of a client.",
         detail: "The old one stops working at once.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
@@ -150,6 +156,7 @@ enum ClientRoutes {
 
     private static let disable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/disable", id: "disableClient",
+        commandLine: "client disable",
         tag: "Clients", summary: "Disable a client until it is enabled again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
@@ -163,6 +170,7 @@ enum ClientRoutes {
 
     private static let enable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/enable", id: "enableClient",
+        commandLine: "client enable",
         tag: "Clients", summary: "Enable a disabled client.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
@@ -176,6 +184,7 @@ enum ClientRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/clients/{client_id}", id: "deleteClient",
+        commandLine: "client delete",
         tag: "Clients", summary: "Delete a client for good.",
         detail: "Its client id is free again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey], answer: .gone("The client is gone."),

@@ -13,7 +13,8 @@ enum DeviceHistoryRoutes {
         "The client id of the app.", example: "0193a0e75e0c800090002f6b1c1d9a10")
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/devices", id: "listDevices", tag: "Flagship",
+        .get, "/api/admin/realms/{realm}/devices", id: "listDevices", commandLine: "device list",
+        tag: "Flagship",
         summary: "List the apps on devices that registered themselves.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("DeviceList", of: device, next: Cursor.uuid, example: exampleDevice),
@@ -38,7 +39,7 @@ enum DeviceHistoryRoutes {
 
     private static let history = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/devices/{installation}/history",
-        id: "listDeviceHistory", tag: "Flagship",
+        id: "listDeviceHistory", commandLine: "device history", tag: "Flagship",
         summary: "List what happened to an app on a device, and what it did.",
         detail: """
             How it was certified and by which evidence, the session codes, konnector tokens and apps \
@@ -80,7 +81,8 @@ enum DeviceHistoryRoutes {
 
     private static let revokeCertification = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/devices/{installation}/revoke-certification",
-        id: "revokeDeviceCertification", tag: "Flagship",
+        id: "revokeDeviceCertification", commandLine: "device revoke-certification",
+        tag: "Flagship",
         summary: "Revoke the certification of an app on a device.",
         detail: """
             Its tokens of scope `*`, and what was opened with them, do not work until it is certified \

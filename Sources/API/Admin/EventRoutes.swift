@@ -49,7 +49,8 @@ enum EventRoutes {
     }
 
     private static let auditTrail = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/audit-trail", id: "listAuditTrail", tag: "Log",
+        .get, "/api/admin/realms/{realm}/audit-trail", id: "listAuditTrail",
+        commandLine: "audit list", tag: "Log",
         summary: "List who did what and when.",
         detail: """
             Of several conditions all hold. A `type` is an event's name, or what the names of many \

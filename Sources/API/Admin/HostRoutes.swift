@@ -10,7 +10,8 @@ enum HostRoutes {
     static let table: [Route<AdminContext>] = [assign, list, release]
 
     private static let assign = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/hosts", id: "assignHost", tag: "Hosts",
+        .post, "/api/admin/realms/{realm}/hosts", id: "assignHost", commandLine: "host assign",
+        tag: "Hosts",
         summary: "Assign a host name to a realm.",
         detail: "A host leads to one realm only.", right: .everything,
         parameters: [.realm, .idempotencyKey],
@@ -41,7 +42,8 @@ enum HostRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/hosts", id: "listHosts", tag: "Hosts",
+        .get, "/api/admin/realms/{realm}/hosts", id: "listHosts", commandLine: "host list",
+        tag: "Hosts",
         summary: "List the host names of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.name)],
         answer: Lists.answer("HostList", of: schema, next: Cursor.name, example: example),
@@ -57,7 +59,8 @@ enum HostRoutes {
     }
 
     private static let release = Route<AdminContext>(
-        .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost", tag: "Hosts",
+        .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost",
+        commandLine: "host release", tag: "Hosts",
         summary: "Release a host name.", right: .everything,
         parameters: [
             .realm, .idempotencyKey,

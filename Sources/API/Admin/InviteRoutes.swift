@@ -15,7 +15,8 @@ enum InviteRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20")
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/invites", id: "createInvites", tag: "Invites",
+        .post, "/api/admin/realms/{realm}/invites", id: "createInvites",
+        commandLine: "invite create", tag: "Invites",
         summary: "Create invites.",
         detail: "Their codes are shown this once. Each lets one person join.", right: .realm,
         parameters: [.realm, .idempotencyKey],
@@ -82,7 +83,8 @@ enum InviteRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/invites", id: "listInvites", tag: "Invites",
+        .get, "/api/admin/realms/{realm}/invites", id: "listInvites", commandLine: "invite list",
+        tag: "Invites",
         summary: "List the invites of a realm, used ones included.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("InviteList", of: schema, next: Cursor.uuid, example: example),
@@ -100,6 +102,7 @@ enum InviteRoutes {
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",
+        commandLine: "invite revoke",
         tag: "Invites", summary: "Revoke an invite that has not been used.", right: .realm,
         parameters: [.realm, inviteID, .idempotencyKey], answer: .gone("It is worth nothing."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchInvite, .inviteUsed]

@@ -9,7 +9,8 @@ enum LoginHistoryRoutes {
     static let table: [Route<AdminContext>] = [list, ofAccount, ofClient]
 
     private static let list = route(
-        "login-history", id: "listLoginHistory", "List sign-ins and failed attempts, newest first."
+        "login-history", id: "listLoginHistory", commandLine: "history list",
+        "List sign-ins and failed attempts, newest first."
     ) { call throws(Problem) in
         try await call.logins(LoginSelection()) { () throws(Problem) in }
     }
@@ -17,6 +18,7 @@ enum LoginHistoryRoutes {
     /// Also of an account that is gone: what happened stays.
     private static let ofAccount = route(
         "accounts/{account_id}/login-history", id: "listLoginHistoryOfAccount",
+        commandLine: "history user",
         "List an account's sign-ins and failed attempts, newest first.", [AccountRoutes.accountID]
     ) { call throws(Problem) in
         let account = try call.requiredID("account_id")
@@ -25,6 +27,7 @@ enum LoginHistoryRoutes {
 
     private static let ofClient = route(
         "clients/{client_id}/login-history", id: "listLoginHistoryOfClient",
+        commandLine: "history client",
         "List sign-ins and failed attempts through a client, newest first.",
         [
             Parameter(
@@ -43,11 +46,13 @@ enum LoginHistoryRoutes {
     }
 
     private static func route(
-        _ path: String, id: String, _ summary: String, _ parameters: [Parameter] = [],
+        _ path: String, id: String, commandLine: String, _ summary: String,
+        _ parameters: [Parameter] = [],
         refusals: [ProblemKind] = [], handler: @escaping Route<AdminContext>.Handler
     ) -> Route<AdminContext> {
         Route<AdminContext>(
             .get, PathTemplate(stringLiteral: "/api/admin/realms/{realm}/\(path)"), id: id,
+            commandLine: commandLine,
             tag: "Accounts", summary: summary,
             detail: """
                 `open` unseals the address and the user agent of each attempt; that is recorded \

@@ -9,7 +9,8 @@ enum MailRoutes {
     static let table: [Route<AdminContext>] = [list, resend]
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/mails", id: "listMails", tag: "Mails",
+        .get, "/api/admin/realms/{realm}/mails", id: "listMails", commandLine: "mail list",
+        tag: "Mails",
         summary: "List the mails that are on their way, and those that failed.",
         detail: """
             What a mail says is nowhere: it is made when it is sent, from the event that asks for \
@@ -42,6 +43,7 @@ enum MailRoutes {
 
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/mails/{mail_id}/resend", id: "resendMail",
+        commandLine: "mail resend",
         tag: "Mails", summary: "Send a mail that failed again.", right: .realm,
         parameters: [
             .realm,

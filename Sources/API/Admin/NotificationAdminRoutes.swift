@@ -9,7 +9,8 @@ enum NotificationAdminRoutes {
     static let table: [Route<AdminContext>] = [list, resend]
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/notifications", id: "listNotifications", tag: "Flagship",
+        .get, "/api/admin/realms/{realm}/notifications", id: "listNotifications",
+        commandLine: "notification list", tag: "Flagship",
         summary: "List the notifications that are on their way, and those that failed.",
         detail: """
             What one says stands in no list: it is opened when it is sent. One that no device took \
@@ -38,7 +39,7 @@ enum NotificationAdminRoutes {
 
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/notifications/{notification_id}/resend",
-        id: "resendNotification",
+        id: "resendNotification", commandLine: "notification resend",
         tag: "Flagship", summary: "Send a notification that failed again.", right: .realm,
         parameters: [
             .realm,

@@ -10,7 +10,8 @@ enum OwnerAdminRoutes {
     static let table: [Route<AdminContext>] = [appoint, get, vouch, setKeys]
 
     private static let appoint = Route<AdminContext>(
-        .put, "/api/admin/realms/{realm}/owner/{account_id}", id: "appointOwner", tag: "Flagship",
+        .put, "/api/admin/realms/{realm}/owner/{account_id}", id: "appointOwner",
+        commandLine: "owner appoint", tag: "Flagship",
         summary: "Appoint the account that owns a realm.",
         detail: """
             The answer has a token by which its person takes the realm over, with the first \
@@ -48,7 +49,8 @@ enum OwnerAdminRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/owner", id: "getOwner", tag: "Flagship",
+        .get, "/api/admin/realms/{realm}/owner", id: "getOwner", commandLine: "owner show",
+        tag: "Flagship",
         summary: "Show the account that owns a realm.", right: .realm, parameters: [.realm],
         answer: .ok(
             "The owner.", .named("Owner", .object(members)),
@@ -79,6 +81,7 @@ enum OwnerAdminRoutes {
 
     private static let vouch = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/owner/email-verified-code", id: "vouchForOwner",
+        commandLine: "owner vouch",
         tag: "Flagship", summary: "Confirm that a realm's owner reads the mails to their address.",
         detail: """
             For a service that has just verified the owner's mailbox itself: for 15 minutes the code \
@@ -115,6 +118,7 @@ enum OwnerAdminRoutes {
 
     private static let setKeys = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/integrity-keys", id: "setIntegrityKeys",
+        commandLine: "integrity-keys set",
         tag: "Flagship", summary: "Set the keys that verify Google's integrity verdicts on apps.",
         detail: "All of them at once. Those that open it are told to nobody again.",
         right: .realm, parameters: [.realm, .idempotencyKey],

@@ -42,7 +42,8 @@ enum ProviderAdminRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/providers", id: "listProviders", tag: "Providers",
+        .get, "/api/admin/realms/{realm}/providers", id: "listProviders",
+        commandLine: "provider list", tag: "Providers",
         summary: "List the OpenID providers of a realm.", right: .realm,
         parameters: [.realm],
         answer: .ok(
@@ -59,6 +60,7 @@ enum ProviderAdminRoutes {
 
     private static let configure = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}", id: "configureProvider",
+        commandLine: "provider set",
         tag: "Providers", summary: "Set an OpenID provider that people may sign in with.",
         detail: """
             Signs people in once their accounts are linked to identities of the provider. Without a \
@@ -101,6 +103,7 @@ enum ProviderAdminRoutes {
 
     private static let remove = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/providers/{provider}", id: "removeProvider",
+        commandLine: "provider remove",
         tag: "Providers", summary: "Remove an OpenID provider.", right: .realm,
         parameters: [.realm, slug, .idempotencyKey], answer: .gone("It is gone."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
@@ -113,7 +116,7 @@ enum ProviderAdminRoutes {
 
     private static let link = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
-        id: "linkIdentity", tag: "Providers",
+        id: "linkIdentity", commandLine: "provider link", tag: "Providers",
         summary: "Link an account to an identity at a provider.",
         detail: "Its person is told by mail. A mail address is never taken for that.",
         right: .realm, parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
@@ -146,7 +149,7 @@ enum ProviderAdminRoutes {
 
     private static let unlink = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
-        id: "unlinkIdentity", tag: "Providers",
+        id: "unlinkIdentity", commandLine: "provider unlink", tag: "Providers",
         summary: "Unlink an account from an identity at a provider.", right: .realm,
         parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
         answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
@@ -164,17 +167,18 @@ enum ProviderAdminRoutes {
 
     private static let code = delegation(
         "/api/admin/realms/{realm}/providers/{provider}/code", id: "createDelegatedCode",
+        commandLine: "provider code",
         "Create a code for an app from a token of a provider.")
     /// As clients of the flagship profile's servers know it.
     private static let delegate = delegation(
-        "/oidc/{realm}/{provider}/code", id: "delegateCode",
+        "/oidc/{realm}/{provider}/code", id: "delegateCode", commandLine: "provider delegate",
         "Create a code for an app, at the address that the flagship profile uses.")
 
     private static func delegation(
-        _ path: PathTemplate, id: String, _ summary: String
+        _ path: PathTemplate, id: String, commandLine: String, _ summary: String
     ) -> Route<AdminContext> {
         Route(
-            .post, path, id: id, tag: "Providers",
+            .post, path, id: id, commandLine: commandLine, tag: "Providers",
             summary: summary,
             detail: """
                 For a realm of the flagship profile. The ID token is verified, and the provider asked \

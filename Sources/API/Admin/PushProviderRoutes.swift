@@ -10,15 +10,16 @@ enum PushProviderRoutes {
     static let table: [Route<AdminContext>] = [
         list, setFirebase, setApple,
         removal(
-            of: .firebase, id: "removeFirebaseProvider",
+            of: .firebase, id: "removeFirebaseProvider", commandLine: "push-provider remove fcm",
             "/api/admin/realms/{realm}/push-providers/fcm"),
         removal(
-            of: .apple, id: "removeAppleProvider",
+            of: .apple, id: "removeAppleProvider", commandLine: "push-provider remove apns",
             "/api/admin/realms/{realm}/push-providers/apns"),
     ]
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
+        commandLine: "push-provider show",
         tag: "Flagship", summary: "Show the services that deliver notifications to devices.",
         detail: "Without the keys, which are told to nobody again.", right: .realm,
         parameters: [.realm],
@@ -45,6 +46,7 @@ enum PushProviderRoutes {
 
     private static let setFirebase = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/push-providers/fcm", id: "setFirebaseProvider",
+        commandLine: "push-provider set fcm",
         tag: "Flagship",
         summary: "Set Firebase Cloud Messaging as a service that delivers notifications.",
         right: .realm, parameters: [.realm, .idempotencyKey],
@@ -77,6 +79,7 @@ enum PushProviderRoutes {
 
     private static let setApple = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/push-providers/apns", id: "setAppleProvider",
+        commandLine: "push-provider set apns",
         tag: "Flagship",
         summary: "Set Apple as the service that delivers notifications to its devices.",
         right: .realm, parameters: [.realm, .idempotencyKey],
@@ -103,10 +106,10 @@ enum PushProviderRoutes {
     }
 
     private static func removal(
-        of kind: PushProvider.Kind, id: String, _ path: PathTemplate
+        of kind: PushProvider.Kind, id: String, commandLine: String, _ path: PathTemplate
     ) -> Route<AdminContext> {
         Route<AdminContext>(
-            .delete, path, id: id, tag: "Flagship",
+            .delete, path, id: id, commandLine: commandLine, tag: "Flagship",
             summary: "Remove the keys of a push service: its devices get no notifications.",
             right: .realm, parameters: [.realm, .idempotencyKey], answer: .gone("It is gone."),
             refusals: [.noSuchRealm, .realmDisabled, .noSuchPushProvider]

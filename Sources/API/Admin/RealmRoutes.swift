@@ -11,7 +11,7 @@ enum RealmRoutes {
     ]
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/realms", id: "createRealm", tag: "Realms",
+        .post, "/api/admin/realms", id: "createRealm", commandLine: "realm create", tag: "Realms",
         summary: "Create a realm: a tenant with people, clients and keys of its own.",
         right: .everything, parameters: [.idempotencyKey],
         body: Body(
@@ -38,7 +38,7 @@ enum RealmRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms", id: "listRealms", tag: "Realms",
+        .get, "/api/admin/realms", id: "listRealms", commandLine: "realm list", tag: "Realms",
         summary: "List the realms.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.name)],
         answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example)
@@ -53,7 +53,7 @@ enum RealmRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}", id: "getRealm", tag: "Realms",
+        .get, "/api/admin/realms/{realm}", id: "getRealm", commandLine: "realm show", tag: "Realms",
         summary: "Show a realm.", right: .realm, parameters: [.realm],
         answer: .ok("The realm.", schema, example: example),
         refusals: [.noSuchRealm]
@@ -62,7 +62,8 @@ enum RealmRoutes {
     }
 
     private static let getSettings = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/settings", id: "getRealmSettings", tag: "Realms",
+        .get, "/api/admin/realms/{realm}/settings", id: "getRealmSettings",
+        commandLine: "realm settings", tag: "Realms",
         summary: "Show the settings of a realm, defaults included.", right: .realm,
         parameters: [.realm],
         answer: .ok("The settings.", SettingSchema.realm, example: exampleSettings),
@@ -72,7 +73,8 @@ enum RealmRoutes {
     }
 
     private static let setSettings = Route<AdminContext>(
-        .patch, "/api/admin/realms/{realm}/settings", id: "setRealmSettings", tag: "Realms",
+        .patch, "/api/admin/realms/{realm}/settings", id: "setRealmSettings",
+        commandLine: "realm set", tag: "Realms",
         summary: "Change settings of a realm.",
         detail: """
             What is not named stays as it is; null (on the command line `--unset` and the \
@@ -94,7 +96,8 @@ enum RealmRoutes {
     }
 
     private static let disable = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/disable", id: "disableRealm", tag: "Realms",
+        .post, "/api/admin/realms/{realm}/disable", id: "disableRealm",
+        commandLine: "realm disable", tag: "Realms",
         summary: "Disable a realm until it is enabled again.",
         detail: "Nobody signs in and nothing in the realm changes.", right: .everything,
         parameters: [.realm, .idempotencyKey],
@@ -106,7 +109,8 @@ enum RealmRoutes {
     }
 
     private static let enable = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/enable", id: "enableRealm", tag: "Realms",
+        .post, "/api/admin/realms/{realm}/enable", id: "enableRealm", commandLine: "realm enable",
+        tag: "Realms",
         summary: "Enable a disabled realm.", right: .everything,
         parameters: [.realm, .idempotencyKey],
         answer: .written(.ok, "The realm.", schema, example: example),

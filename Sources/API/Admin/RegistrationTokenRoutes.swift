@@ -14,6 +14,7 @@ enum RegistrationTokenRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/registration-tokens", id: "createRegistrationToken",
+        commandLine: "registration-token create",
         tag: "Registration tokens",
         summary: "Create a token with which clients register themselves.",
         detail: "Its text is shown this once.", right: .realm,
@@ -68,6 +69,7 @@ enum RegistrationTokenRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
+        commandLine: "registration-token list",
         tag: "Registration tokens", summary: "List the registration tokens that are not revoked.",
         right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer(
@@ -88,7 +90,8 @@ enum RegistrationTokenRoutes {
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/registration-tokens/{token_id}",
-        id: "revokeRegistrationToken", tag: "Registration tokens",
+        id: "revokeRegistrationToken", commandLine: "registration-token revoke",
+        tag: "Registration tokens",
         summary: "Revoke a registration token.", right: .realm,
         parameters: [.realm, tokenID, .idempotencyKey], answer: .gone("It is worth nothing."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchRegistrationToken]

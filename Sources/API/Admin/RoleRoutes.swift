@@ -12,7 +12,7 @@ enum RoleRoutes {
         "/api/admin/realms/{realm}/accounts/{account_id}/roles"
 
     private static let get = Route<AdminContext>(
-        .get, path, id: "getAccountRoles", tag: "Accounts",
+        .get, path, id: "getAccountRoles", commandLine: "account roles", tag: "Accounts",
         summary: "Show the roles of an account, by audience.", right: .realm,
         parameters: [.realm, AccountRoutes.accountID],
         answer: .ok("Its roles.", schema, example: example),
@@ -23,7 +23,7 @@ enum RoleRoutes {
     }
 
     private static let set = Route<AdminContext>(
-        .put, path, id: "setAccountRoles", tag: "Accounts",
+        .put, path, id: "setAccountRoles", commandLine: "account set-roles", tag: "Accounts",
         summary: "Replace the roles of an account.",
         detail: """
             The realm's setting `roles` says which there are. Tokens tell of them whose scope has \

@@ -11,6 +11,7 @@ enum SigningKeyRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/signing-keys", id: "listSigningKeys",
+        commandLine: "signing-key list",
         tag: "Signing keys", summary: "List the keys that verify the realm's tokens.",
         detail: "A realm makes its first keys when it first needs them.", right: .realm,
         parameters: [.realm], answer: .ok("The keys, oldest first.", schema, example: example),
@@ -22,6 +23,7 @@ enum SigningKeyRoutes {
 
     private static let rotate = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/signing-keys/rotate", id: "rotateSigningKey",
+        commandLine: "signing-key rotate",
         tag: "Signing keys", summary: "Rotate the signing keys of an algorithm.",
         detail: """
             The key that is published already begins to sign, the one that signed retires, and a \

@@ -34,7 +34,8 @@ enum WebAppRoutes {
     ]
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/web-apps", id: "registerWebApp", tag: "Flagship",
+        .post, "/api/admin/realms/{realm}/web-apps", id: "registerWebApp",
+        commandLine: "web-app register", tag: "Flagship",
         summary: "Register a web app or a konnector.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -61,7 +62,8 @@ enum WebAppRoutes {
     private static let kind = Schema.oneOf(WebAppKind.allCases.map(\.rawValue))
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps", tag: "Flagship",
+        .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps", commandLine: "web-app list",
+        tag: "Flagship",
         summary: "List the web apps and konnectors of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("WebAppList", of: schema, next: Cursor.uuid, example: example),
@@ -78,6 +80,7 @@ enum WebAppRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "getWebApp",
+        commandLine: "web-app show",
         tag: "Flagship", summary: "Show a web app or a konnector.", right: .realm,
         parameters: [.realm, webAppID],
         answer: .ok("It.", schema, example: example), refusals: [.noSuchRealm, .noSuchApp]
@@ -96,6 +99,7 @@ enum WebAppRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "updateWebApp",
+        commandLine: "web-app update",
         tag: "Flagship", summary: "Update a web app or a konnector.",
         detail: "What is not named stays as it is; null takes something back.",
         right: .realm, parameters: [.realm, webAppID, .idempotencyKey],
@@ -118,6 +122,7 @@ enum WebAppRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "removeWebApp",
+        commandLine: "web-app remove",
         tag: "Flagship", summary: "Remove a web app or a konnector.",
         detail: "Its tokens are over, and its name is free.", right: .realm,
         parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("It is gone."),

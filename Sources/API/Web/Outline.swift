@@ -8,6 +8,8 @@ public final class Outline: Sendable {
     let path: PathTemplate
     /// Names the operation, in the description and for programs made from it.
     let id: String
+    /// The words that call it on the command line: `realm create`.
+    let commandLine: String?
     let tag: String
     let summary: String
     let detail: String
@@ -25,7 +27,8 @@ public final class Outline: Sendable {
     let traits: RouteTraits
 
     init(
-        method: Method, path: PathTemplate, id: String, tag: String, summary: String,
+        method: Method, path: PathTemplate, id: String, commandLine: String?, tag: String,
+        summary: String,
         detail: String, right: Right, voice: Voice, parameters: [Parameter], body: Body?,
         answer: Answer, refusals: [ProblemKind], traits: RouteTraits = []
     ) {
@@ -38,6 +41,7 @@ public final class Outline: Sendable {
         self.method = method
         self.path = path
         self.id = id
+        self.commandLine = commandLine
         self.tag = tag
         self.summary = summary
         self.detail = detail

@@ -58,14 +58,15 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
     let handler: Handler
 
     init(
-        _ method: Method, _ path: PathTemplate, id: String, tag: String, summary: String,
-        detail: String = "", right: Right, voice: Voice = .plain,
+        _ method: Method, _ path: PathTemplate, id: String, commandLine: String? = nil, tag: String,
+        summary: String, detail: String = "", right: Right, voice: Voice = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,
         refusals: [ProblemKind] = [], traits: RouteTraits = [],
         handler: @escaping Handler
     ) {
         outline = Outline(
-            method: method, path: path, id: id, tag: tag, summary: summary, detail: detail,
+            method: method, path: path, id: id, commandLine: commandLine, tag: tag,
+            summary: summary, detail: detail,
             right: right, voice: voice, parameters: parameters, body: body, answer: answer,
             refusals: refusals, traits: traits)
         self.handler = handler
