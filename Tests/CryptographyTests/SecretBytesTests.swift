@@ -37,7 +37,7 @@ import Testing
 }
 
 @Suite struct `Comparing in constant time` {
-    @Test func `says whether two arrays hold the same bytes`() {
+    @Test func `comparing in constant time tells equal from unequal arrays`() {
         let value = Random.bytes(33)
         #expect(constantTimeEqual(value, value))
         #expect(constantTimeEqual([], []))
@@ -49,7 +49,7 @@ import Testing
 }
 
 @Suite struct `Random bytes` {
-    @Test func `come in the length asked for and do not repeat`() {
+    @Test func `random bytes have the requested length and do not repeat`() {
         for count in [0, 1, 12, 32, 1000] { #expect(Random.bytes(count).count == count) }
         #expect(Set((0..<1000).map { _ in Random.bytes(16) }).count == 1000)
         var generator = SystemRandom()
@@ -60,14 +60,14 @@ import Testing
     }
 
     /// Not a test of quality, but a buffer left unfilled or filled twice the same would show.
-    @Test func `have about as many ones as zeros`() {
+    @Test func `random bytes have about as many ones as zeros`() {
         let ones = Random.bytes(100_000).reduce(0) { $0 + $1.nonzeroBitCount }
         #expect((395_000...405_000).contains(ones))
     }
 }
 
 @Suite struct `A failure` {
-    @Test func `tells its code, and keeps the reason for whoever debugs`() throws {
+    @Test func `a failure shows its code and keeps the reason for the debugger`() throws {
         let key = SecretBytes.random(32)
         let sealed = try AESGCM.seal([1, 2, 3], key: key)
         let failure = #expect(throws: Failure.self) {

@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 
 @Suite struct `Keys shared by many threads` {
-    @Test func `sign and verify as if each thread had its own`() async throws {
+    @Test func `one key signs and verifies on many threads as on one`() async throws {
         let ed25519 = try Ed25519.PrivateKey.generate()
         let es256 = try ES256.PrivateKey.generate()
         let rs256 = try RS256.PrivateKey.generate()

@@ -43,7 +43,8 @@ struct `Keys and certificates of others` {
         ]
     }
 
-    @Test(arguments: Maker.all) func `verify what was signed in their scheme, and no other`(
+    @Test(arguments: Maker.all)
+    func `a foreign key verifies what was signed in its scheme, and no other signature`(
         _ maker: Maker
     ) throws {
         let folder = try Folder()
@@ -78,7 +79,7 @@ struct `Keys and certificates of others` {
     @Test(arguments: [
         "-algorithm RSA -pkeyopt rsa_keygen_bits:1024", Maker.curve("secp256k1"),
         Maker.curve("P-256") + " -pkeyopt ec_param_enc:explicit", "-algorithm X25519",
-    ]) func `are refused when nobody should use them`(_ kind: String) throws {
+    ]) func `a foreign key that is too weak is refused`(_ kind: String) throws {
         let folder = try Folder()
         #expect(folder.run("openssl genpkey \(kind) -out key 2>/dev/null"))
         #expect(
@@ -94,7 +95,7 @@ struct `Keys and certificates of others` {
         #expect(throws: Failure(.malformed, "")) { try certificate.publicKey() }
     }
 
-    @Test func `are equal when they are the same`() throws {
+    @Test func `a foreign key equals another encoding of itself`() throws {
         let first = try ES256.PrivateKey.generate().publicKey
         let second = try ES256.PrivateKey.generate().publicKey
         let key = try VerifyingKey(curve: .p256, x: first.x, y: first.y)
@@ -106,7 +107,7 @@ struct `Keys and certificates of others` {
         #expect(try key != VerifyingKey(edwards: .ed25519, edwards.bytes))
     }
 
-    @Test func `are refused when their numbers make no key`() throws {
+    @Test func `a foreign key with invalid numbers is refused`() throws {
         let key = try ES256.PrivateKey.generate().publicKey
         let zero = [UInt8](repeating: 0, count: 32)
         #expect(throws: Failure.self) { try VerifyingKey(curve: .p256, x: key.x, y: zero) }
@@ -118,7 +119,7 @@ struct `Keys and certificates of others` {
         #expect(throws: Failure.self) { try VerifyingKey(modulus: [1], exponent: [3]) }
     }
 
-    @Test func `chain up to a root, while they are valid`() throws {
+    @Test func `a certificate chain is accepted up to a root within its validity`() throws {
         let folder = try Folder()
         let make =
             """
@@ -163,7 +164,7 @@ struct `Keys and certificates of others` {
         }
     }
 
-    @Test func `issue nothing with a key that nobody should use`() throws {
+    @Test func `a certificate issued by a weak key is refused`() throws {
         let folder = try Folder()
         #expect(
             folder.run(
@@ -175,7 +176,7 @@ struct `Keys and certificates of others` {
         #expect(!certificate.isSelfSigned)
     }
 
-    @Test func `serve many at once`() async throws {
+    @Test func `a foreign key verifies on many threads at once`() async throws {
         let folder = try Folder()
         #expect(
             folder.run(
@@ -201,7 +202,7 @@ struct `Keys and certificates of others` {
         }
     }
 
-    @Test func `are refused when they are cut, or when something is behind`() throws {
+    @Test func `a certificate that is cut, or has trailing bytes, is refused`() throws {
         let folder = try Folder()
         #expect(
             folder.run(
@@ -222,7 +223,7 @@ struct `Keys and certificates of others` {
         }
     }
 
-    @Test func `hash as others do`() throws {
+    @Test func `digests equal those of other implementations`() throws {
         let folder = try Folder()
         try folder.write([1, 2, 3], "message")
         for function in HashFunction.allCases {

@@ -27,7 +27,9 @@ import Values
                 events: [NewEvent(CounterEvent.raised(by: 1), in: stream)]))
     }
 
-    @Test func `is made at the time of the last event of its realm`() async throws {
+    @Test func `a decision behind a slow clock has the time of its realm's last event`()
+        async throws
+    {
         let log = MemoryLog()
         try await write(to: other, log)
         await #expect(throws: RaiseInTime.Rejection.over(at: later, gatheredAt: later)) {
@@ -36,7 +38,9 @@ import Values
         }
     }
 
-    @Test func `is made at the time of the last event that it reads`() async throws {
+    @Test func `a decision behind a slow clock has the time of the last event that it reads`()
+        async throws
+    {
         let log = ForgetfulLog()
         try await write(to: counter, log)
         await #expect(throws: RaiseInTime.Rejection.over(at: later, gatheredAt: later)) {
@@ -45,7 +49,9 @@ import Values
         }
     }
 
-    @Test func `is made at the time of the last event that it has kept in mind`() async throws {
+    @Test func `a decision behind a slow clock has the time of the last event in the cache`()
+        async throws
+    {
         let dispatcher = Dispatcher(log: ForgetfulLog())
         for number in 1...2 as ClosedRange<UInt64> {
             _ = try await dispatcher.dispatch(
@@ -57,7 +63,9 @@ import Values
         }
     }
 
-    @Test func `is put on record with the time at which it was made`() async throws {
+    @Test func `a decision behind a slow clock is recorded with the time at which it was made`()
+        async throws
+    {
         let log = MemoryLog()
         try await write(to: other, log)
         var command = raise(counter)
@@ -68,7 +76,7 @@ import Values
         #expect(times == [later, later])
     }
 
-    @Test func `of another realm has its own time`() async throws {
+    @Test func `a decision behind a slow clock takes no time from another realm`() async throws {
         let log = MemoryLog()
         try await write(to: other, log)
         let elsewhere = ConformanceRealm.fresh()

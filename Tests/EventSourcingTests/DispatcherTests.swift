@@ -20,7 +20,7 @@ import Values
                 reads: [counter: version], events: [NewEvent(event, in: counter)]))
     }
 
-    @Test func `appends what a command decides`() async throws {
+    @Test func `the dispatcher appends what a command decides`() async throws {
         let dispatcher = Dispatcher(log: ScriptedLog())
         let first = try await dispatcher.dispatch(
             RaiseCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
@@ -36,7 +36,7 @@ import Values
         #expect(earlier.state.total == 1)
     }
 
-    @Test func `tells a rejection and appends nothing`() async throws {
+    @Test func `the dispatcher returns a rejection and appends nothing`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         await #expect(throws: RaiseCounter.Rejection.full) {
@@ -46,7 +46,7 @@ import Values
         #expect(log.calls.appends == 0)
     }
 
-    @Test func `asks for the realm before a command decides`() async throws {
+    @Test func `the dispatcher checks the realm before a command decides`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         await #expect(throws: RealmRejection.realmDisabled) {
@@ -60,7 +60,7 @@ import Values
         #expect(log.calls.appends == 0)
     }
 
-    @Test func `decides again after a conflict`() async throws {
+    @Test func `the dispatcher decides again after a conflict`() async throws {
         let (realm, counter) = (realm, counter)
         let log = ScriptedLog { number, log throws(LogFailure) in
             if number == 1 {
@@ -77,7 +77,7 @@ import Values
         #expect(state.state.total == 11)
     }
 
-    @Test func `pays one retry for a stale cache`() async throws {
+    @Test func `the dispatcher pays one retry for a stale cache`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         _ = try await dispatcher.dispatch(
@@ -91,7 +91,9 @@ import Values
         #expect(log.calls.streamReads == before.streamReads + 2)
     }
 
-    @Test func `takes a name that was made up for new, unless the log knows better`() async throws {
+    @Test func `the dispatcher takes a generated id for new, unless the log knows better`()
+        async throws
+    {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         _ = try await dispatcher.dispatch(
@@ -111,7 +113,9 @@ import Values
         #expect(log.calls.streamReads == 2)
     }
 
-    @Test func `does not decide on a stream that moved while it was looking`() async throws {
+    @Test func `the dispatcher does not decide on a stream that moved while it was read`()
+        async throws
+    {
         let (realm, counter) = (realm, counter)
         let log = ScriptedLog(beforeRead: { number, log throws(LogFailure) in
             if number == 6 {
@@ -128,7 +132,7 @@ import Values
         #expect(log.calls.appends == 2)
     }
 
-    @Test func `reads a stream once while nothing changes it`() async throws {
+    @Test func `the dispatcher reads a stream once while nothing changes it`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         for number in 1...5 {
@@ -139,7 +143,7 @@ import Values
         #expect(log.calls.streamReads == 1)
     }
 
-    @Test func `gives up when others keep winning`() async throws {
+    @Test func `the dispatcher gives up after losing too many conflicts`() async throws {
         let (realm, counter) = (realm, counter)
         let log = ScriptedLog { number, log throws(LogFailure) in
             try await Self.write(.raised(by: 1), at: number - 1, to: counter, in: realm, log)
@@ -153,7 +157,7 @@ import Values
         #expect(log.calls.appends == 4)
     }
 
-    @Test func `lets all of many who want one stream have their turn`() async throws {
+    @Test func `the dispatcher gives each of many writers of one stream its turn`() async throws {
         let (realm, counter) = (realm, counter)
         let dispatcher = Dispatcher(log: MemoryLog())
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -177,7 +181,8 @@ import Values
         return nil
     }
 
-    @Test func `commands that name a fresh stream before the contended one all have their turn`()
+    @Test
+    func `the dispatcher gives commands with a fresh stream first their turn at a contended one`()
         async throws
     {
         let (realm, counter) = (realm, counter)
@@ -196,7 +201,7 @@ import Values
         #expect(reached.version == 64)
     }
 
-    @Test func `commands that only read a contended stream have their turn among its writers`()
+    @Test func `the dispatcher gives readers of a contended stream their turn among its writers`()
         async throws
     {
         let (realm, counter) = (realm, counter)
@@ -223,7 +228,7 @@ import Values
         #expect(reached.version == 64)
     }
 
-    @Test func `gives a repeat the first outcome`() async throws {
+    @Test func `the dispatcher returns the first outcome for a repeated command`() async throws {
         let dispatcher = Dispatcher(log: ScriptedLog())
         let first = try await dispatcher.dispatch(
             RaiseCounter(counter: counter), in: realm, id: id(1), digest: [1], origin: testOrigin)
@@ -238,7 +243,8 @@ import Values
         }
     }
 
-    @Test func `gives a repeat the first outcome where its own effect would refuse it`()
+    @Test
+    func `the dispatcher returns the first outcome also where its effect would now refuse it`()
         async throws
     {
         let dispatcher = Dispatcher(log: ScriptedLog())
@@ -259,7 +265,7 @@ import Values
         }
     }
 
-    @Test func `checks a refusal that came from a stale cache`() async throws {
+    @Test func `the dispatcher checks a rejection that came from a stale cache`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         try await Self.write(.raised(by: 10), at: 0, to: counter, in: realm, log.log)
@@ -271,7 +277,9 @@ import Values
         #expect(done.positions.first == 3)
     }
 
-    @Test func `tells a refusal from a cache that still holds`() async throws {
+    @Test func `the dispatcher returns a rejection from a cache that is still current`()
+        async throws
+    {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)
         try await Self.write(.closed, at: 0, to: counter, in: realm, log.log)
@@ -285,7 +293,8 @@ import Values
         #expect(log.calls.appends == 0)
     }
 
-    @Test func `says what a taken claim means to the command`() async throws {
+    @Test func `the dispatcher turns a taken claim into the command's own rejection`() async throws
+    {
         let dispatcher = Dispatcher(log: ScriptedLog())
         let claim = Claim("name", "one")
         _ = try await dispatcher.dispatch(

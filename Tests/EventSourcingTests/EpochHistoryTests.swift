@@ -116,7 +116,7 @@ private struct SplitMix: RandomNumberGenerator {
 }
 
 @Suite struct `A reader's place after failovers and restores` {
-    @Test func `is valid only while the log holds what the reader has, and else says what to keep`()
+    @Test func `a reader's place is valid while the log holds it, else tells what to keep()
     {
         var (valid, lost) = (0, 0)
         for seed in 0..<3000 as Range<UInt64> {

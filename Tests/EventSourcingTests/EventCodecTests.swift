@@ -55,7 +55,7 @@ private enum PersonEvent: Event {
             client: nil, correlation: nil, open: open, personal: personal)
     }
 
-    @Test func `writes the newest shape with personal fields apart`() {
+    @Test func `the event codec writes the newest shape with personal fields apart`() {
         let event = NewEvent(PersonEvent.named(first: "Ada", last: "Lovelace"), in: stream)
         #expect(event.revision == 3)
         #expect(event.open == ["first": "Ada"])
@@ -63,7 +63,7 @@ private enum PersonEvent: Event {
         #expect(event.subject == UUID(high: 5, low: 5))
     }
 
-    @Test func `brings each old shape up to date`() {
+    @Test func `the event codec upcasts each old shape`() {
         let expected = PersonEvent.named(first: "Ada", last: "Lovelace")
         #expect(PersonEvent(recorded(revision: 1, open: ["name": "Ada Lovelace"])) == expected)
         #expect(
@@ -76,7 +76,7 @@ private enum PersonEvent: Event {
                 == expected)
     }
 
-    @Test func `reads an event whose subject was erased`() {
+    @Test func `the event codec reads an event whose subject was erased`() {
         let expected = PersonEvent.named(first: "Ada", last: nil)
         #expect(
             PersonEvent(recorded(revision: 3, open: ["first": "Ada"], personal: .erased))
@@ -86,7 +86,7 @@ private enum PersonEvent: Event {
                 == expected)
     }
 
-    @Test func `does not let a sealed field stand in for an open one`() {
+    @Test func `the event codec refuses a sealed field in place of an open one`() {
         let event = PersonEvent(
             recorded(
                 revision: 3, open: ["first": "Ada"],
@@ -94,12 +94,12 @@ private enum PersonEvent: Event {
         #expect(event == .named(first: "Ada", last: "L"))
     }
 
-    @Test func `refuses what was never written`() {
+    @Test func `the event codec refuses shapes that were never written`() {
         #expect(PersonEvent(recorded("person.renamed", revision: 1, open: [:])) == nil)
         #expect(PersonEvent(recorded(revision: 3, open: ["given": "Ada"])) == nil)
     }
 
-    @Test func `shows every field in the golden line`() {
+    @Test func `the event codec shows every field in the golden line`() {
         let lines = PersonEvent.catalogue.map(\.goldenLine)
         #expect(
             lines == [
@@ -112,7 +112,7 @@ private enum PersonEvent: Event {
 
 @Suite struct `The name of a realm` {
     @Test(arguments: ["a", "acme", "a-b", "0", "x0-9y", String(repeating: "a", count: 63)])
-    func `is a label of a host name`(name: String) {
+    func `a realm's name is a label of a host name`(name: String) {
         #expect(RealmID(name)?.name == name)
     }
 
@@ -121,7 +121,7 @@ private enum PersonEvent: Event {
             "", "-a", "a-", "A", "a.b", "a_b", "ä", "a b", "a\n", "a/b",
             String(repeating: "a", count: 64),
         ])
-    func `is nothing else`(name: String) {
+    func `a realm's name in any other form is refused`(name: String) {
         #expect(RealmID(name) == nil)
     }
 }

@@ -14,7 +14,9 @@ import Values
             origin: testOrigin)
     }
 
-    @Test func `forgets what it folded and decides again`() async throws {
+    @Test func `a dispatcher whose log was restored drops its folded states and decides again`()
+        async throws
+    {
         let log = ScriptedLog { number, _ throws(LogFailure) in
             if number == 2 { throw .fenced }
             return nil
@@ -29,7 +31,9 @@ import Values
         #expect(log.calls.streamReads == 2)
     }
 
-    @Test func `does so too where it learns of it while reading`() async throws {
+    @Test func `a dispatcher that learns of a restored log while reading decides again`()
+        async throws
+    {
         let log = ScriptedLog(beforeRead: { number, _ throws(LogFailure) in
             if number == 1 { throw .fenced }
         })
@@ -38,20 +42,20 @@ import Values
         #expect(log.calls.streamReads == 2)
     }
 
-    @Test func `gives up when it never ends`() async throws {
+    @Test func `a dispatcher gives up when restores never end`() async throws {
         let log = ScriptedLog { _, _ throws(LogFailure) in throw .fenced }
         await #expect(throws: LogFailure.contended) { try await raise(Dispatcher(log: log), 1) }
         #expect(log.calls.appends == 4)
     }
 
     @Test(arguments: [LogFailure.busy, .unavailable, .damaged])
-    func `passes every other failure on`(failure: LogFailure) async throws {
+    func `a dispatcher passes every other failure of the log on`(failure: LogFailure) async throws {
         let log = ScriptedLog { _, _ throws(LogFailure) in throw failure }
         await #expect(throws: failure) { try await raise(Dispatcher(log: log), 1) }
         #expect(log.calls.appends == 1)
     }
 
-    @Test func `stops at an event that it cannot read`() async throws {
+    @Test func `a dispatcher stops at an event that it cannot read`() async throws {
         let log = ScriptedLog()
         _ = try await log.log.append(
             Commit(

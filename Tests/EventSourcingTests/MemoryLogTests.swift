@@ -6,22 +6,22 @@ import Values
 
 @Suite struct `The log in memory` {
     @Test(arguments: LogPromise.allCases)
-    func `keeps every promise of a log`(promise: LogPromise) async throws {
+    func `the log in memory keeps every promise of a log`(promise: LogPromise) async throws {
         try await LogConformance(MemoryLog()).check(promise)
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `says the same to the same commands`(seed: UInt64) async throws {
+    func `the log in memory answers the same commands in the same way`(seed: UInt64) async throws {
         try await RandomCommands.compare(MemoryLog(), MemoryLog(), seed: seed, count: 2_000)
     }
 
-    @Test func `differs visibly from one that breaks a promise`() async throws {
+    @Test func `the log in memory would fail its tests if it broke a promise`() async throws {
         let difference = try await RandomCommands.difference(
             MemoryLog(), ForgetfulLog(), seed: 5, count: 500)
         #expect(difference != nil)
     }
 
-    @Test func `erases what was personal and keeps the rest`() async throws {
+    @Test func `the log in memory erases personal fields and keeps the rest`() async throws {
         let log = MemoryLog()
         let realm = ConformanceRealm.fresh()
         let (stream, subject) = (UUID(high: 1, low: 1), UUID(high: 2, low: 2))

@@ -18,7 +18,7 @@ import Values
         }
     }
 
-    @Test func `that was given up while it was read is not begun`() async throws {
+    @Test func `a command of a cancelled request is not begun after its read`() async throws {
         let scope = RequestScope()
         let log = ScriptedLog(beforeRead: { _, _ throws(LogFailure) in
             #expect(!scope.leave(), "Nothing is on record, and nothing will be.")
@@ -30,7 +30,9 @@ import Values
         #expect(scope.isGone && !scope.hasAppended)
     }
 
-    @Test func `that was given up while it was appended is on record`() async throws {
+    @Test func `a command of a request that was cancelled during the append is recorded`()
+        async throws
+    {
         let scope = RequestScope()
         let log = ScriptedLog(beforeAppend: { _, _ throws(LogFailure) in
             #expect(scope.leave(), "It may be.")
@@ -40,7 +42,8 @@ import Values
         #expect(scope.isGone && scope.hasAppended)
     }
 
-    @Test func `that was given up and loses is not tried again`() async throws {
+    @Test func `a command of a cancelled request is not tried again after a conflict`() async throws
+    {
         let (realm, counter, scope) = (realm, counter, RequestScope())
         let log = ScriptedLog { number, log throws(LogFailure) in
             scope.leave()
@@ -54,7 +57,8 @@ import Values
         #expect(!scope.hasAppended)
     }
 
-    @Test func `that follows one that is on record is carried out, whoever has gone`() async throws
+    @Test func `a command that follows a recorded one runs although its request was cancelled`()
+        async throws
     {
         let scope = RequestScope()
         let log = ScriptedLog()
@@ -65,7 +69,7 @@ import Values
         #expect(log.calls.appends == 2)
     }
 
-    @Test func `is one of nobody's outside of requests, and carried out`() async throws {
+    @Test func `a command outside of requests always runs`() async throws {
         let log = ScriptedLog()
         let (realm, counter) = (realm, counter)
         let task = Task {

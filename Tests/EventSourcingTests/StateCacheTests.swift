@@ -11,7 +11,7 @@ import Values
         Versioned(stream: UUID(high: 1, low: number), version: version, state: Counter())
     }
 
-    @Test func `finds what was stored, in its realm and by its type`() {
+    @Test func `the state cache finds what was stored, by realm and type`() {
         let cache = StateCache(capacity: 10)
         cache.store(counter(1, version: 7), latest: nil, in: realm, epoch: 1)
         let stream = UUID(high: 1, low: 1)
@@ -22,7 +22,8 @@ import Values
         #expect(cache.find(Counter.self, stream, in: realm, epoch: 1) == nil)
     }
 
-    @Test func `finds nothing of another epoch, and keeps nothing of an unknown one`() {
+    @Test
+    func `the state cache finds nothing of another epoch and keeps nothing of an unknown one`() {
         let cache = StateCache(capacity: 10)
         let stream = UUID(high: 1, low: 1)
         cache.store(counter(1), latest: nil, in: realm, epoch: 1)
@@ -35,7 +36,7 @@ import Values
         #expect(cache.find(Counter.self, stream, in: realm, epoch: 0) == nil)
     }
 
-    @Test func `stays within its bounds and keeps what is in use`() {
+    @Test func `the state cache stays within its bounds and keeps what is in use`() {
         let cache = StateCache(capacity: 10)
         let wanted = UUID(high: 1, low: 0)
         cache.store(counter(0), latest: nil, in: realm, epoch: 1)
@@ -49,7 +50,7 @@ import Values
         #expect(kept <= 12)
     }
 
-    @Test func `moves a state by what was appended to it, and by nothing else`() throws {
+    @Test func `the state cache moves a state by the events appended to it alone`() throws {
         let realm = try #require(RealmID("acme"))
         let cache = StateCache(capacity: 100)
         let (counter, other) = (UUID(high: 1, low: 1), UUID(high: 1, low: 2))
@@ -73,7 +74,7 @@ import Values
         #expect(cache.find(Counter.self, counter, in: realm, epoch: 1) == nil)
     }
 
-    @Test func `is empty after it was cleared`() {
+    @Test func `the state cache is empty after it was cleared`() {
         let cache = StateCache(capacity: 10)
         for number in 1...8 as ClosedRange<UInt64> {
             cache.store(counter(number), latest: nil, in: realm, epoch: 1)

@@ -36,7 +36,9 @@ import Values
         }
     }
 
-    @Test func `admits one writer of a stream at a time, and readers together`() async throws {
+    @Test func `the turnstile admits one writer of a stream at a time, and readers together`()
+        async throws
+    {
         let (turnstile, realm, hot) = (Turnstile(), realm, hot)
         let room = Room()
         await withTaskGroup(of: Void.self) { group in
@@ -59,7 +61,7 @@ import Values
         #expect(turnstile.isIdle)
     }
 
-    @Test func `lets nobody wait for ever who enters for the same streams in another order`()
+    @Test func `the turnstile deadlocks nobody who enters for several streams in any order`()
         async throws
     {
         let (turnstile, realm, hot, other) = (Turnstile(), realm, hot, other)
@@ -77,7 +79,7 @@ import Values
         #expect(turnstile.isIdle)
     }
 
-    @Test func `is taken for a writer by anybody inside, and for a reader by a writer`()
+    @Test func `the turnstile marks a stream as contended by what is inside and by writers`()
         async throws
     {
         let turnstile = Turnstile()

@@ -26,7 +26,7 @@ import Values
         batch?.commands.map(\.commit.command) ?? []
     }
 
-    @Test func `lets strangers share a batch, in their order`() async {
+    @Test func `admission lets unrelated commands share a batch, in their order`() async {
         let shared = newID()
         let commits = [
             EncodedCommit.of(one, writes: [newID()], claims: ["a"]),
@@ -56,7 +56,9 @@ import Values
     ]
 
     @Test(arguments: dependent.keys.sorted())
-    func `keeps apart what depends on each other`(why: String) async throws {
+    func `admission keeps commands that depend on each other in separate batches`(why: String)
+        async throws
+    {
         let (first, second) = try #require(Self.dependent[why])
         let stranger = EncodedCommit.of(Self.realm, writes: [newID()], epoch: first.epoch)
         await admitted([first, second, stranger]) { admission in
@@ -67,7 +69,7 @@ import Values
         }
     }
 
-    @Test func `never leaves the first in line behind`() async {
+    @Test func `admission never leaves the first command behind`() async {
         let stream = newID()
         let commits = (0..<20).map { _ in EncodedCommit.of(one, writes: [stream]) }
         await admitted(commits) { admission in
@@ -77,7 +79,7 @@ import Values
         }
     }
 
-    @Test func `fills a batch up to its limits`() async {
+    @Test func `admission fills a batch up to its limits`() async {
         let limits = Admission.Limits(waiting: 100, commands: 4, bytes: 1_000)
         let small = (0..<9).map { _ in EncodedCommit.of(one, writes: [newID()], size: 10) }
         await admitted(small, limits: limits) { admission in
@@ -93,7 +95,9 @@ import Values
         }
     }
 
-    @Test func `gives a realm to one lane as long as any of it is in the air`() async {
+    @Test func `admission gives a realm to one lane as long as any of its batches is in flight`()
+        async
+    {
         let stream = newID()
         let commits = (0..<4).map { _ in EncodedCommit.of(one, writes: [stream]) }
         await admitted(commits + [.of(two)]) { admission in
@@ -110,7 +114,7 @@ import Values
         }
     }
 
-    @Test func `lets realms take turns, batch by batch`() async {
+    @Test func `admission lets realms take turns, batch by batch`() async {
         let limits = Admission.Limits(waiting: 1_000, commands: 10, bytes: 1 << 20)
         let busy = (0..<50).map { _ in EncodedCommit.of(one, writes: [newID()]) }
         await admitted(busy + [.of(two), .of(three)], limits: limits) { admission in
@@ -120,7 +124,7 @@ import Values
         }
     }
 
-    @Test func `refuses what has no room, and all once it is closed`() async {
+    @Test func `admission refuses commands over its capacity, and all once it is closed`() async {
         let limits = Admission.Limits(waiting: 4, commands: 10, bytes: 1 << 20)
         var admission = Admission(limits)
         var waiters: [Waiter] = []
@@ -146,7 +150,7 @@ import Values
         for waiter in waiters { await waiter.release() }
     }
 
-    @Test func `takes out of the line what was given up, and nothing that is in the air`() async {
+    @Test func `admission removes cancelled commands from the queue, but none in flight`() async {
         var admission = Admission(.init(waiting: 4, commands: 10, bytes: 1 << 20))
         var waiters: [Waiter] = []
         // A command may wait twice, for two callers.
@@ -172,7 +176,7 @@ import Values
         for waiter in waiters { await waiter.release() }
     }
 
-    @Test func `calls for a lane only where none has the realm`() async {
+    @Test func `admission wakes a lane only where none has the realm`() async {
         var admission = Admission(.init())
         let waiters = [await Waiter(.of(one)), await Waiter(.of(one)), await Waiter(.of(two))]
         if case .queuedForAny = admission.admit(waiters[0].pending) {

@@ -11,7 +11,7 @@ import Testing
 
     private let realm = newRealm()
 
-    @Test func `wakes who waits for a position once it is passed`() async throws {
+    @Test func `the commit hub wakes a waiter once its position is committed`() async throws {
         let hub = CommitHub()
         let woken = Woken()
         await withTaskGroup(of: Void.self) { group in
@@ -33,7 +33,7 @@ import Testing
         #expect(hub.head(of: realm) == 4)
     }
 
-    @Test func `does not go back, and keeps realms apart`() async {
+    @Test func `the commit hub does not go back and keeps realms apart`() async {
         let hub = CommitHub()
         let other = newRealm()
         hub.publish(Head(epoch: 1, position: 5), of: realm)
@@ -46,7 +46,7 @@ import Testing
         await hub.wait(past: 4, in: realm)
     }
 
-    @Test func `begins anew with a restored log`() async {
+    @Test func `the commit hub restarts with a restored log`() async {
         let hub = CommitHub()
         hub.publish(Head(epoch: 1, position: 100), of: realm)
         hub.restart(realm)
@@ -58,7 +58,7 @@ import Testing
         await follower.value
     }
 
-    @Test func `takes a smaller head of another epoch, and never of the same one`() {
+    @Test func `the commit hub takes a smaller head of another epoch, but not of the same one`() {
         let hub = CommitHub()
         #expect(hub.publish(Head(epoch: 2, position: 100), of: realm))
         #expect(hub.publish(Head(epoch: 2, position: 40), of: realm))
@@ -71,7 +71,8 @@ import Testing
         #expect(hub.epoch(of: realm) == 1)
     }
 
-    @Test func `gives another configuration number in another epoch, at whatever position`() {
+    @Test
+    func `the commit hub gives another configuration number in another epoch at any position`() {
         let hub = CommitHub()
         var given: Set<Int64> = []
         for (epoch, position) in [(1, 97), (2, 40), (2, 41), (3, 97), (1, 97)] as [(Int, Int64)] {
@@ -83,7 +84,7 @@ import Testing
         #expect(given.count == 5)
     }
 
-    @Test func `tells of another epoch before anybody can learn of it`() {
+    @Test func `the commit hub announces another epoch before any of its events`() {
         let hub = CommitHub()
         let told = Woken()
         hub.onRestart { [realm] restarted in
@@ -100,7 +101,7 @@ import Testing
         #expect(told.positions.withLock { $0.count } == 5)
     }
 
-    @Test func `wakes who waits in a lost tail, however late they began to wait`() async {
+    @Test func `the commit hub wakes waiters of a lost tail, whenever they began to wait`() async {
         let hub = CommitHub()
         hub.publish(Head(epoch: 1, position: 100), of: realm)
         let restarts = hub.restarts(of: realm)
@@ -111,7 +112,7 @@ import Testing
         await hub.wait(past: 100, in: realm, since: restarts)
     }
 
-    @Test func `forgets a realm that the database does not have`() {
+    @Test func `the commit hub forgets a realm that the database does not have`() {
         let hub = CommitHub()
         let other = newRealm()
         hub.publish(Head(epoch: 1, position: 5), of: realm)
@@ -128,7 +129,7 @@ import Testing
         #expect(hub.configuration(of: realm) == after)
     }
 
-    @Test func `lets go of who no longer wants to wait`() async {
+    @Test func `the commit hub releases a cancelled waiter`() async {
         let hub = CommitHub()
         for isEarly in [false, true] {
             let follower = Task { await hub.wait(past: 1, in: realm) }
@@ -140,7 +141,7 @@ import Testing
         #expect(hub.head(of: realm) == 2)
     }
 
-    @Test func `loses no wake-up, whoever is faster`() async {
+    @Test func `the commit hub loses no wake-up in any interleaving`() async {
         let hub = CommitHub()
         let last: Int64 = 2_000
         await withTaskGroup(of: Void.self) { group in

@@ -8,7 +8,7 @@ import Testing
 
     private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-    @Test func `is not known before each lane has committed something`() {
+    @Test func `the commits' standing is unknown before each lane has committed`() {
         var standing = CommitStanding(lanes: 1...2)
         #expect(standing.fault(at: start) == "committer 1 has committed nothing yet")
         #expect(standing.begin(at: start) == [1, 2])
@@ -21,7 +21,8 @@ import Testing
         #expect(standing.fault(at: start) == nil)
     }
 
-    @Test func `is tried by lanes that have committed nothing lately, and by no other`() {
+    @Test
+    func `the commits' standing is probed by lanes that have not committed lately, and no other`() {
         var standing = CommitStanding(lanes: 1...2)
         for lane in 1...2 { standing.commit(lane: lane, at: start) }
         #expect(standing.begin(at: after(2)) == [])
@@ -30,7 +31,7 @@ import Testing
         #expect(standing.begin(at: after(9)) == [2])
     }
 
-    @Test func `is told by the first lane that fails, until that one commits`() {
+    @Test func `the commits' standing fails with the first lane, until that lane commits`() {
         var standing = CommitStanding(lanes: 1...2)
         for lane in 1...2 { standing.commit(lane: lane, at: start) }
         standing.fail(lane: 2, why: "too many connections")
@@ -42,7 +43,8 @@ import Testing
         #expect(standing.fault(at: after(1)) == nil)
     }
 
-    @Test func `is denied once a lane has waited for too long, and not while it is busy`() {
+    @Test func `the commits' standing fails once a lane waits too long, but not while it is busy`()
+    {
         var standing = CommitStanding(lanes: 1...1)
         standing.commit(lane: 1, at: start)
         #expect(standing.begin(at: after(3)) == [1])
@@ -55,7 +57,7 @@ import Testing
         #expect(standing.fault(at: after(14)) == nil)
     }
 
-    @Test func `is found out by a commit through each lane`() async throws {
+    @Test func `the commits' standing is probed by a commit on each lane`() async throws {
         let store = try TestStore(lanes: 2)
         defer { store.log.close() }
         #expect(store.log.commitFault == "committer 1 has committed nothing yet")
@@ -70,7 +72,9 @@ import Testing
         #expect(try await session.number("select count(*) from urd.realm_log") == 0)
     }
 
-    @Test func `is denied in PostgreSQL's words where a lane gets no connection`() async throws {
+    @Test func `the commits' standing has PostgreSQL's words where a lane gets no connection`()
+        async throws
+    {
         let cluster = try TestCluster()
         let store = try TestStore(cluster.makeDatabase(), master: .generate(), lanes: 2)
         defer { store.log.close() }

@@ -10,11 +10,12 @@ import Testing
     private static let shared = Result { try TestStore() }
 
     @Test(arguments: LogPromise.allCases)
-    func `keeps the promises of a log`(promise: LogPromise) async throws {
+    func `the log on PostgreSQL keeps the promises of a log`(promise: LogPromise) async throws {
         try await LogConformance(Self.shared.get().log).check(promise)
     }
 
-    @Test func `does what the log in memory does, command by command`() async throws {
+    @Test func `the log on PostgreSQL answers each command as the log in memory does`() async throws
+    {
         let seed = UInt64.random(in: 0 ... .max)
         let count = Cycles.of(600, long: 20_000)
         try await RandomCommands.compare(

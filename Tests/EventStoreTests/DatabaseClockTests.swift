@@ -15,7 +15,7 @@ import Values
         TimeScale.Reading(there: start + there, here: here, error: error)
     }
 
-    @Test func `goes on between two readings`() {
+    @Test func `the database's time goes on between two readings`() {
         var scale = TimeScale()
         #expect(scale.time(at: 0) == nil)
         scale.take(reading(0, 1000))
@@ -24,7 +24,7 @@ import Values
         #expect(scale.error(at: 1_001_000).map { $0 > 500 && $0 < 1000 } == true)
     }
 
-    @Test func `is known better by a quick answer than by a slow one`() {
+    @Test func `the database's time is taken from the quickest answer`() {
         var scale = TimeScale()
         scale.take(reading(0, 0))
         // Two seconds under way: what it says is within what is known.
@@ -34,14 +34,15 @@ import Values
         #expect(scale.time(at: 2_000_000) == start + 2_000_300)
     }
 
-    @Test func `follows a clock that was set on at once`() {
+    @Test func `the database's time follows a clock that was set forward at once`() {
         var scale = TimeScale()
         scale.take(reading(0, 0))
         scale.take(reading(hour, 1000, error: 20_000))
         #expect(scale.time(at: 1000) == start + hour)
     }
 
-    @Test func `goes on at half its pace while a clock that was set back catches up`() {
+    @Test func `the database's time runs at half pace until a clock that was set back catches up`()
+    {
         var scale = TimeScale()
         scale.take(reading(0, 0))
         scale.take(reading(1_000_000 - hour, 1_000_000))
@@ -55,7 +56,7 @@ import Values
         #expect(scale.time(at: 3 * hour) == start + 2 * hour)
     }
 
-    @Test func `is the same for two machines an hour apart`() async throws {
+    @Test func `the database's time is the same for two machines an hour apart`() async throws {
         let store = try TestStore()
         let machines = [-hour, hour].map { offset in
             DatabaseClock(machine: { Timestamp(microseconds: start + offset) })
@@ -73,7 +74,9 @@ import Values
         #expect(abs(apart + 2 * hour) < errors + 10_000_000)
     }
 
-    @Test func `is read on every new connection before its first work`() async throws {
+    @Test func `the database's time is read on every new connection before its first work`()
+        async throws
+    {
         let store = try TestStore()
         let clock = DatabaseClock(machine: { Timestamp(microseconds: 0) })
         let pool = Database(store.database.application, connections: 1, opened: clock.read)
@@ -92,7 +95,10 @@ import Values
         try expectWon(try await store.log.append(commit))
     }
 
-    @Test func `is known to a node that wrote it, or reads it, or hears of it`() async throws {
+    @Test
+    func `a realm's latest time is known to a node that writes it, reads it or is notified of it`()
+        async throws
+    {
         let writer = try TestStore()
         let reader = try TestStore(writer.database, master: writer.master)
         defer { writer.log.close() }

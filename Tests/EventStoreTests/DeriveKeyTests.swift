@@ -36,7 +36,9 @@ import Values
         for node in nodes { node.log.close() }
     }
 
-    @Test func `is accepted beside the new one until it is retired, and names stay`() async throws {
+    @Test func `a derive key is accepted beside the new one until it is retired, and names stay`()
+        async throws
+    {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         let (old, name) = (try await secrets(here), try await name(here))
@@ -55,7 +57,7 @@ import Values
         #expect(try await self.name(fresh) == name)
     }
 
-    @Test func `is learnt by a node that only reads, each step within a poll`() async throws {
+    @Test func `a derive key's steps reach a read-only node within a poll`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         let old = try await secrets(there)
@@ -78,7 +80,9 @@ import Values
         #expect(try await secrets(there) == [announced[1]])
     }
 
-    @Test func `is announced once by two rotations, and used once`() async throws {
+    @Test func `a derive key is announced once by two simultaneous rotations, and used once`()
+        async throws
+    {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         async let first = here.keyring.announceDeriveKey(of: realm)
@@ -91,7 +95,7 @@ import Values
         #expect(try await secrets(here).count == 2)
     }
 
-    @Test func `has so many versions at once and no more`() async throws {
+    @Test func `a derive key has a bounded number of versions at once`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         for _ in 1..<Keyring.mostDeriveKeys {
@@ -108,7 +112,7 @@ import Values
     }
 
     /// As the migration finds every realm that there is.
-    @Test func `names what it named before there was a key for names`() async throws {
+    @Test func `a derive key gives the names from before there was a key for names`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         try here.database.asSuperuser(
@@ -130,14 +134,14 @@ import Values
         }
     }
 
-    @Test func `of a new realm tells nothing of its names`() async throws {
+    @Test func `a derive key of a new realm does not derive its names`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         let keys = try await here.keyring.keys(of: realm)
         #expect(keys.deriveName("mailbox", id) != keys.derive("mailbox", id))
     }
 
-    @Test func `is wrapped anew with the master key, every version of it`() async throws {
+    @Test func `a derive key's versions are all rewrapped with the master key`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         _ = try await here.keyring.announceDeriveKey(of: realm)
@@ -153,7 +157,7 @@ import Values
         #expect(try await fresh.keyring.retireDeriveKeys(of: realm) == 1)
     }
 
-    @Test func `is replaced before and after the realm's other keys, and after erasures`()
+    @Test func `a derive key is replaced before and after other rotations, and after erasures`()
         async throws
     {
         let (here, there) = try await nodes()
@@ -187,7 +191,8 @@ import Values
     }
 
     @Test(arguments: ["on", "off"])
-    func `survives a crash after each step`(commits: String) async throws {
+    func `a derive key's replacement survives a crash after each step`(commits: String) async throws
+    {
         let cluster = try TestCluster(settings: [
             "wal_writer_delay=10s", "synchronous_commit=\(commits)", "restart_after_crash=on",
         ])
@@ -219,7 +224,7 @@ import Values
     }
 
     /// As a failover leaves it that nobody has heard of.
-    @Test func `that the database has lost is not used on`() async throws {
+    @Test func `a derive key that the database has lost is used no more`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         let old = try await secrets(here)
@@ -235,7 +240,7 @@ import Values
         #expect(try await secrets(here) == old)
     }
 
-    @Test func `is known to have waited for its retirement`() async throws {
+    @Test func `a derive key's retirement is known to have waited`() async throws {
         let (here, there) = try await nodes()
         defer { close(here, there) }
         func days() async throws -> Int? {

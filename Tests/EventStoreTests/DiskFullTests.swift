@@ -22,7 +22,7 @@ private enum SmallDisk {
 
 @Suite(.enabled(if: SmallDisk.isPossible, "To fill a disk one must be able to mount a small one."))
 struct `When the disk is full` {
-    @Test func `writes are unavailable, reads go on, and nothing acknowledged is lost`()
+    @Test func `a full disk makes writes unavailable, while reads go on and no event is lost`()
         async throws
     {
         let cluster = try TestCluster(settings: ["fsync=on", "max_wal_size=32MB"])

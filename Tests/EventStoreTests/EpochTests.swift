@@ -36,7 +36,7 @@ import Values
         try store.database.asSuperuser("select urd.advance_epoch('\(realm)')")
     }
 
-    @Test func `fences a node that appends once, and then lets it go on`() async throws {
+    @Test func `a new epoch fences a node's first append and then lets it go on`() async throws {
         let (store, realm) = try await store()
         defer { store.log.close() }
         for epoch in 2...3 {
@@ -47,7 +47,7 @@ import Values
         }
     }
 
-    @Test func `fences no other realm and no new node`() async throws {
+    @Test func `a new epoch fences no other realm and no new node`() async throws {
         let (store, realm) = try await store()
         defer { store.log.close() }
         let other = newRealm()
@@ -59,7 +59,9 @@ import Values
         try expectWon(await fresh.log.append(commit(to: newID(), in: realm)))
     }
 
-    @Test func `fences all that was decided before, however long it queued`() async throws {
+    @Test func `a new epoch fences all earlier decisions, however long they were queued`()
+        async throws
+    {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()
@@ -76,7 +78,7 @@ import Values
         try expectWon(await store.log.append(commit(to: newID(), in: realm)))
     }
 
-    @Test func `is read anew before the next decision`() async throws {
+    @Test func `a new epoch makes the log read anew before the next decision`() async throws {
         let (store, realm) = try await store()
         defer { store.log.close() }
         let dispatcher = Dispatcher(log: store.log)
@@ -90,7 +92,9 @@ import Values
         #expect(try await dispatcher.state(Tally.self, tally, in: realm).state.total == 22)
     }
 
-    @Test func `is read anew also by those who did not hear of it first`() async throws {
+    @Test func `a new epoch makes the log read anew also by nodes that learn of it late`()
+        async throws
+    {
         let (store, realm) = try await store()
         defer { store.log.close() }
         let dispatcher = Dispatcher(log: store.log)
@@ -108,7 +112,7 @@ import Values
         #expect(try await dispatcher.state(Tally.self, tally, in: realm).state.total == 42)
     }
 
-    @Test func `is read anew before a refusal is told`() async throws {
+    @Test func `a new epoch makes the log read anew before a rejection is returned`() async throws {
         let (store, realm) = try await store()
         defer { store.log.close() }
         let dispatcher = Dispatcher(log: store.log)
@@ -121,7 +125,8 @@ import Values
         #expect(try await dispatcher.state(Tally.self, tally, in: realm).state.total == 2)
     }
 
-    @Test func `moves on for every realm when the server's history is another`() async throws {
+    @Test func `a new epoch begins for every realm when the server's history changed`() async throws
+    {
         let (store, realm) = try await store()
         defer { store.log.close() }
         let other = newRealm()

@@ -35,7 +35,9 @@ import Values
         return personal
     }
 
-    @Test func `leaves its personal data nowhere, and nobody can read it any more`() async throws {
+    @Test func `an erased subject leaves its personal data nowhere, readable to nobody`()
+        async throws
+    {
         // The server writes down everything that it hears.
         let cluster = try TestCluster(settings: ["log_statement=all", "log_min_messages=debug1"])
         let database = try cluster.makeDatabase()
@@ -85,7 +87,7 @@ import Values
         #expect(!store.metrics.render().contains(canary))
     }
 
-    @Test func `tells subjects from what all share that are nobody's, and from what never was`()
+    @Test func `an erased subject is told from shared events and from subjects that never were`()
         async throws
     {
         let store = try TestStore()

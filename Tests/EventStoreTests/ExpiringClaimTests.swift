@@ -5,7 +5,7 @@ import Values
 @testable import EventStore
 
 @Suite struct `A claim that is over` {
-    @Test func `is forgotten, and no other`() async throws {
+    @Test func `an expired claim is released, and no other`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let (realm, other) = (newRealm(), newRealm())

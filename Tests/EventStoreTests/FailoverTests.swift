@@ -42,7 +42,7 @@ import Values
         return try #require(won)
     }
 
-    @Test func `is known to a node that only reads, before anybody appends`() async throws {
+    @Test func `a lost tail is noticed by a read-only node before the next append`() async throws {
         let (writer, reader) = (try node(), try node())
         defer {
             writer.log.close()
@@ -78,7 +78,7 @@ import Values
             try await reader.keyring.keys(of: lostRealm).derive("test", [1]) != held)
     }
 
-    @Test func `ends what followed the lost tail, and wakes what follows on`() async throws {
+    @Test func `a lost tail ends its followers, and wakes those of the new epoch`() async throws {
         let (writer, reader) = (try node(), try node())
         defer {
             writer.log.close()
@@ -100,7 +100,7 @@ import Values
         #expect(log.hub.head(of: realm) == 1)
     }
 
-    @Test func `keeps no session that reads waiting for a standby that is nowhere`() async throws {
+    @Test func `a lost tail leaves no read session waiting for a missing standby`() async throws {
         let (writer, reader) = (try node(), try node())
         _ = try await append(writer)
         await reader.log.pollHeads()
@@ -127,7 +127,8 @@ import Values
         reader.log.close()
     }
 
-    @Test func `gives no two logs the same epoch, though one advance of it was lost`() async throws
+    @Test func `a lost tail never gives two logs one epoch, even if an advance of it was lost`()
+        async throws
     {
         let writer = try node()
         defer { writer.log.close() }
@@ -141,7 +142,9 @@ import Values
         #expect(try await appendAgain(writer).epoch == 3)
     }
 
-    @Test func `leaves the old primary alone when it comes back, whoever starts then`() async throws
+    @Test
+    func `a lost tail's old primary is refused when it comes back, by every node that starts`()
+        async throws
     {
         let writer = try node()
         defer { writer.log.close() }
@@ -168,7 +171,7 @@ import Values
         #expect(try await old.number("select max(epoch)::bigint from urd.realm_log") == 1)
     }
 
-    @Test func `is remembered by a node that starts again`() async throws {
+    @Test func `a lost tail is remembered by a node that restarts`() async throws {
         let folder = NSTemporaryDirectory() + "servers-\(newID())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let record = ServerRecord(directory: folder)
@@ -201,7 +204,7 @@ import Values
         }
     }
 
-    @Test func `acknowledges nothing that was committed at the server left behind`() async throws {
+    @Test func `a commit at the server left behind is not acknowledged`() async throws {
         let writer = try node()
         defer { writer.log.close() }
         let stream = newID()

@@ -23,7 +23,7 @@ import Values
     }
 
     @Test(arguments: [false, true])
-    func `are seen in the order of their commits, however they interleave`(
+    func `concurrent writers are seen in the order of their commits in every interleaving`(
         meetInOneStream: Bool
     ) async throws {
         let store = try TestStore()
@@ -92,7 +92,9 @@ import Values
         #expect(head.position == count, "\(schedule)")
     }
 
-    @Test func `hold up the log's own commands in their realm and in no other`() async throws {
+    @Test func `concurrent writers in plain SQL block the log's commands in their realm alone`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let (held, free) = (newRealm(), newRealm())
@@ -118,7 +120,9 @@ import Values
         try await expectPrefix(3, store.log, held, "held")
     }
 
-    @Test func `open a new realm's log once, also when the first of them gives up`() async throws {
+    @Test func `concurrent writers open a new realm's log once, also when the first one gives up`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let watcher = try await Session(store.database.superuser)

@@ -6,7 +6,7 @@ import Testing
 import Values
 
 @Suite struct `A command that cannot be stored` {
-    @Test func `fails alone among many that can`() async throws {
+    @Test func `a command that cannot be stored fails alone among many`() async throws {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()
@@ -46,7 +46,9 @@ import Values
         #expect(!events.contains { $0.command == bad.command })
     }
 
-    @Test func `fails when it comes alone, and the next one wins`() async throws {
+    @Test func `a command that cannot be stored fails alone, and the next one succeeds`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -68,7 +70,7 @@ import Values
     ]
 
     @Test(arguments: unreadable.keys.sorted())
-    func `is refused before it gets there, when nobody could read it again`(
+    func `a command that could not be read again is refused before it reaches the database`(
         what: String
     ) async throws {
         let store = try TestStore()
@@ -83,7 +85,7 @@ import Values
         #expect(try await store.log.head(of: realm).position == 0)
     }
 
-    @Test func `is refused when its origin could not be read again`() async throws {
+    @Test func `a command whose origin could not be read again is refused`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         var bad = commit(to: newID(), in: newRealm())
@@ -91,7 +93,7 @@ import Values
         #expect(await ending(store.log, bad) == .failure(.refused))
     }
 
-    @Test func `is read back when it is as strange as it may be`() async throws {
+    @Test func `a command with the strangest allowed values is read back`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -109,7 +111,7 @@ import Values
         #expect(event.personal == .opened(strange))
     }
 
-    @Test func `of an absurd version is a conflict`() async throws {
+    @Test func `a command with an impossible version is a conflict`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()

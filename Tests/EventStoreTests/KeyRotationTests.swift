@@ -15,7 +15,7 @@ import Values
         realm = try #require(RealmID("acme"))
     }
 
-    @Test func `keeps what is sealed readable, here and on other nodes`() async throws {
+    @Test func `rotating a realm's keys keeps sealed data readable on all nodes`() async throws {
         let (here, other) = try nodes()
         let before = try await register(on: here)
         // Both have the keys in mind that are about to go.
@@ -27,7 +27,7 @@ import Values
         #expect(try await contact(of: after, on: here) == contact)
     }
 
-    @Test func `on two nodes at once loses nothing`() async throws {
+    @Test func `rotating a realm's keys on two nodes at once loses nothing`() async throws {
         let (here, other) = try nodes()
         var clients: [UUID] = []
         for _ in 0..<20 { clients.append(try await register(on: here)) }
@@ -43,7 +43,7 @@ import Values
         }
     }
 
-    @Test func `while others write loses nothing`() async throws {
+    @Test func `rotating a realm's keys while others write loses nothing`() async throws {
         let (here, other) = try nodes()
         let clients = try await withThrowingTaskGroup(of: [UUID].self) { group in
             for _ in 0..<4 {
@@ -62,7 +62,7 @@ import Values
         }
     }
 
-    @Test func `leaves what was erased erased`() async throws {
+    @Test func `rotating a realm's keys leaves erased data erased`() async throws {
         let (here, other) = try nodes()
         let client = try await register(on: here)
         try await here.keyring.destroyKey(of: client, in: realm)
@@ -70,7 +70,7 @@ import Values
         #expect(try await contact(of: client, on: other) == nil)
     }
 
-    @Test func `and the master key in turn loses nothing`() async throws {
+    @Test func `rotating a realm's keys and the master key in turn loses nothing`() async throws {
         let (here, _) = try nodes()
         let client = try await register(on: here)
         _ = try await here.keyring.rotate(realm)

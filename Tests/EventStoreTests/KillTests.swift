@@ -60,7 +60,7 @@ import Values
         }
     }
 
-    @Test func `PostgreSQL's immediate stop loses nothing that was acknowledged`() async throws {
+    @Test func `stopping PostgreSQL at once under load loses no acknowledged event`() async throws {
         var load = try Load()
         defer { load.end() }
         let writer = try load.writer()
@@ -78,7 +78,7 @@ import Values
     }
 
     @Test(arguments: [SIGKILL, SIGTERM])
-    func `the server process of a committer loses nothing that was acknowledged`(
+    func `killing a committer's server process under load loses no acknowledged event`(
         signal: Int32
     ) async throws {
         var load = try Load()
@@ -101,7 +101,7 @@ import Values
         try await load.audit()
     }
 
-    @Test func `a node leaves no command half done`() async throws {
+    @Test func `killing a node under load leaves no command half done`() async throws {
         var load = try Load()
         defer { load.end() }
         for number in 0..<Cycles.of(5, long: 50) {

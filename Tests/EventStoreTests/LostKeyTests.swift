@@ -53,7 +53,7 @@ import Values
         (Crash.immediateStop, "on"), (.immediateStop, "off"), (.immediateStop, "local"),
         (.killedServer, "on"), (.killedBackend, "off"),
     ])
-    func `between their making and the append, in a crash, seal nothing`(
+    func `lost keys seal nothing after a crash between their making and the append`(
         crash: Crash, commits: String
     ) async throws {
         // What nobody waits for is not written by itself for a while.
@@ -121,7 +121,7 @@ import Values
     }
 
     @Test(arguments: News.allCases)
-    func `with a tail are made anew, however a node hears of it`(news: News) async throws {
+    func `lost keys of a tail are made anew, however a node learns of it`(news: News) async throws {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let (realm, person, thing, other) = (newRealm(), newID(), newID(), newID())
@@ -145,7 +145,7 @@ import Values
     }
 
     @Test(arguments: [false, true])
-    func `with a whole realm are made anew with it`(isEpochKnown: Bool) async throws {
+    func `lost keys of a whole realm are made anew`(isEpochKnown: Bool) async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let (realm, person) = (newRealm(), newID())
@@ -182,7 +182,7 @@ import Values
     enum Loss: CaseIterable { case missing, replaced, erased }
 
     @Test(arguments: Loss.allCases, [false, true])
-    func `are noticed by append, and the command is sealed anew`(
+    func `lost keys are noticed by the append, and the command is sealed anew`(
         loss: Loss, isJudged: Bool
     ) async throws {
         let store = try TestStore(lanes: 1)
@@ -213,7 +213,7 @@ import Values
         #expect(try await told([person], store, realm) == expected)
     }
 
-    @Test func `take nobody's command with them that flies with theirs`() async throws {
+    @Test func `lost keys fail no other command of the same flight`() async throws {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()
@@ -236,7 +236,8 @@ import Values
         }
     }
 
-    @Test func `seal nothing that is sent again when a connection broke`() async throws {
+    @Test func `lost keys seal nothing that is sent again after a broken connection`() async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let (realm, person) = (newRealm(), newID())
@@ -256,7 +257,9 @@ import Values
         #expect(try await told([person], store, realm) == [.unreadable, opened])
     }
 
-    @Test func `are not asked for on behalf of what was committed the first time`() async throws {
+    @Test func `lost keys are not demanded for a command that was committed the first time`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let (realm, person) = (newRealm(), newID())
@@ -279,7 +282,7 @@ import Values
 
     // MARK: - Memory
 
-    @Test func `were kept in memory only since something that they sealed was appended`()
+    @Test func `keys are kept in memory only after an event sealed under them was appended`()
         async throws
     {
         let store = try TestStore(lanes: 1)
@@ -298,7 +301,7 @@ import Values
         #expect(store.keyring.knownKey(of: person, in: realm) == nil)
     }
 
-    @Test func `are no reason to lose anything while others erase, rotate and write`()
+    @Test func `lost keys lose nothing while others erase, rotate and write`()
         async throws
     {
         let here = try TestStore()

@@ -7,7 +7,7 @@ import Values
 
 /// A node that still has the old master key must not make keys that the new one does not open.
 @Suite struct `A node whose master key was rotated away` {
-    @Test func `makes no keys under the old one, and goes on with the realms it knows`()
+    @Test func `a node with a rotated-away master key serves known realms and makes no keys`()
         async throws
     {
         let old = try TestStore()
@@ -27,7 +27,7 @@ import Values
         #expect(try await old.keyring.isOfThisDatabase() == false)
     }
 
-    @Test func `gives no realm new keys`() async throws {
+    @Test func `a node with a rotated-away master key gives no realm new keys`() async throws {
         let old = try TestStore()
         let realm = newRealm()
         try expectWon(try await old.log.append(commit(to: newID(), in: realm)))
@@ -36,7 +36,9 @@ import Values
         #expect(try await count("urd.realm_key where realm = '\(realm)'", old) == 6)
     }
 
-    @Test func `loses no realm that it makes in that very moment`() async throws {
+    @Test func `a node with a rotated-away master key loses no realm that it was creating`()
+        async throws
+    {
         for _ in 0..<5 {
             let old = try TestStore()
             try expectWon(try await old.log.append(commit(to: newID(), in: .system)))
@@ -61,7 +63,7 @@ import Values
         }
     }
 
-    @Test func `waits for a rotation, and finds its key`() async throws {
+    @Test func `a node with a master key waits for a rotation and finds its key`() async throws {
         let old = try TestStore()
         try expectWon(try await old.log.append(commit(to: newID(), in: .system)))
         let rotation = try await Session(old.database.application)
@@ -79,7 +81,7 @@ import Values
         #expect(await ended == .failure(.otherMasterKey))
     }
 
-    @Test func `halts what seals a realm that was left behind, with words, until it is mended`()
+    @Test func `the sealer halts at a realm that a rotation left behind, and says why`()
         async throws
     {
         let first = try TestStore()

@@ -6,7 +6,7 @@ import Values
 @testable import EventStore
 
 @Suite struct `News of a log` {
-    @Test func `are what a reader finds, and nothing else`() async throws {
+    @Test func `news of a log equal what a reader finds`() async throws {
         let store = try TestStore()
         let (realm, subject) = (newRealm(), newID())
         var both = commit(
@@ -24,7 +24,7 @@ import Values
         #expect(await store.told() == [found[1], found[2], found[4]])
     }
 
-    @Test func `are not of commands that lost or were repeated`() async throws {
+    @Test func `news of a log contain no commands that lost or were repeated`() async throws {
         let store = try TestStore()
         let (realm, stream) = (newRealm(), newID())
         let first = commit(to: stream, in: realm, open: ["news": 1])
@@ -36,7 +36,7 @@ import Values
         #expect(await store.told().map { $0.open["news"] } == [1, 3])
     }
 
-    @Test func `know nobody who was erased`() async throws {
+    @Test func `news of a log contain no erased subjects`() async throws {
         let store = try TestStore()
         let (realm, subject) = (newRealm(), newID())
         let mail: JSONObject = ["mail": "a@b.example"]

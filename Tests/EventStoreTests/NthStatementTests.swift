@@ -18,7 +18,7 @@ import Values
     }
 
     @Test(arguments: FaultPlan.Way.allCases, Load.allCases)
-    func `leaves all of a command or nothing, whichever write it is`(
+    func `a write that fails at any statement of a flight leaves whole commands or nothing`(
         way: FaultPlan.Way, load: Load
     ) async throws {
         let store = try TestStore(lanes: 1)

@@ -13,7 +13,9 @@ import Values
         return commit
     }
 
-    @Test func `wins whole where many rely on one stream`() async throws {
+    @Test func `an optimistic batch wins whole where many commands rely on one stream`()
+        async throws
+    {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()
@@ -29,7 +31,9 @@ import Values
         #expect(judged(store) == 0)
     }
 
-    @Test func `loses only those who rely on what is no more`() async throws {
+    @Test func `an optimistic batch loses only the commands that rely on an old version`()
+        async throws
+    {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()
@@ -49,7 +53,9 @@ import Values
         #expect(judged(store) == 1)
     }
 
-    @Test func `is not supposed to by and by where somebody keeps losing`() async throws {
+    @Test func `an optimistic batch is given up for realms whose commands keep losing`()
+        async throws
+    {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()
@@ -66,7 +72,9 @@ import Values
     }
 
     @Test(arguments: [false, true])
-    func `keeps what commands without events take, judged or not`(isJudged: Bool) async throws {
+    func `an optimistic batch keeps the claims of commands without events`(isJudged: Bool)
+        async throws
+    {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let realm = newRealm()

@@ -39,7 +39,7 @@ import Values
         return try expectWon(outcome)
     }
 
-    @Test func `is gone, everything says so, and goes on when it is back`() async throws {
+    @Test func `a missing database fails every call until it is back`() async throws {
         let cluster = try TestCluster()
         let store = try TestStore(cluster)
         defer { store.log.close() }
@@ -55,7 +55,7 @@ import Values
         #expect(events.map(\.position) == [1, 2, 3])
     }
 
-    @Test func `comes later than the log, the log waits for it`() async throws {
+    @Test func `a database that starts later than the log is waited for`() async throws {
         let cluster = try TestCluster()
         let database = try cluster.makeDatabase()
         try await offPool { try cluster.stop() }
@@ -67,7 +67,7 @@ import Values
         #expect(try await expectHealed(store.log, realm).first == 1)
     }
 
-    @Test func `only reads, nothing is written to it until that is over`() async throws {
+    @Test func `a read-only database refuses writes until it is writable`() async throws {
         let store = try TestStore(TestCluster())
         defer { store.log.close() }
         let realm = newRealm()
@@ -94,7 +94,8 @@ import Values
         _ = try await expectHealed(late.log, realm)
     }
 
-    @Test func `is read-only for the application's role, it is refused until that is over`()
+    @Test
+    func `a database that is read-only for the application's role is refused until it is not`()
         async throws
     {
         let store = try TestStore(TestCluster())
@@ -107,7 +108,9 @@ import Values
         _ = try await expectHealed(store.log, realm)
     }
 
-    @Test func `has too many connections, it is unavailable until there is room`() async throws {
+    @Test func `a database without free connections is unavailable until there is room`()
+        async throws
+    {
         let store = try TestStore(TestCluster())
         defer { store.log.close() }
         let realm = newRealm()

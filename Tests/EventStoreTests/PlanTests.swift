@@ -14,7 +14,9 @@ import Values
     ]
     private static let size = Cycles.of(1_000, long: 1_000_000)
 
-    @Test func `never read a table of the log from end to end, empty or full`() async throws {
+    @Test func `the plans of hot statements never scan a whole table of the log, empty or full`()
+        async throws
+    {
         let cluster = try TestCluster(settings: [
             "auto_explain.log_min_duration=0", "auto_explain.log_nested_statements=on",
         ])

@@ -5,7 +5,9 @@ import Testing
 import Values
 
 @Suite struct `A queue of commands` {
-    @Test func `that is full says so at once, and takes more when there is room`() async throws {
+    @Test func `a full queue refuses commands at once and takes more when there is room`()
+        async throws
+    {
         let database = try TestCluster.shared.makeDatabase()
         let store = try TestStore(database, master: .generate(), lanes: 1, waiting: 64)
         defer { store.log.close() }
@@ -27,7 +29,7 @@ import Values
         try expectWon(await store.log.append(extra))
     }
 
-    @Test func `is left by what a request gave up, and by nothing that others wait for`()
+    @Test func `a queue drops commands of cancelled requests, unless others wait for them`()
         async throws
     {
         let store = try TestStore(lanes: 1)
@@ -55,7 +57,7 @@ import Values
         try expectWon(await log.append(given))
     }
 
-    @Test func `lets another realm's command pass after a few batches`() async throws {
+    @Test func `a queue lets another realm's command pass after a few batches`() async throws {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         var plug = try await Plug(store)
@@ -86,7 +88,7 @@ import Values
         #expect(before <= 2)
     }
 
-    @Test func `is answered when the log closes`() async throws {
+    @Test func `a queue answers its commands when the log closes`() async throws {
         let store = try TestStore(lanes: 1)
         var plug = try await Plug(store)
         try await plug.insert()

@@ -26,7 +26,7 @@ import Values
         return await outcome
     }
 
-    @Test func `is sent again and wins`() async throws {
+    @Test func `a batch whose connection breaks is sent again and wins`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -37,7 +37,7 @@ import Values
         #expect(try await store.log.head(of: realm).position == 2)
     }
 
-    @Test func `does not make a caller's repeat look like the first time`() async throws {
+    @Test func `a batch sent again does not look like a caller's repeat`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -50,7 +50,7 @@ import Values
         #expect(try await append(again, store).get() == .misused)
     }
 
-    @Test func `is told to be fenced when the log failed over meanwhile, and the log goes on`()
+    @Test func `a batch whose connection breaks is fenced where the log failed over meanwhile`()
         async throws
     {
         let store = try TestStore()
@@ -66,7 +66,7 @@ import Values
         #expect(try expectWon(await store.log.append(lost)).epoch == 2)
     }
 
-    @Test func `is answered even when it is refused the second time`() async throws {
+    @Test func `a batch sent again is answered also when it is refused then`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -82,7 +82,7 @@ import Values
         #expect(ContinuousClock.now - started < .seconds(4), "It was tried again and again.")
     }
 
-    @Test func `whose server is gone as well waits until it is known, and nobody else does`()
+    @Test func `a batch whose server is gone waits for its outcome while later ones fail`()
         async throws
     {
         let cluster = try TestCluster()
@@ -110,7 +110,7 @@ import Values
         #expect(try await store.log.head(of: realm).position == 2)
     }
 
-    @Test func `and was committed is told so once a standby has it that commits wait for`()
+    @Test func `a committed batch is confirmed once the awaited standby has it`()
         async throws
     {
         let cluster = try TestCluster()
@@ -147,7 +147,7 @@ import Values
         #expect(try expectWon(await outcome.get()).first == 2)
     }
 
-    @Test func `ends with its log where its server does not come back`() async throws {
+    @Test func `a batch whose server does not come back ends with its log`() async throws {
         let cluster = try TestCluster()
         let store = try TestStore(cluster, lanes: 1)
         let realm = newRealm()
@@ -164,7 +164,7 @@ import Values
         #expect(await outcome == .failure(.unavailable))
     }
 
-    @Test func `each time that it is sent is asked for in the end, and the log goes on`()
+    @Test func `a batch whose connection breaks each time is resolved by a query in the end`()
         async throws
     {
         let store = try TestStore(lanes: 1)
@@ -189,7 +189,9 @@ import Values
         #expect(try expectWon(await store.log.append(commit(to: newID(), in: realm))).first == 2)
     }
 
-    @Test func `and failed over is known where the new server has it`() async throws {
+    @Test func `a batch whose server failed over is confirmed where the new server has it`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -211,7 +213,7 @@ import Values
         #expect(at.epoch == 2 && at.first == 2)
     }
 
-    @Test func `a server that never answers keeps nobody waiting for more than one attempt`()
+    @Test func `a server that never answers delays its waiters by one attempt at most`()
         async throws
     {
         let store = try TestStore()

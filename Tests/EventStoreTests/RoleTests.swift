@@ -34,7 +34,8 @@ import Values
     private static let notAllowed = "42501"
 
     @Test(arguments: tables)
-    func `the application reads, and writes through append alone`(table: String) async throws {
+    func `the application's role reads, and writes through append alone`(table: String) async throws
+    {
         let store = try await filled()
         defer { store.log.close() }
         let application = store.database.application
@@ -52,7 +53,7 @@ import Values
         }
     }
 
-    @Test func `the application moves no epoch and changes no function`() async throws {
+    @Test func `the application's role moves no epoch and changes no function`() async throws {
         let store = try await filled()
         defer { store.log.close() }
         for sql in [
@@ -68,7 +69,8 @@ import Values
         }
     }
 
-    @Test func `the observer reads events and nothing secret, and writes nothing`() async throws {
+    @Test func `the observer's role reads events and no secrets, and writes nothing`() async throws
+    {
         let store = try await filled()
         defer { store.log.close() }
         let observer = store.database.observer
@@ -92,7 +94,7 @@ import Values
         "update urd.event set type = 'x'", "delete from urd.event", "truncate urd.event",
         "update urd.event set sealed = null where false",
     ])
-    func `triggers refuse to change events, also for the owner and the superuser`(
+    func `triggers refuse changes of events, also by the owner and the superuser`(
         sql: String
     ) async throws {
         let store = try await filled()

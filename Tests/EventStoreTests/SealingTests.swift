@@ -13,7 +13,7 @@ import Values
         commit(to: subject, at: version, in: realm, personal: Self.mail, subject: subject)
     }
 
-    @Test func `opens in its own place only`() async throws {
+    @Test func `sealed data opens in its own place alone`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -51,7 +51,7 @@ import Values
         }
     }
 
-    @Test func `is where a request came from, with those whom it is about and nobody else`()
+    @Test func `a request's origin is sealed with the subjects of its events and nobody else`()
         async throws
     {
         let store = try TestStore()
@@ -85,7 +85,9 @@ import Values
         #expect(try await told() == [.none, .erased, address, .none])
     }
 
-    @Test func `of many who are new at once opens, but for the erased`() async throws {
+    @Test func `sealed data of many new subjects at once opens, except for erased ones`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let other = try TestStore(store.database, master: store.master)
@@ -132,7 +134,7 @@ import Values
         #expect(try await fresh.log.stream(first, after: 1, in: realm).isEmpty)
     }
 
-    @Test func `does not open with another's key, wherever it is put`() async throws {
+    @Test func `sealed data does not open with another subject's key anywhere`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -156,7 +158,7 @@ import Values
         #expect(await ending(fresh.log, personal(one, in: realm, at: 1)) == .failure(.damaged))
     }
 
-    @Test func `stays closed, and untouched, under a wrong master key`() async throws {
+    @Test func `sealed data stays closed and untouched under a wrong master key`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
@@ -179,7 +181,7 @@ import Values
         #expect(events.map(\.personal) == [.opened(Self.mail)])
     }
 
-    @Test func `goes on being written and read by a node that missed a rotation`() async throws {
+    @Test func `sealed data is written and read by a node that missed a rotation`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let other = try TestStore(store.database, master: store.master)
@@ -209,7 +211,9 @@ import Values
                 """) == 1)
     }
 
-    @Test func `is never wrapped by a key that a rotation is about to drop`() async throws {
+    @Test func `sealed data is never wrapped by a key that a rotation is about to drop`()
+        async throws
+    {
         let store = try TestStore()
         defer { store.log.close() }
         let other = try TestStore(store.database, master: store.master)

@@ -5,7 +5,7 @@ import Testing
 import Values
 
 @Suite struct `Two nodes that write to one realm` {
-    @Test func `keep every promise together, with eight callers`() async throws {
+    @Test func `two nodes that write to one realm keep every promise of the log`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()

@@ -59,7 +59,9 @@ import Values
         return commit
     }
 
-    @Test func `makes no page unreadable, is counted each time and told once`() async throws {
+    @Test func `an unreadable field leaves its page readable, counts each time and is logged once`()
+        async throws
+    {
         let (store, people) = try await damaged()
         defer { store.log.close() }
         for _ in 0..<3 {
@@ -78,7 +80,9 @@ import Values
         #expect(lines.count("event.unreadable") == 2)
     }
 
-    @Test func `keeps nobody from writing, those whose key is lost included`() async throws {
+    @Test func `an unreadable field keeps nobody from writing, including its own subject`()
+        async throws
+    {
         let (store, people) = try await damaged()
         defer { store.log.close() }
         for person in [people[0], people[3]] {
@@ -100,7 +104,7 @@ import Values
         #expect(page.last?.personal == .opened(["$address": "203.0.113.7"]))
     }
 
-    @Test func `is counted by verify, apart from what was erased, in a log that is intact`()
+    @Test func `an unreadable field is counted by verify apart from erased ones, in an intact log`()
         async throws
     {
         let (store, people) = try await damaged()

@@ -7,7 +7,7 @@ import Values
 @Suite struct `The log` {
     /// PostgreSQL looks through every table that has grown, and writes down where there is room: events
     /// that are small would be put where a large one did not fit, on pages as old as the log.
-    @Test func `is not looked through for room because it has grown`() async throws {
+    @Test func `the log is not vacuumed for growth alone`() async throws {
         let cluster = try TestCluster(settings: [
             "autovacuum_naptime=1s", "autovacuum_vacuum_insert_threshold=100",
             "autovacuum_vacuum_insert_scale_factor=0", "autovacuum_vacuum_cost_delay=0",

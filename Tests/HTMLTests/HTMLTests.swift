@@ -2,7 +2,7 @@ import HTML
 import Testing
 
 @Suite struct `Markup` {
-    @Test func `escapes every text`() {
+    @Test func `markup escapes every text`() {
         let hostile = "<script>alert('1')</script> & \"x\" `y`"
         let html = HTML {
             HTML.element(.p, .class(hostile), .title("\" onclick=\"x")) {
@@ -19,7 +19,7 @@ import Testing
                 """)
     }
 
-    @Test func `has no place for characters that are none or turn the text around`() {
+    @Test func `markup drops invalid characters and those that change the text's direction`() {
         for scalar in ["\0", "\u{8}", "\u{7F}", "\u{85}", "\u{202E}", "\u{2066}", "\u{FFFE}"] {
             #expect(HTML.text("a\(scalar)b").markup == "a\u{FFFD}b")
         }
@@ -31,7 +31,7 @@ import Testing
         "data:text/html,x", "vbscript:x", "//evil.example", "/\\evil.example", "\\\\evil", "x:y",
         "evil.example", "/\t/evil.example", "", "https:evil", "blob:https://x",
     ])
-    func `links to no place that runs or leads astray`(place: String) {
+    func `markup refuses links that run scripts or mislead`(place: String) {
         let html = HTML.element(.a, .href(place)) { "x" }
         #expect(html.markup == "<a href=\"about:invalid\">x</a>")
     }
@@ -40,23 +40,23 @@ import Testing
         "https://a.example/b?c=d#e", "HTTP://a.example", "mailto:a@b.example", "/path", "#part",
         "?query=1",
     ])
-    func `links to pages, mailboxes and places here`(place: String) {
+    func `markup takes links to pages, mailboxes and places of the site`(place: String) {
         #expect(HTML.element(.a, .href(place)) { "x" }.markup == "<a href=\"\(place)\">x</a>")
     }
 
-    @Test func `escapes within a link`() {
+    @Test func `markup escapes within links`() {
         #expect(
             HTML.element(.img, .source("https://a.example/?a=1&b=\"'")).markup
                 == "<img src=\"https://a.example/?a=1&amp;b=&quot;&#39;\">")
     }
 
-    @Test func `ends no style sheet early`() {
+    @Test func `markup cannot close a style sheet early`() {
         #expect(
             HTML.style("a{}</style><script>x</script>").markup
                 == "<style>a{}/style>script>x/script></style>")
     }
 
-    @Test func `follows conditions, options and loops`() {
+    @Test func `markup supports conditions, options and loops`() {
         func page(_ isOn: Bool, _ name: String?) -> String {
             HTML {
                 if isOn { "on" } else { HTML.element(.em) { "off" } }
@@ -73,7 +73,7 @@ import Testing
                 == "<em>off</em>&lt;012<strong>&lt;</strong><input name=\"a\" disabled>")
     }
 
-    @Test func `makes a whole page`() {
+    @Test func `markup renders a whole page`() {
         let page = HTML.document(language: "en\"") {
             HTML.element(.title) { "A </title> b" }
         } body: {
@@ -89,7 +89,7 @@ import Testing
         #expect(page.bytes == Array(page.markup.utf8))
     }
 
-    @Test func `has no element that runs`() {
+    @Test func `markup has no element that runs scripts`() {
         for name in ["script", "iframe", "object", "embed", "svg", "math", "base", "template"] {
             #expect(Element(rawValue: name) == nil)
         }

@@ -15,7 +15,7 @@ private func bytes(_ text: String) -> [UInt8] { IPAddress(text)?.bytes ?? [] }
         "64:ff9b:1::808:808", "2001::1", "2001:db8::1", "2002:7f00:1::", "3fff::1", "100::1",
         "fd00:ec2::254",
     ])
-    func `refuse what is not public`(address: String) {
+    func `the address rules refuse private addresses`(address: String) {
         #expect(!Destinations.publicOnly().allow(bytes(address)))
         #expect(Destinations.any.allow(bytes(address)))
     }
@@ -25,11 +25,11 @@ private func bytes(_ text: String) -> [UInt8] { IPAddress(text)?.bytes ?? [] }
         "172.15.255.255", "172.32.0.0", "192.167.255.255", "223.255.255.255",
         "2606:4700:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8", "64:ff9b::808:808",
     ])
-    func `allow what is public`(address: String) {
+    func `the address rules allow public addresses`(address: String) {
         #expect(Destinations.publicOnly().allow(bytes(address)))
     }
 
-    @Test func `know exceptions`() throws {
+    @Test func `the address rules have exceptions`() throws {
         let ranges = try ["10.1.0.0/16", "127.0.0.1", "fd00::/8"].map {
             try #require(AddressRange($0))
         }
@@ -48,12 +48,12 @@ private func bytes(_ text: String) -> [UInt8] { IPAddress(text)?.bytes ?? [] }
         "", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/08", "10/8", "::/129", "x/8",
         "10.0.0.0/8/8", "10.0.0.0/-1", "10.0.0.0/+8", "fd00::1/8",
     ])
-    func `know what is no range`(text: String) {
+    func `the address rules refuse malformed ranges`(text: String) {
         #expect(AddressRange(text) == nil)
     }
 
     @Test(arguments: ["0.0.0.0/0", "10.0.0.0/9", "10.128.0.0/9", "::/0", "::1/128", "8.8.8.8"])
-    func `know what is one`(text: String) {
+    func `the address rules read ranges`(text: String) {
         #expect(AddressRange(text) != nil)
     }
 }
@@ -75,7 +75,9 @@ private func bytes(_ text: String) -> [UInt8] { IPAddress(text)?.bytes ?? [] }
         }
     }
 
-    @Test func `asks the address and not the name`() async throws {
+    @Test func `a public-only client connects to the checked address, not to the name again`()
+        async throws
+    {
         let server = try ChildServer("http_server.py")
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
             let found = try await code("http://\(host):\(server.port)/status/204")
@@ -87,7 +89,7 @@ private func bytes(_ text: String) -> [UInt8] { IPAddress(text)?.bytes ?? [] }
                 == nil)
     }
 
-    @Test func `is not led astray by a redirect`() async throws {
+    @Test func `a public-only client checks the address of a redirect`() async throws {
         let server = try ChildServer("http_server.py")
         let exception = try #require(AddressRange("127.0.0.1"))
         for target in ["127.0.0.2", "[::ffff:127.0.0.2]", "0.0.0.0"] {
@@ -98,7 +100,7 @@ private func bytes(_ text: String) -> [UInt8] { IPAddress(text)?.bytes ?? [] }
         }
     }
 
-    @Test func `holds for mail as well`() async throws {
+    @Test func `a public-only mail client checks addresses in the same way`() async throws {
         let server = try ChildServer("smtp_server.py")
         var relay = SMTPServer(host: "localhost", port: server.port, security: .none)
         relay.destinations = .publicOnly()

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["endless-line", "endless-greeting", "endless-ehlo"])
-    func `does not fill the memory`(mode: String) async throws {
+    func `a hostile mail server cannot fill the memory`(mode: String) async throws {
         let started = ContinuousClock.now
         let found = try await failure(mode).failure
         #expect(found?.kind == .temporary)
@@ -34,27 +34,29 @@ import Testing
     }
 
     @Test(arguments: [("closed-for-mail", 554), ("no-hello", 550), ("junk", nil)])
-    func `turns its guest away and not the mail`(mode: String, code: Int?) async throws {
+    func `a mail server that refuses the connection does not fail the mail`(
+        mode: String, code: Int?
+    ) async throws {
         let found = try await failure(mode).failure
         #expect(found?.kind == .temporary)
         #expect(found?.reason == .broken)
         #expect(found?.code == code)
     }
 
-    @Test func `may refuse at length`() async throws {
+    @Test func `a hostile mail server's long refusal is cut`() async throws {
         let found = try await failure("huge-refusal").failure
         #expect(found?.kind == .permanent)
         #expect(found?.code == 550)
         #expect(found?.enhancedStatus == "5.1.1")
     }
 
-    @Test func `may say what nobody understands`() async throws {
+    @Test func `a hostile mail server's unintelligible answers end the attempt`() async throws {
         let found = try await failure("odd-code").failure
         #expect(found?.kind == .temporary)
         #expect(found?.code == nil)
     }
 
-    @Test func `says nothing before TLS that is heard after it`() async throws {
+    @Test func `a mail server's answers before TLS are discarded`() async throws {
         let (found, server) = try await failure("starttls", .startTLS)
         #expect(found?.kind == .temporary)
         #expect(found != nil)

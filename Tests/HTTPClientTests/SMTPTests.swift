@@ -44,7 +44,7 @@ private func failure(
 }
 
 @Suite struct `A mail server in the clear` {
-    @Test func `takes a mail byte for byte`() async throws {
+    @Test func `a mail is received byte for byte by a mail server in the clear`() async throws {
         let server = try ChildServer("smtp_server.py")
         try await relay(server).send(
             from: "urd@example.org", to: "anna+tag@example.org", message: mail)
@@ -57,7 +57,9 @@ private func failure(
         #expect(Array(taken.content) == mail)
     }
 
-    @Test func `takes mails from nobody and many at once`() async throws {
+    @Test func `a mail server in the clear takes mails without a sender, and many at once`()
+        async throws
+    {
         let server = try ChildServer("smtp_server.py")
         let client = try relay(server)
         await withTaskGroup { group in
@@ -81,7 +83,7 @@ private func failure(
         ("552-full@example.org", "anna@example.org", "x", 552, .permanent, "5.2.2"),
         ("urd@example.org", "anna@example.org", "552 full", 552, .permanent, "5.2.2"),
     ])
-    func `says no for now or for good`(
+    func `a mail server's temporary and permanent refusals are told apart`(
         sender: String, recipient: String, subject: String, code: Int, kind: SMTPFailure.Kind,
         status: String
     ) async throws {
@@ -96,7 +98,7 @@ private func failure(
         #expect(found.map { "\($0)".contains("@") } == false)
     }
 
-    @Test func `that wants a login is not the mail's fault`() async throws {
+    @Test func `a mail server that demands a login is not the mail's fault`() async throws {
         let server = try ChildServer("smtp_server.py")
         let found = await failure(try relay(server), to: "530-login@example.org")
         #expect(found?.kind == .temporary)
@@ -105,7 +107,7 @@ private func failure(
     }
 
     @Test(arguments: ["greeting", "mail", "rcpt", "data"])
-    func `that hangs is given up in time`(stage: String) async throws {
+    func `a mail server that hangs is given up in time`(stage: String) async throws {
         let server = try ChildServer("smtp_server.py", ["--hang", stage])
         let client = try relay(server, timeout: .milliseconds(500))
         let started = ContinuousClock.now
@@ -116,7 +118,9 @@ private func failure(
         #expect(ContinuousClock.now - started < .seconds(20))
     }
 
-    @Test func `that took the mail and then hangs has taken it`() async throws {
+    @Test func `a mail server that hangs after taking the mail counts as having taken it`()
+        async throws
+    {
         let server = try ChildServer("smtp_server.py", ["--hang", "quit"])
         let client = try relay(server, timeout: .seconds(1))
         let started = ContinuousClock.now
@@ -126,7 +130,7 @@ private func failure(
     }
 
     @Test(arguments: ["greeting", "mail", "rcpt", "data"])
-    func `that hangs up is tried again later`(stage: String) async throws {
+    func `a mail server that hangs up is tried again later`(stage: String) async throws {
         let server = try ChildServer("smtp_server.py", ["--close", stage])
         let found = await failure(try relay(server))
         #expect(found?.kind == .temporary)
@@ -134,7 +138,7 @@ private func failure(
         #expect(found?.code == nil)
     }
 
-    @Test func `that is not there is tried again later`() async throws {
+    @Test func `a mail server that is down is tried again later`() async throws {
         // Port 1 belongs to nobody.
         let client = try SMTPClient(SMTPServer(host: "127.0.0.1", port: 1, security: .none))
         #expect(await failure(client)?.reason == .unreachable)
@@ -145,7 +149,7 @@ private func failure(
         #expect(found?.kind == .temporary)
     }
 
-    @Test func `hears nothing of a mail that could smuggle another`() async throws {
+    @Test func `a mail that could smuggle another is not sent to a mail server`() async throws {
         let server = try ChildServer("smtp_server.py")
         let client = try relay(server)
         for message in [
@@ -185,7 +189,9 @@ private func failure(
     }
 
     @Test(arguments: [SMTPServer.Security.startTLS, .tls])
-    func `takes user and password`(security: SMTPServer.Security) async throws {
+    func `a mail server with TLS takes user and password`(security: SMTPServer.Security)
+        async throws
+    {
         let server = try server(security.rawValue.lowercased())
         try await relay(
             server, security, user: "urd", password: password, caFile: certificates.authority
@@ -197,7 +203,7 @@ private func failure(
     }
 
     @Test(arguments: [SMTPServer.Security.startTLS, .tls])
-    func `refuses a wrong password, which is not the mail's fault`(
+    func `a mail server with TLS that refuses the password is not the mail's fault`(
         security: SMTPServer.Security
     ) async throws {
         let server = try server(security.rawValue.lowercased())
@@ -212,7 +218,9 @@ private func failure(
     }
 
     @Test(arguments: [SMTPServer.Security.startTLS, .tls])
-    func `that nobody vouches for gets no mail`(security: SMTPServer.Security) async throws {
+    func `a mail server without a trusted certificate gets no mail`(security: SMTPServer.Security)
+        async throws
+    {
         let server = try server(security.rawValue.lowercased())
         let found = await failure(try relay(server, security, user: "urd", password: password))
         #expect(found?.kind == .temporary)
@@ -220,7 +228,9 @@ private func failure(
     }
 
     @Test(arguments: [SMTPServer.Security.startTLS, .tls])
-    func `with another's certificate gets no mail`(security: SMTPServer.Security) async throws {
+    func `a mail server with another host's certificate gets no mail`(security: SMTPServer.Security)
+        async throws
+    {
         let server = try server(security.rawValue.lowercased(), certificate: "stranger")
         let found = await failure(
             try relay(
@@ -230,7 +240,9 @@ private func failure(
     }
 
     @Test(arguments: [SMTPServer.Security.startTLS, .tls])
-    func `is not replaced by one in the clear`(security: SMTPServer.Security) async throws {
+    func `a mail server with TLS is never replaced by one in the clear`(
+        security: SMTPServer.Security
+    ) async throws {
         let server = try ChildServer("smtp_server.py")
         let found = await failure(
             try relay(server, security, caFile: certificates.authority, timeout: .seconds(3)))
@@ -238,7 +250,9 @@ private func failure(
         #expect(found?.kind == .temporary)
     }
 
-    @Test func `with a missing file of certificates gets no mail`() async throws {
+    @Test func `a mail server with TLS gets no mail while the file of certificates is missing`()
+        async throws
+    {
         let server = try server("tls", login: false)
         let found = await failure(try relay(server, .tls, caFile: "/nowhere/ca.pem"))
         #expect(found?.reason == .untrusted)
@@ -261,7 +275,9 @@ private func failure(
         SMTPServer(host: "mail", port: 25, security: .tls, helloName: "a?b"),
         SMTPServer(host: "mail", port: 25, security: .tls, helloName: ""),
     ])
-    func `are refused when they cannot work or do harm`(server: SMTPServer) {
+    func `a mail server's settings are refused when they cannot work or are unsafe`(
+        server: SMTPServer
+    ) {
         #expect(throws: SMTPFailure(.permanent, .invalid, "")) { try SMTPClient(server) }
     }
 
@@ -269,13 +285,13 @@ private func failure(
         ("Mail.example", "smtp://Mail.example:25/localhost"), ("::1", "smtp://[::1]:25/localhost"),
         ("127.0.0.1", "smtp://127.0.0.1:25/localhost"),
     ])
-    func `make a URL`(host: String, url: String) {
+    func `a mail server's settings make a URL`(host: String, url: String) {
         let server = SMTPServer(host: host, port: 25, security: .none)
         #expect(server.url == url)
         #expect(server.fault == nil)
     }
 
-    @Test func `show no password`() {
+    @Test func `a mail server's settings show no password`() {
         let password = "secret-\(UInt64.random(in: 0 ... .max))"
         let server = SMTPServer(
             host: "mail", port: 25, security: .tls, user: "a", password: Array(password.utf8))
@@ -290,7 +306,7 @@ private func failure(
         ("550 no such user", nil), ("550 5.1 x", nil), ("550 6.1.1 x", nil),
         ("550 5.1.1111 x", nil), ("", nil), ("550", nil),
     ])
-    func `tell the enhanced status from words`(reply: String, status: String?) {
+    func `a mail server's enhanced status is told from its text`(reply: String, status: String?) {
         #expect(SMTPFailure.enhancedStatus(reply) == status)
     }
 }

@@ -45,7 +45,7 @@ private struct Echo: Decodable {
     init() throws { server = try ChildServer("http_server.py") }
 
     @Test(arguments: HTTP.Method.allCases)
-    func `says what it was told to say`(method: HTTP.Method) async throws {
+    func `a call over HTTP sends what it was given`(method: HTTP.Method) async throws {
         let hasBody = method != .get && method != .head
         let request = OutgoingRequest(
             method: method, url: base + "/echo/a%2Fb/../c?x=1&y=%00#part",
@@ -69,7 +69,9 @@ private struct Echo: Decodable {
         #expect(Set(echo.headers.map { $0[0] }).isSubset(of: expected))
     }
 
-    @Test func `sends an empty body with its length and a large one whole`() async throws {
+    @Test func `a call over HTTP sends an empty body with its length and a large one whole`()
+        async throws
+    {
         let client = try client { $0.maximumBodyBytes = 4 << 20 }
         let empty = try await Echo(
             client.send(OutgoingRequest(method: .post, url: base + "/echo")))
@@ -81,7 +83,7 @@ private struct Echo: Decodable {
         #expect(echo.body.utf8.count == large.count)
     }
 
-    @Test func `keeps its connections`() async throws {
+    @Test func `a call over HTTP reuses connections`() async throws {
         let client = try client { $0.threads = 1 }
         var connections: Set<Int> = []
         for _ in 0..<5 {
@@ -91,14 +93,14 @@ private struct Echo: Decodable {
         #expect(connections.count == 1)
     }
 
-    @Test func `takes any status for a response`() async throws {
+    @Test func `a call over HTTP returns a response of any status`() async throws {
         for status in [204, 302, 404, 500, 503] {
             let response = try await client().send(OutgoingRequest(url: base + "/status/\(status)"))
             #expect(response.status.code == status)
         }
     }
 
-    @Test func `takes no more than it may`() async throws {
+    @Test func `a call over HTTP refuses a response over the limit`() async throws {
         let client = try client { $0.maximumBodyBytes = 1000 }
         for path in ["bytes", "stream"] {
             let response = try await client.send(OutgoingRequest(url: base + "/\(path)/1000"))
@@ -114,7 +116,7 @@ private struct Echo: Decodable {
         #expect(head.headers["Content-Length"] == "5000")
     }
 
-    @Test func `unpacks nothing and believes no trailer`() async throws {
+    @Test func `a call over HTTP decompresses nothing and ignores trailers`() async throws {
         let packed = try await client().send(OutgoingRequest(url: base + "/gzip"))
         #expect(packed.body.count < 1000)
         #expect(packed.headers["Content-Encoding"] == "gzip")
@@ -125,7 +127,7 @@ private struct Echo: Decodable {
     }
 
     @Test(arguments: ["/hang", "/drip"])
-    func `ends in time`(path: String) async throws {
+    func `a call over HTTP ends at its deadline`(path: String) async throws {
         let client = try client { $0.timeout = .milliseconds(500) }
         let started = ContinuousClock.now
         #expect(await code(client, OutgoingRequest(url: base + path)) == .timeout)
@@ -136,11 +138,11 @@ private struct Echo: Decodable {
     }
 
     @Test(arguments: ["/short", "/garbage"])
-    func `tells what is no response`(path: String) async throws {
+    func `a call over HTTP reports a malformed response`(path: String) async throws {
         #expect(await code(try client(), OutgoingRequest(url: base + path)) == .broken)
     }
 
-    @Test func `tells who is not there`() async throws {
+    @Test func `a call over HTTP reports an unreachable host`() async throws {
         #expect(
             await code(try client(), OutgoingRequest(url: "http://127.0.0.1:1/")) == .unreachable)
         #expect(
@@ -148,7 +150,7 @@ private struct Echo: Decodable {
                 == .unknownHost)
     }
 
-    @Test func `follows redirects only when it is told to`() async throws {
+    @Test func `a call over HTTP follows redirects only when asked to`() async throws {
         let url = base + "/redirect?to=" + Percent.encode(base + "/echo")
         let plain = try await client().send(OutgoingRequest(url: url))
         #expect(plain.status == .found)
@@ -171,7 +173,7 @@ private struct Echo: Decodable {
         }
     }
 
-    @Test func `keeps what is for one host from the next`() async throws {
+    @Test func `a call over HTTP sends no credentials of one host to the next`() async throws {
         let following = try client { $0.maximumRedirects = 1 }
         let other = try ChildServer("http_server.py")
         for (place, isSame) in [(base, true), ("http://127.0.0.1:\(other.port)", false)] {
@@ -185,13 +187,13 @@ private struct Echo: Decodable {
         }
     }
 
-    @Test func `asks no environment for a proxy`() async throws {
+    @Test func `a call over HTTP takes no proxy from the environment`() async throws {
         #expect(getenv("http_proxy").map { String(cString: $0) } == misleadingProxy)
         let response = try await client().send(OutgoingRequest(url: base + "/status/204"))
         #expect(response.status == .noContent)
     }
 
-    @Test func `goes through the proxy that it is given`() async throws {
+    @Test func `a call over HTTP uses the configured proxy`() async throws {
         let base = base
         let client = try client { $0.proxy = base }
         let response = try await client.send(OutgoingRequest(url: "http://nobody.invalid/echo"))
@@ -213,7 +215,7 @@ private struct Echo: Decodable {
 
     init() throws { certificates = try Certificates() }
 
-    @Test func `wants a certificate that somebody vouches for`() async throws {
+    @Test func `a call over HTTPS needs a trusted certificate`() async throws {
         let server = try ChildServer("http_server.py", certificates.arguments())
         let request = OutgoingRequest(url: "https://localhost:\(server.port)/status/204")
         #expect(await code(try client(), request) == .untrusted)
@@ -226,7 +228,7 @@ private struct Echo: Decodable {
         #expect(await code(missing, request) == .untrusted)
     }
 
-    @Test func `wants the certificate of the host that was meant`() async throws {
+    @Test func `a call over HTTPS needs the certificate of the requested host`() async throws {
         let server = try ChildServer("http_server.py", certificates.arguments(for: "stranger"))
         let authority = certificates.authority
         let trusting = try client { $0.caFile = authority }
@@ -234,7 +236,7 @@ private struct Echo: Decodable {
         #expect(await code(trusting, request) == .untrusted)
     }
 
-    @Test func `is never led to one in the clear`() async throws {
+    @Test func `a call over HTTPS follows no redirect to HTTP`() async throws {
         let server = try ChildServer("http_server.py", certificates.arguments())
         let clear = try ChildServer("http_server.py")
         let authority = certificates.authority
@@ -254,11 +256,11 @@ private struct Echo: Decodable {
         "http://user:password@localhost/", "http:///x", "http://local host/", "http://a\r\nb/",
         "http://127.1/", "http://0x7f000001/", "//localhost/", "smtp://localhost/",
     ])
-    func `must be a URL of HTTP`(url: String) async throws {
+    func `a call's URL must be of HTTP`(url: String) async throws {
         #expect(await code(try client(), OutgoingRequest(url: url)) == .invalidRequest)
     }
 
-    @Test func `must leave the frame of the message alone`() async throws {
+    @Test func `a call's headers cannot break the frame of the message`() async throws {
         for name in ["Host", "content-length", "Transfer-Encoding", "Connection", "Expect"] {
             var headers = Headers()
             headers.append(name, "x")
@@ -269,13 +271,13 @@ private struct Echo: Decodable {
         #expect(await code(try client(), request) == .invalidRequest)
     }
 
-    @Test func `may have to be encrypted`() async throws {
+    @Test func `a call may demand encryption`() async throws {
         let strict = try client { $0.allowsHTTP = false }
         #expect(await code(strict, OutgoingRequest(url: "http://127.0.0.1:1/")) == .invalidRequest)
         #expect(await code(strict, OutgoingRequest(url: "https://127.0.0.1:1/")) == .unreachable)
     }
 
-    @Test func `waits in a line that has an end`() async throws {
+    @Test func `a call waits in a bounded queue`() async throws {
         let server = try ChildServer("http_server.py")
         let client = try client {
             $0.threads = 1
@@ -293,7 +295,7 @@ private struct Echo: Decodable {
         #expect(ContinuousClock.now - started < .seconds(20))
     }
 
-    @Test func `can be taken back`() async throws {
+    @Test func `a call can be cancelled`() async throws {
         let server = try ChildServer("http_server.py")
         let client = try client { $0.threads = 1 }
         let hanging = OutgoingRequest(url: "http://127.0.0.1:\(server.port)/hang")
@@ -308,7 +310,7 @@ private struct Echo: Decodable {
         #expect(try await client.send(good).status == .noContent)
     }
 
-    @Test func `is refused by a client that is closed`() async throws {
+    @Test func `a call is refused by a closed client`() async throws {
         let server = try ChildServer("http_server.py")
         let client = try client {
             $0.threads = 1
@@ -325,7 +327,7 @@ private struct Echo: Decodable {
         #expect(await code(client, hanging) == .closed)
     }
 
-    @Test func `has settings that make sense`() {
+    @Test func `a client's settings must make sense`() {
         let changes: [@Sendable (inout Configuration) -> Void] = [
             { $0.threads = 0 }, { $0.maximumWaiting = 0 }, { $0.timeout = .zero },
             { $0.connectTimeout = .seconds(-1) }, { $0.maximumBodyBytes = -1 },

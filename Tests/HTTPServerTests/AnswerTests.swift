@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct `A server answers` {
-    @Test func `with what the handler makes of the request, which comes as it was sent`()
+    @Test func `a server passes the request as sent and answers with the handler's response`()
         async throws
     {
         try await withServer(handler: echo) { server in
@@ -24,7 +24,9 @@ import Testing
         }
     }
 
-    @Test func `with the id of the request, its own date, and no name of a server`() async throws {
+    @Test func `a server's answer has the request's id, its own date and no server name`()
+        async throws
+    {
         try await withServer(handler: echo) { server in
             let first = try await ask(server.port, get("/"))
             let second = try await ask(
@@ -42,7 +44,9 @@ import Testing
         }
     }
 
-    @Test func `many requests on one connection, one after the other`() async throws {
+    @Test func `a server answers many requests on one connection, one after the other`()
+        async throws
+    {
         try await withServer(handler: echo) { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -57,7 +61,9 @@ import Testing
         }
     }
 
-    @Test func `at once what is ready, and with the handler what is not`() async throws {
+    @Test func `a server answers prepared responses at once and others by the handler`()
+        async throws
+    {
         let asked = Tally()
         let ready: @Sendable (Request) -> Response? = { request in
             guard request.path == "/ready" else { return nil }
@@ -87,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `requests sent at once, in their order`() async throws {
+    @Test func `a server answers pipelined requests in their order`() async throws {
         try await withServer(handler: echo) { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -100,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a request that comes byte by byte`() async throws {
+    @Test func `a server answers a request that comes byte by byte`() async throws {
         try await withServer(handler: echo) { server in
             let reply = try await offPool {
                 let client = try Client(server.port)
@@ -111,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `HEAD without a body but with its length`() async throws {
+    @Test func `a server answers HEAD without a body but with its length`() async throws {
         try await withServer { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -124,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `204 and 304 without a body`() async throws {
+    @Test func `a server answers 204 and 304 without a body`() async throws {
         for status in [Status.noContent, .notModified] {
             let handler: Handler = { _ in Response(status: status, body: Array("no".utf8)) }
             try await withServer(handler: handler) { server in
@@ -138,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a chunked body as a whole`() async throws {
+    @Test func `a server answers a chunked body as a whole`() async throws {
         try await withServer(handler: echo) { server in
             let reply = try await ask(
                 server.port,
@@ -149,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `a client that waits for leave to send its body`() async throws {
+    @Test func `a server answers a client that waits for 100 Continue`() async throws {
         try await withServer(handler: echo) { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -163,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `an HTTP 1.0 client and then closes`() async throws {
+    @Test func `a server answers an HTTP 1.0 client and then closes`() async throws {
         try await withServer { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -175,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `with bodies of every size, whole`() async throws {
+    @Test func `a server answers with bodies of every size`() async throws {
         let handler: Handler = { request in
             let size = request.query.flatMap { Int($0) } ?? 0
             return Response(status: .ok, body: (0..<size).map { UInt8(truncatingIfNeeded: $0) })
@@ -192,7 +198,9 @@ import Testing
         }
     }
 
-    @Test func `with framing of its own, whatever the handler says`() async throws {
+    @Test func `a server frames the response itself, whatever headers the handler sets`()
+        async throws
+    {
         let handler: Handler = { _ in
             var headers: Headers = [
                 "Content-Length": "3", "content-length": "1", "Transfer-Encoding": "chunked",
@@ -221,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func `with 500 where the handler's status is none`() async throws {
+    @Test func `a server answers 500 where the handler's status is invalid`() async throws {
         for code in [-1, 0, 100, 101, 199, 600, .max] {
             let handler: Handler = { _ in Response(status: Status(code: code, reason: "")) }
             try await withServer(handler: handler) { server in

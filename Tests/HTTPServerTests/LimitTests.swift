@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [256, 1024, 32 * 1024])
-    func `headers may have their size and not a byte more`(limit: Int) async throws {
+    func `headers up to the limit are accepted, and refused above it`(limit: Int) async throws {
         try await withServer(configured { $0.maximumHeaderBytes = limit }) { server in
             let fits = try await ask(server.port, headed(limit))
             #expect(fits.status == 200)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `many small headers and a long path are too large as well`() async throws {
+    @Test func `many small headers and a long path are refused as too large`() async throws {
         try await withServer { server in
             let small = String(repeating: "b:c\r\n", count: 12_000)
             let many = try await ask(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\(small)\r\n")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [200, 600, 5_000, 14_000])
-    func `a query has two hundred parameters at most, and who sends more hears of it`(
+    func `a query of more than two hundred parameters is refused with its reason`(
         _ count: Int
     ) async throws {
         let configuration = configured { $0.idleTimeout = .seconds(60) }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a body may have its size and not a byte more`() async throws {
+    @Test func `a body up to the limit is accepted, and refused above it`() async throws {
         try await withServer(configured { $0.maximumBodyBytes = 1000 }, handler: echo) { server in
             let fits = try await ask(server.port, post(String(repeating: "x", count: 1000)))
             #expect(fits.status == 200)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `all bodies together have a limit, and room comes back`() async throws {
+    @Test func `all bodies together have a limit that frees up again`() async throws {
         let small = configured { $0.maximumBufferedBytes = 4000 }
         try await withServer(small, handler: echo) { server in
             for _ in 0..<3 {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a body that is announced too large is refused before it comes`() async throws {
+    @Test func `a body that is announced too large is refused before it is read`() async throws {
         try await withServer { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `a body in chunks is cut off where it becomes too large`() async throws {
+    @Test func `a chunked body is refused where it passes the limit`() async throws {
         try await withServer(configured { $0.maximumBodyBytes = 1000 }, handler: echo) { server in
             let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
             let chunk = "64\r\n" + String(repeating: "x", count: 100) + "\r\n"
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `what follows a body of the announced length is the next request`() async throws {
+    @Test func `bytes after the announced length are the next request`() async throws {
         try await withServer(handler: echo) { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -134,7 +134,8 @@ import Testing
         }
     }
 
-    @Test func `whoever asks nothing gives way to whoever comes`() async throws {
+    @Test func `an idle connection is evicted for a new one when the server is full`() async throws
+    {
         try await withServer(configured { $0.maximumConnections = 5 }) { server in
             try await offPool {
                 let first = try Client(server.port)
@@ -155,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `whoever is being served gives way to nobody`() async throws {
+    @Test func `a connection with a request in progress is not evicted`() async throws {
         let latch = Latch()
         let handler: Handler = { request in
             await latch.wait()
@@ -179,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `connections from one source are counted`() async throws {
+    @Test func `connections are counted by source`() async throws {
         let configuration = configured {
             $0.maximumConnectionsPerSource = 2
             $0.address = "::"
@@ -205,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `a handler has until its deadline, then it is cancelled`() async throws {
+    @Test func `a handler is cancelled at its deadline`() async throws {
         let cancelled = Tally()
         let handler: Handler = { request in
             guard request.path == "/slow" else { return await hello(request) }
@@ -232,7 +233,9 @@ import Testing
         }
     }
 
-    @Test func `what is overdue may be told so in words of its own`() async throws {
+    @Test func `a request over its deadline may be answered in its surface's own words`()
+        async throws
+    {
         let latch = Latch()
         let handler: Handler = { request in
             await latch.wait()
@@ -249,7 +252,7 @@ import Testing
         }
     }
 
-    @Test func `a handler that ignores its cancelling cannot hold its client`() async throws {
+    @Test func `a handler that ignores its cancellation cannot hold its client`() async throws {
         let latch = Latch()
         let handler: Handler = { request in
             await latch.wait()

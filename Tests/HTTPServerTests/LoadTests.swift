@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct `A server bears` {
     @Test(arguments: [(128, 1), (256, 1), (256, 2), (1000, 2)])
-    func `many connections at once`(count: Int, threads: Int) async throws {
+    func `a server under load answers many connections at once`(count: Int, threads: Int)
+        async throws
+    {
         try await withServer(configured { $0.idleTimeout = .seconds(60) }, handler: echo) {
             server in
             try await offPool {
@@ -27,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `many handlers at work at once`() async throws {
+    @Test func `a server under load runs many handlers at once`() async throws {
         let latch = Latch()
         let handler: Handler = { request in
             await latch.wait()
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `clients that vanish in the middle of a request`() async throws {
+    @Test func `a server survives clients that vanish in the middle of a request`() async throws {
         try await withServer { server in
             let pieces = [
                 "", "GET", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a",
@@ -71,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `clients that vanish while their handlers work`() async throws {
+    @Test func `a server survives clients that vanish while their handlers work`() async throws {
         let latch = Latch()
         let handler: Handler = { request in
             if request.path == "/wait" { await latch.wait() }
@@ -101,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `clients that vanish in the middle of a response`() async throws {
+    @Test func `a server survives clients that vanish in the middle of a response`() async throws {
         let handler: Handler = { _ in
             Response(status: .ok, body: [UInt8](repeating: 120, count: 3_000_000))
         }

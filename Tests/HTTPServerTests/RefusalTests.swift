@@ -128,7 +128,7 @@ private let badRequests: [BadRequest] = [
 
 @Suite struct `A server refuses` {
     @Test(arguments: badRequests)
-    func `what is not exactly HTTP`(_ bad: BadRequest) async throws {
+    func `a server refuses anything that is not exactly HTTP`(_ bad: BadRequest) async throws {
         let handler: Handler = { request in
             Issue.record("a handler saw \(request)")
             return Response(status: .ok)
@@ -158,7 +158,7 @@ private let badRequests: [BadRequest] = [
         }
     }
 
-    @Test func `with a problem document and closes`() async throws {
+    @Test func `a server refuses a request with a problem document and closes`() async throws {
         try await withServer { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -179,7 +179,7 @@ private let badRequests: [BadRequest] = [
     }
 
     /// Others wait with half a head meanwhile, and are not taken for the one that is refused.
-    @Test func `a length that can't be read, and nobody else for it`() async throws {
+    @Test func `a server refuses an unreadable length, and only that request`() async throws {
         try await withServer(handler: echo) { server in
             try await offPool {
                 let waiting = try (0..<20).map { _ in try Client(server.port) }
@@ -198,7 +198,9 @@ private let badRequests: [BadRequest] = [
 
     /// libmicrohttpd takes a line feed alone for the end of a line between chunks: whoever does not sees the
     /// body end elsewhere, and a request where this server sees none.
-    @Test func `to read a request behind chunks`() async throws {
+    @Test func `a server refuses chunk framing that could hide a second request (smuggling)`()
+        async throws
+    {
         try await withServer(handler: echo) { server in
             try await offPool {
                 for size in ["1\r\n", "1\n", "1;x\n"] {
@@ -215,7 +217,7 @@ private let badRequests: [BadRequest] = [
         }
     }
 
-    @Test func `nothing that only looks unusual`() async throws {
+    @Test func `a server accepts requests that only look unusual`() async throws {
         try await withServer(handler: echo) { server in
             for text in [
                 "\r\n\r\n" + get("/"),
@@ -231,7 +233,7 @@ private let badRequests: [BadRequest] = [
     }
 
     /// RFC 6265 section 5.2 knows no malformed value, and any neighbour of a host can plant a cookie.
-    @Test func `no cookie for its quotation marks`() async throws {
+    @Test func `a server accepts cookies with quotation marks`() async throws {
         let odd = [
             #"a=""#, #"__Host-urd=""#, #"a=b"c"#, #"pref="x; b=1"#, #"a=b; c=""#, #"a=" ; z=1"#,
             #"a=""; b=""#, "a", "=", ";;,", "", #"a=""# + "\r\nCookie: b=\"",
@@ -257,7 +259,7 @@ private let badRequests: [BadRequest] = [
         }
     }
 
-    @Test func `to live through whatever bytes come`() async throws {
+    @Test func `a server survives any bytes`() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = Linear(state: seed)
         let words = badRequests.map(\.bytes) + [Array(get("/").utf8), Array(post("abc").utf8)]

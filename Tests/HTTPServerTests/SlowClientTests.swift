@@ -31,7 +31,7 @@ import Testing
         $0.transferTimeout = .milliseconds(300)
     }
 
-    @Test func `when it says nothing`() async throws {
+    @Test func `a slow client is closed when it says nothing`() async throws {
         try await withServer(quick) { server in
             let isClosed = try await closes(server)
             #expect(isClosed)
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func `when its first line trickles`() async throws {
+    @Test func `a slow client is closed when its first line trickles`() async throws {
         try await withServer(quick) { server in
             let isClosed = try await closes(server, saying: "GET /", trickle: "a")
             #expect(isClosed)
         }
     }
 
-    @Test func `when its headers trickle`() async throws {
+    @Test func `a slow client is closed when its headers trickle`() async throws {
         try await withServer(quick) { server in
             let isClosed = try await closes(
                 server, saying: "GET / HTTP/1.1\r\n", trickle: "A: b\r\n")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `when its body trickles`() async throws {
+    @Test func `a slow client is closed when its body trickles`() async throws {
         try await withServer(quick) { server in
             let isClosed = try await closes(
                 server, saying: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n",
@@ -67,7 +67,9 @@ import Testing
         }
     }
 
-    @Test func `when it keeps its connection and asks nothing more`() async throws {
+    @Test func `a slow client is closed when it keeps its connection and asks nothing more`()
+        async throws
+    {
         try await withServer(quick) { server in
             try await offPool {
                 let client = try Client(server.port)
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `when it does not take its response`() async throws {
+    @Test func `a slow client is closed when it does not take its response`() async throws {
         let handler: Handler = { _ in
             Response(status: .ok, body: [UInt8](repeating: 120, count: 20_000_000))
         }
@@ -95,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `but not while its handler works`() async throws {
+    @Test func `a slow client is not closed while its handler works`() async throws {
         let handler: Handler = { request in
             try? await Task.sleep(for: .seconds(2))
             return await hello(request)

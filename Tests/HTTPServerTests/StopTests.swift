@@ -27,7 +27,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
 }
 
 @Suite struct `A server stops` {
-    @Test func `after the requests in flight, and takes no more`() async throws {
+    @Test func `a server stops after the requests in flight and takes no more`() async throws {
         let latch = Latch()
         let server = try Server(Configuration()) { request in
             await latch.wait()
@@ -61,7 +61,9 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         #expect(server.statistics.connections == 0)
     }
 
-    @Test func `with 503 for what does not finish within the drain time`() async throws {
+    @Test func `a server that stops answers 503 to what does not finish within the drain time`()
+        async throws
+    {
         let latch = Latch()
         let cancelled = Tally()
         let server = try Server(Configuration()) { request in
@@ -89,7 +91,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         latch.open()
     }
 
-    @Test func `in words of the request's own where there are any`() async throws {
+    @Test func `a server that stops answers in the surface's own words`() async throws {
         let latch = Latch()
         let server = try Server(Configuration(), unanswered: apology) { request in
             await latch.wait()
@@ -103,7 +105,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         latch.open()
     }
 
-    @Test func `under load without cutting a response`() async throws {
+    @Test func `a server stops under load without cutting a response`() async throws {
         for _ in 0..<5 {
             let server = try Server(Configuration()) { request in
                 await Task.yield()
@@ -123,7 +125,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         }
     }
 
-    @Test func `soon when nobody asks anything, and once when told twice`() async throws {
+    @Test func `a server that is idle stops soon, and once when told twice`() async throws {
         let server = try Server(Configuration(), handler: hello)
         let port = server.port
         let closed = Task {
@@ -139,7 +141,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         #expect(try await closed.value == Array(repeating: true, count: 10))
     }
 
-    @Test func `and leaves nothing behind`() async throws {
+    @Test func `a server that stopped leaves nothing behind`() async throws {
         let core = Weak<Core>()
         try await withServer { server in
             core.object = server.core
@@ -148,7 +150,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         #expect(await eventually { core.object == nil })
     }
 
-    @Test func `when nobody holds it any more`() async throws {
+    @Test func `a server stops when its last reference is dropped`() async throws {
         let port = try Server(Configuration(), handler: hello).port
         let refused = await eventually { await (try? offPool { _ = try Client(port) }) == nil }
         #expect(refused)
@@ -156,7 +158,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
 }
 
 @Suite struct `A server listens` {
-    @Test func `on IPv6, and names sources plainly`() async throws {
+    @Test func `a server listens on IPv6 and names sources plainly`() async throws {
         try await withServer(configured { $0.address = "::" }, handler: echo) { server in
             for (address, source) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1")] {
                 let text = try await offPool {
@@ -169,7 +171,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         }
     }
 
-    @Test func `on a socket that was handed in`() async throws {
+    @Test func `a server listens on a socket that was handed in`() async throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(listen(descriptor, 10) == 0)
         // As systemd does, somebody else keeps the socket open.
@@ -185,7 +187,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         close(descriptor)
     }
 
-    @Test func `not where somebody else does`() async throws {
+    @Test func `a server does not listen on a port in use`() async throws {
         try await withServer { server in
             var configuration = Configuration()
             configuration.port = server.port
@@ -193,7 +195,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         }
     }
 
-    @Test func `not with a configuration that cannot work`() {
+    @Test func `a server does not listen with a configuration that cannot work`() {
         let changes: [@Sendable (inout Configuration) -> Void] = [
             { $0.threads = 0 }, { $0.maximumConnections = 0 }, { $0.maximumHeaderBytes = 10 },
             { $0.maximumBodyBytes = -1 }, { $0.idleTimeout = .zero },

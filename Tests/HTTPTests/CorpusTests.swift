@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `Every seed of the fuzzers` {
-    @Test func `is a form or none`() {
+    @Test func `every seed of the fuzzers is read as a form or refused`() {
         let seeds = corpus("form")
         #expect(seeds.count >= 10)
         for seed in seeds {
@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `is a URL or none`() {
+    @Test func `every seed of the fuzzers is read as a URL or refused`() {
         let seeds = corpus("url")
         #expect(seeds.count >= 10)
         for seed in seeds {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `makes headers that nobody can split`() {
+    @Test func `every seed of the fuzzers makes headers that cannot be split`() {
         let seeds = corpus("headers")
         #expect(seeds.count >= 10)
         for seed in seeds {

@@ -2,7 +2,7 @@ import HTTP
 import Testing
 
 @Suite struct `Header fields` {
-    @Test func `are found in any case, the first one first`() {
+    @Test func `header fields are found in any case, the first one first`() {
         let headers: Headers = ["Content-Type": "a", "X-One": "1", "x-ONE": "2"]
         #expect(headers["content-type"] == "a")
         #expect(headers["x-one"] == "1")
@@ -12,7 +12,7 @@ import Testing
         #expect(headers[""] == nil)
     }
 
-    @Test func `keep their order and their spelling`() {
+    @Test func `header fields keep their order and their spelling`() {
         var headers = Headers()
         headers.append("B", "1")
         headers.append("A", "2")
@@ -21,7 +21,7 @@ import Testing
         #expect(headers.count == 3)
     }
 
-    @Test func `are replaced where the first one stood`() {
+    @Test func `header fields are replaced where the first one stood`() {
         var headers: Headers = ["A": "1", "B": "2", "a": "3", "C": "4"]
         headers["a"] = "5"
         #expect(headers.map { "\($0.name)=\($0.value)" } == ["a=5", "B=2", "C=4"])
@@ -33,7 +33,7 @@ import Testing
         #expect(headers.map(\.value) == ["2", "4"])
     }
 
-    @Test func `of names that only look alike are different`() {
+    @Test func `header fields with look-alike names are different`() {
         let headers: Headers = ["K": "latin"]
         #expect(headers["\u{212A}"] == nil)
         #expect(headers["k\u{301}"] == nil)
@@ -59,7 +59,7 @@ import Testing
         ("a\u{10D}\u{10A}b", "a\u{10D}\u{10A}b"),
         ("a\u{2028}\u{85}b", "a\u{2028}\u{85}b"),
     ])
-    func `by its value`(value: String, kept: String) {
+    func `a header's value cannot split a response`(value: String, kept: String) {
         var headers = Headers()
         headers.append("Location", value)
         #expect(headers["location"].map { Array($0.utf8) } == Array(kept.utf8))
@@ -73,7 +73,7 @@ import Testing
         "", " ", "a b", "a:", ":a", "a\r\nb", "a\n", "a\u{0}", "a\t", "é", "a(b)", "\"a\"", "a,b",
         "a/b", "a;b", "a=b", "a@b", "[a]", "{a}", "a\\b", "a?b", "<a>", "a\u{7F}",
     ])
-    func `by its name`(name: String) {
+    func `a header's name cannot split a response`(name: String) {
         var headers: Headers = ["Kept": "1"]
         headers.append(name, "value")
         headers[name] = "value"
@@ -81,7 +81,7 @@ import Testing
         #expect(headers[name] == nil)
     }
 
-    @Test func `whatever bytes it is made of`() {
+    @Test func `a header of any bytes cannot split a response`() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         for _ in 0..<2_000 {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `are filled with what is not there yet, whatever its case`() {
+    @Test func `headers are filled with defaults that are not set yet, in any case`() {
         var headers: Headers = ["referrer-policy": "same-origin", "X-One": "1"]
         headers.fill(from: ["Referrer-Policy": "no-referrer", "X-Two": "2"])
         #expect(headers.map(\.name) == ["referrer-policy", "X-One", "X-Two"])

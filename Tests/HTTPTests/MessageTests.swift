@@ -3,18 +3,18 @@ import Testing
 
 @Suite struct `A method` {
     @Test(arguments: Method.allCases)
-    func `is read as it is written`(method: Method) {
+    func `a method is read as it is written`(method: Method) {
         #expect(Method(method.rawValue) == method)
     }
 
     @Test(arguments: ["", "get", "Get", "GET ", " GET", "TRACE", "CONNECT", "GET\r\n", "GÉT"])
-    func `that is unknown makes no value`(text: String) {
+    func `an unknown method is refused`(text: String) {
         #expect(Method(text) == nil)
     }
 }
 
 @Suite struct `A status` {
-    @Test func `is its code`() {
+    @Test func `a status equals its code`() {
         #expect(Status.ok == Status(code: 200, reason: "Fine"))
         #expect(Status.ok.hashValue == Status(code: 200, reason: "Fine").hashValue)
         #expect(Status.ok != .created)
@@ -23,7 +23,7 @@ import Testing
 }
 
 @Suite struct `A message` {
-    @Test func `starts empty`() {
+    @Test func `a message starts empty`() {
         let request = Request(method: .get, path: "/")
         #expect(request.query == nil)
         #expect(request.headers.isEmpty)

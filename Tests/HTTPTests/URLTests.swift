@@ -2,7 +2,7 @@ import HTTP
 import Testing
 
 @Suite struct `A URL` {
-    @Test func `comes apart in all its parts`() throws {
+    @Test func `a URL is split into all its parts`() throws {
         let url = try #require(
             URLParts.parse("HTTPS://User:pw@App.Example.COM:8443/a/%7Eb;c?x=1&y=/?#frag/?"))
         #expect(url.scheme == "https")
@@ -16,7 +16,7 @@ import Testing
         #expect(url.fragment == "frag/?")
     }
 
-    @Test func `tells an empty part from a missing one`() throws {
+    @Test func `a URL's empty part is told from a missing one`() throws {
         let bare = try #require(URLParts.parse("https://a.example"))
         #expect(bare.path.isEmpty && bare.query == nil && bare.fragment == nil && bare.port == nil)
         #expect(!bare.hasUserInfo)
@@ -27,7 +27,7 @@ import Testing
         #expect(empty.effectivePort == 80)
     }
 
-    @Test func `needs no authority when an app claims its scheme`() throws {
+    @Test func `a URL of an app's private scheme needs no authority`() throws {
         let app = try #require(URLParts.parse("com.example.app:/oauth2redirect"))
         #expect(app.scheme == "com.example.app")
         #expect(app.host == nil)
@@ -46,7 +46,7 @@ import Testing
         ("https://a.example/%2fb%25%3A:", "/%2Fb%25%3A:"), ("https://a.example//b", "//b"),
         ("https://a.example/a/../b/./%2E%2e", "/a/../b/./.."), ("https://a.example?x#y", "/"),
     ])
-    func `has one spelling of a path for all that are the same`(text: String, path: String) throws {
+    func `a URL's equivalent paths are normalised to one`(text: String, path: String) throws {
         #expect(try #require(URLParts.parse(text)).normalPath == path)
     }
 
@@ -63,8 +63,9 @@ import Testing
         ("http://a_b.xn--bcher-kva.example/", "a_b.xn--bcher-kva.example", false),
         ("http://1.2.3.4.5x/", "1.2.3.4.5x", false),
     ])
-    func `knows a loopback address from a name`(text: String, host: String, isLoopback: Bool) throws
-    {
+    func `a URL's loopback address is told from a name`(
+        text: String, host: String, isLoopback: Bool
+    ) throws {
         let url = try #require(URLParts.parse(text))
         #expect(url.host == host)
         #expect(url.isLoopback == isLoopback)
@@ -76,7 +77,7 @@ import Testing
         "https://@evil.example/",
         "https://good.example%2F@evil.example/",
     ])
-    func `shows who is really called behind a user name`(text: String) throws {
+    func `a URL's host is told from a misleading user name`(text: String) throws {
         let url = try #require(URLParts.parse(text))
         #expect(url.hasUserInfo)
         #expect(url.host == "evil.example")
@@ -100,7 +101,7 @@ import Testing
         "https://*.example/",
         "https://us[er@a.example/", "https://us%4er@a.example/x%", "https://us%zz@a.example/",
     ])
-    func `has an authority that readers take apart differently`(text: String) {
+    func `a URL with an ambiguous authority is refused`(text: String) {
         #expect(URLParts.parse(text) == nil)
     }
 
@@ -111,7 +112,7 @@ import Testing
         "https://a.example: 80/", "https://a.example:80 /", "https://a.example:443a",
         "https://a.example:18446744073709551697/", "https://[::1]:/",
     ])
-    func `has a port with two spellings or none`(text: String) {
+    func `a URL with an ambiguous or empty port is refused`(text: String) {
         #expect(URLParts.parse(text) == nil)
     }
 
@@ -121,7 +122,7 @@ import Testing
         "http://127.0.0/", "http://1.2.3.4.5/", "http://a.0x1/", "http://a.123/", "http://0x/",
         "http://0X7F.1/", "http://256.256.256.256/", "http://a.0x./",
     ])
-    func `has a host that is almost an address`(text: String) {
+    func `a URL whose host is almost an address is refused`(text: String) {
         #expect(URLParts.parse(text) == nil)
     }
 
@@ -130,7 +131,7 @@ import Testing
         "https://user@/", "https://./", "https://a..example/", "https://.a.example/",
         "https://a.example./", "https:a.example", "https:/a.example", "http:",
     ])
-    func `of the web is without a whole host`(text: String) {
+    func `a web URL without a whole host is refused`(text: String) {
         #expect(URLParts.parse(text) == nil)
     }
 
@@ -140,7 +141,7 @@ import Testing
         " https://a.example/", "\nhttps://a.example/", "https\u{0}://a.example/", "hé:/x",
         "java\nscript:alert(1)", "../x:y",
     ])
-    func `is relative or begins with no scheme`(text: String) {
+    func `a URL that is relative or has no scheme is refused`(text: String) {
         #expect(URLParts.parse(text) == nil)
     }
 
@@ -155,11 +156,11 @@ import Testing
         "https://a.example/#%", "https://a.example/\u{7F}", "https://a.example/\u{0}",
         "https://a.example/\r\nSet-Cookie:x", "javascript:alert('<x>')",
     ])
-    func `holds a character that must be escaped`(text: String) {
+    func `a URL with a character that must be escaped is refused`(text: String) {
         #expect(URLParts.parse(text) == nil)
     }
 
-    @Test func `is longer than allowed`() {
+    @Test func `a URL over the length limit is refused`() {
         let url = "https://a.example/" + String(repeating: "a", count: 8192)
         #expect(URLParts.parse(String(url.prefix(8192))) != nil)
         #expect(URLParts.parse(String(url.prefix(8193))) == nil)
@@ -181,7 +182,7 @@ import Testing
         ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"),
         ("fe80::1", "fe80::1"), ("0:0:0:0:0:0:0:0", "::"), ("1:0:0:0:0:0:0:0", "1::"),
     ])
-    func `has one spelling when it is written`(text: String, expected: String) throws {
+    func `an IP address is written in one spelling`(text: String, expected: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.description == expected)
         #expect(IPAddress(expected) == address)
@@ -200,7 +201,7 @@ import Testing
         "١.2.3.4",
         "0000000000000000000000000000000000000000000000::1",
     ])
-    func `is refused in any doubtful spelling`(text: String) {
+    func `an IP address in a doubtful spelling is refused`(text: String) {
         #expect(IPAddress(text) == nil)
     }
 }

@@ -15,7 +15,7 @@ private let month: Int64 = 30 * 86_400
         .deletionScheduled(due: noon.adding(seconds: seconds), mail: code)
     }
 
-    @Test func `is announced, with the grace that the realm gives`() async throws {
+    @Test func `a deletion is announced with the realm's grace period`() async throws {
         try await givenAccount().when(schedule).then(scheduled(), in: account)
         try await givenAccount()
             .given(
@@ -23,7 +23,7 @@ private let month: Int64 = 30 * 86_400
             ).when(schedule).then(scheduled(after: 60), in: account)
     }
 
-    @Test func `comes no later for being asked for again, but sooner for being wanted at once`()
+    @Test func `a deletion requested again is not postponed, and an immediate one comes sooner`()
         async throws
     {
         try await givenAccount(scheduled()).when(schedule).thenNothing()
@@ -32,20 +32,20 @@ private let month: Int64 = 30 * 86_400
             .then(AccountEvent.deletionScheduled(due: noon), in: account)
     }
 
-    @Test func `is told to nobody whose mailbox nobody proved`() async throws {
+    @Test func `a deletion is not mailed to an unconfirmed mailbox`() async throws {
         try await givenRealm().given(registeredAccount(isConfirmed: false), in: account)
             .when(schedule).then(
                 AccountEvent.deletionScheduled(due: noon.adding(seconds: month)), in: account)
     }
 
-    @Test func `is refused where there is nobody to delete`() async throws {
+    @Test func `a deletion of a missing account is refused`() async throws {
         try await givenRealm().when(schedule).thenRejected(.notFound)
         try await givenAccount(.deleted(subjects: [])).when(schedule).thenRejected(.notFound)
         try await given().when(schedule).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(schedule).thenRejected(.realmDisabled)
     }
 
-    @Test func `can be called off until it is carried out`() async throws {
+    @Test func `a deletion can be cancelled until it is carried out`() async throws {
         let cancel = CancelDeletion(account: account)
         try await givenAccount(scheduled()).when(cancel)
             .then(AccountEvent.deletionCancelled, in: account)
@@ -56,7 +56,7 @@ private let month: Int64 = 30 * 86_400
         try await givenDisabledRealm().when(cancel).thenRejected(.realmDisabled)
     }
 
-    @Test func `is called off by its person by the link that told of it, and by no other`()
+    @Test func `a deletion is cancelled by the link in its own notice alone`()
         async throws
     {
         let base = "https://id.acme.example/keep-account?token="
@@ -81,7 +81,7 @@ private let month: Int64 = 30 * 86_400
         try await givenDisabledRealm().when(keep()).thenRejected(.realmDisabled)
     }
 
-    @Test func `has no link that nobody could use`() async throws {
+    @Test func `a deletion that nobody could cancel has no link`() async throws {
         let own = ScheduleDeletion(account: account, mail: code, keepBase: "b", now: noon)
         try await givenRealm().given(registeredAccount(isConfirmed: false), in: account)
             .when(own).then(
@@ -92,7 +92,7 @@ private let month: Int64 = 30 * 86_400
             ).when(own).then(AccountEvent.deletionScheduled(due: noon, mail: code), in: account)
     }
 
-    @Test func `keeps its person out and ends all sessions at once`() async throws {
+    @Test func `a deletion locks the account and ends all sessions at once`() async throws {
         var state = Account()
         for event in [registeredAccount(), scheduled()] { state.apply(event) }
         #expect(state.stamp == 1)
@@ -113,7 +113,7 @@ private let month: Int64 = 30 * 86_400
 
     private let due = AccountEvent.deletionScheduled(due: noon)
 
-    @Test func `gives up its mailbox and names whose keys are to go`() async throws {
+    @Test func `a due account releases its mailbox and names the keys to destroy`() async throws {
         var decision = Decision(MailboxEvent.released(account, next: next), in: mailbox)
         decision.append(AccountEvent.deleted(subjects: [mailbox]), in: account)
         try await givenAccount(due).when(delete()).then(decision)
@@ -122,7 +122,7 @@ private let month: Int64 = 30 * 86_400
             .when(delete()).then(decision)
     }
 
-    @Test func `names the mailboxes that it left before, too`() async throws {
+    @Test func `a due account names its former mailboxes too`() async throws {
         let left = UUID(high: 5, low: 8)
         var decision = Decision(MailboxEvent.released(account, next: next), in: mailbox)
         decision.append(AccountEvent.deleted(subjects: [left, mailbox]), in: account)
@@ -131,7 +131,9 @@ private let month: Int64 = 30 * 86_400
         ).when(delete()).then(decision)
     }
 
-    @Test func `is not deleted before its time, twice, or unasked`() async throws {
+    @Test func `an account is not deleted before its time, twice, or without a request`()
+        async throws
+    {
         let early = Timestamp(microseconds: noon.microseconds - 1)
         try await givenAccount(due).when(delete(at: early)).thenRejected(.notDue)
         try await givenAccount().when(delete()).thenRejected(.notDue)
@@ -142,7 +144,7 @@ private let month: Int64 = 30 * 86_400
         try await given().when(delete()).thenRejected(.realmNotFound)
     }
 
-    @Test func `is erased once its keys are gone, and that once`() async throws {
+    @Test func `a due account is erased once its keys are destroyed, and only once`() async throws {
         let record = RecordErasure(account: account)
         try await givenAccount(due, .deleted(subjects: [mailbox])).when(record)
             .then(AccountEvent.erased, in: account)
@@ -155,7 +157,7 @@ private let month: Int64 = 30 * 86_400
 @Suite struct `A passkey whose account is deleted` {
     private let passkey = UUID(high: 9, low: 9)
 
-    @Test func `is given up, and nobody is told`() async throws {
+    @Test func `a deleted account's passkey is released without a notice`() async throws {
         let release = ReleasePasskey(passkey: passkey, account: account)
         let gone = given(registeredAccount(), AccountEvent.deleted(subjects: []), in: account)
         var decision = Decision(
@@ -174,7 +176,7 @@ private let month: Int64 = 30 * 86_400
 /// The key of an account's mailbox goes with the account. Whoever comes back with the same address must
 /// be able to read what is mailed there.
 @Suite struct `A mailbox that an account gave up` {
-    @Test func `is another subject from then on`() async throws {
+    @Test func `a released mailbox is another subject from then on`() async throws {
         let realm = try givenNativeRealm()
             .given(
                 MailboxEvent.assigned(account), MailboxEvent.released(account, next: next),
@@ -189,7 +191,8 @@ private let month: Int64 = 30 * 86_400
 }
 
 @Suite struct `Opening what is sealed` {
-    @Test func `is put on record, each time under a name of its own`() async throws {
+    @Test func `opening sealed fields is recorded, each time under an id of its own`() async throws
+    {
         let id = UUID(high: 9, low: 1)
         let record = RecordDisclosure(id: id, kind: .person, accounts: [account])
         let made = DisclosureEvent.made(.person, accounts: [account])

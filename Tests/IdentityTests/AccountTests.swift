@@ -15,7 +15,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
     private let register = RegisterAccount(
         account: account, mailbox: mailbox, person: ann, isConfirmed: true)
 
-    @Test func `is made by an administrator, and holds its mailbox`() async throws {
+    @Test func `an account is created by an administrator and holds its mailbox`() async throws {
         var decision = Decision()
         decision.append(
             AccountEvent.registered(
@@ -25,7 +25,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         try await givenRealm().when(register).then(decision)
     }
 
-    @Test func `is not made twice, for a mailbox that is held, or without a good address`()
+    @Test func `an account is not created twice, for a held mailbox, or without a valid address`()
         async throws
     {
         try await givenAccount().when(register).thenRejected(.idTaken)
@@ -40,7 +40,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
             .thenRejected(.invalid(FieldFault("first_name", .malformed)))
     }
 
-    @Test func `has a number that can stand in a header, unless it had another one before`()
+    @Test func `an account's external id fits a header, unless it was imported`()
         async throws
     {
         var numbered = register
@@ -57,14 +57,14 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         ).then(AccountEvent.personChanged(known), in: account)
     }
 
-    @Test func `ends all its sessions when its stamp is rotated`() async throws {
+    @Test func `an account's rotated stamp ends all its sessions`() async throws {
         try await givenAccount().when(RotateSecurityStamp(account: account))
             .then(AccountEvent.stampRotated(), in: account)
         try await givenRealm().when(RotateSecurityStamp(account: account))
             .thenRejected(.notFound)
     }
 
-    @Test func `is disabled and enabled, once each`() async throws {
+    @Test func `an account is disabled and enabled, once each`() async throws {
         let (disable, enable) = (DisableAccount(account: account), EnableAccount(account: account))
         try await givenAccount().when(disable).then(AccountEvent.disabled(), in: account)
         try await givenAccount(.disabled()).when(disable).thenNothing()
@@ -74,7 +74,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         try await givenRealm().when(enable).thenRejected(.notFound)
     }
 
-    @Test func `tells its person of it, unless nobody proved the mailbox`() async throws {
+    @Test func `an account's change notifies its person at a confirmed mailbox`() async throws {
         try await givenAccount().when(DisableAccount(account: account, mail: code))
             .then(AccountEvent.disabled(mail: code), in: account)
         try await givenAccount().when(RotateSecurityStamp(account: account, mail: code))
@@ -97,7 +97,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
             account: account, roles: GivenRoles(["https://api.example.org": roles]))
     }
 
-    @Test func `are those that it was given last`() async throws {
+    @Test func `an account has the roles that were given last`() async throws {
         let world = givenAccount().given(RealmEvent.settingsChanged(known), in: Realm.stream)
         let roles = GivenRoles(["https://api.example.org": ["editor", "reader"]])
         try await world.when(change(["reader", "editor", "reader"]))
@@ -108,7 +108,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
             .then(AccountEvent.rolesChanged(GivenRoles()), in: account)
     }
 
-    @Test func `are among those that the realm knows`() async throws {
+    @Test func `an account takes only roles of its realm`() async throws {
         let world = givenAccount().given(RealmEvent.settingsChanged(known), in: Realm.stream)
         try await world.when(change(["admin"]))
             .thenRejected(.invalid(FieldFault("roles", .notFound)))
@@ -117,7 +117,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         try await givenRealm().when(change([])).thenRejected(.notFound)
     }
 
-    @Test func `are told apart by names that mean the same to everybody`() throws {
+    @Test func `an account's roles are told apart by normalised names`() throws {
         let setting = SettingCatalogue.roles.setting
         for bad: JSON in [
             [], ["a b": [:]], ["https://api.example.org#x y": [:]],
@@ -144,12 +144,12 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
             nextSubject: next)
     }
 
-    @Test func `can be changed`() async throws {
+    @Test func `an account's personal data can be changed`() async throws {
         try await givenAccount().when(change())
             .then(AccountEvent.personChanged(change().person), in: account)
     }
 
-    @Test func `moves the account to another mailbox, and leaves the old one to others`()
+    @Test func `an account's moved mailbox is free for others`()
         async throws
     {
         let moved = Person(email: "anna@example.org")
@@ -162,7 +162,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         try await givenAccount().when(change(moved, to: other)).then(decision)
     }
 
-    @Test func `ends the sessions of whoever had the old mailbox`() {
+    @Test func `an account's moved mailbox ends the sessions`() {
         var state = Account()
         state.apply(registeredAccount())
         state.apply(.mailboxChanged(mailbox: other, isConfirmed: false, left: mailbox))
@@ -172,7 +172,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         #expect(state.subjects == [mailbox])
     }
 
-    @Test func `is not changed to what cannot be, or is somebody else's`() async throws {
+    @Test func `an account's personal data must be valid, and its mailbox free`() async throws {
         try await givenAccount().when(change(Person(firstName: "Anna")))
             .thenRejected(.invalid(FieldFault("email", .missing)))
         try await givenAccount().given(MailboxEvent.assigned(client), in: other)
@@ -185,7 +185,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
 }
 
 @Suite struct `A session that is ended` {
-    @Test func `stays ended, for the reason that came first`() async throws {
+    @Test func `an ended session stays ended, for the first reason`() async throws {
         let terms = SessionTerms(
             account: account, stamp: 0, client: client, clientID: "web", app: nil, scope: [],
             resources: [], factors: [], openedAt: noon, expiresAt: noon, isOffline: false)

@@ -20,18 +20,18 @@ import Values
         .created(name: "Ada", digest: try digest(1), scope: .all)
     }
 
-    @Test func `are created for all realms or for some`() async throws {
+    @Test func `an admin key is created for all realms or for some`() async throws {
         try await given().when(create()).then(created(), in: key)
         try await given().when(create("Ada", .only([acme]))).then(
             AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
             in: key)
     }
 
-    @Test func `are created once`() async throws {
+    @Test func `an admin key is created once`() async throws {
         try await given(created(), in: key).when(create()).thenRejected(.idTaken)
     }
 
-    @Test func `are refused with a bad name or a bad list of realms`() async throws {
+    @Test func `an admin key is refused with an invalid name or list of realms`() async throws {
         try await given().when(create("")).thenRejected(.invalid(FieldFault("name", .malformed)))
         try await given().when(create("Ada", .only([])))
             .thenRejected(.invalid(FieldFault("realms", .missing)))
@@ -42,14 +42,14 @@ import Values
             .thenRejected(.invalid(FieldFault("realms", .tooMany(limit: 100))))
     }
 
-    @Test func `are revoked for good`() async throws {
+    @Test func `an admin key is revoked for good`() async throws {
         let revoke = RevokeAdminKey(id: key)
         try await given(created(), in: key).when(revoke).then(AdminKeyEvent.revoked, in: key)
         try await given(created(), AdminKeyEvent.revoked, in: key).when(revoke).thenNothing()
         try await given().when(revoke).thenRejected(.notFound)
     }
 
-    @Test func `open what they were made for`() throws {
+    @Test func `an admin key opens its own realms alone`() throws {
         var state = AdminKey()
         #expect(!state.scope.allows(acme))
         state.apply(.created(name: "Ada", digest: try digest(1), scope: .only([acme])))
@@ -61,7 +61,7 @@ import Values
         #expect(state.isRevoked)
     }
 
-    @Test func `never grow wide where their list cannot be read`() {
+    @Test func `an admin key whose list of realms is unreadable opens none`() {
         let digest = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"
         for realms in [["acme", "Not A Realm"], [1], "acme", .null] as [JSON] {
             let event = AdminKeyEvent(
@@ -71,7 +71,7 @@ import Values
         }
     }
 
-    @Test func `keep a digest of exactly 32 bytes that no description shows`() throws {
+    @Test func `an admin key keeps a digest of 32 bytes that no description shows`() throws {
         #expect(SecretDigest([]) == nil)
         #expect(SecretDigest(Array(repeating: 0, count: 31)) == nil)
         #expect(try "\(digest(1))" == "a secret's digest")

@@ -13,35 +13,35 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
 @Suite struct `Creating an app` {
     let create = CreateApp(id: app, slug: "shop", name: "Shop")
 
-    @Test func `takes its sub-domain`() async throws {
+    @Test func `creating an app takes its sub-domain`() async throws {
         try await givenRealm().when(create).then(created, in: app, taking: [claim])
     }
 
-    @Test func `needs an open realm`() async throws {
+    @Test func `creating an app needs an enabled realm`() async throws {
         try await given().when(create).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(create).thenRejected(.realmDisabled)
     }
 
-    @Test func `is refused under an id or a sub-domain that is taken`() async throws {
+    @Test func `creating an app is refused under a taken id or sub-domain`() async throws {
         try await givenApp().when(create).thenRejected(.idTaken)
         try await givenApp().given(AppEvent.deleted, in: app).when(create).thenRejected(.idTaken)
         try await givenRealm().when(create).thenRejected(.slugTaken, whenTaken: claim)
     }
 
     @Test(arguments: ["", "Shop", "a.b", "-a", "a_b", "a b", String(repeating: "a", count: 64)])
-    func `is refused with a bad sub-domain`(slug: String) async throws {
+    func `creating an app is refused with an invalid sub-domain`(slug: String) async throws {
         try await givenRealm().when(CreateApp(id: app, slug: slug, name: "Shop"))
             .thenRejected(.invalid(FieldFault("slug", .malformed)))
     }
 
-    @Test func `is refused with a bad name`() async throws {
+    @Test func `creating an app is refused with an invalid name`() async throws {
         try await givenRealm().when(CreateApp(id: app, slug: "shop", name: "\t"))
             .thenRejected(.invalid(FieldFault("name", .malformed)))
     }
 }
 
 @Suite struct `Updating an app` {
-    @Test func `changes what differs and nothing else`() async throws {
+    @Test func `updating an app changes only what differs`() async throws {
         try await givenApp().when(
             UpdateApp(
                 id: app, slug: "store", name: "Shop",
@@ -53,19 +53,19 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
             .then(AppEvent.updated(.init(name: "Store")), in: app)
     }
 
-    @Test func `lets the realm's value hold again`() async throws {
+    @Test func `updating an app can restore the realm's value`() async throws {
         try await givenApp()
             .given(AppEvent.updated(.init(settings: ["display_name": "Own"])), in: app)
             .when(UpdateApp(id: app, settings: ["display_name": .null]))
             .then(AppEvent.updated(.init(settings: ["display_name": .null])), in: app)
     }
 
-    @Test func `appends nothing where all is so already`() async throws {
+    @Test func `updating an app without a difference appends nothing`() async throws {
         try await givenApp().when(UpdateApp(id: app)).thenNothing()
         try await givenApp().when(UpdateApp(id: app, slug: "shop", name: "Shop")).thenNothing()
     }
 
-    @Test func `needs an app in an open realm`() async throws {
+    @Test func `updating an app needs an app in an enabled realm`() async throws {
         let update = UpdateApp(id: app, name: "Store")
         try await given().when(update).thenRejected(.realmNotFound)
         try await givenDisabledRealm().given(created, in: app).when(update)
@@ -74,7 +74,7 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
         try await givenApp().given(AppEvent.deleted, in: app).when(update).thenRejected(.notFound)
     }
 
-    @Test func `is refused a sub-domain that is taken`() async throws {
+    @Test func `updating an app is refused with a taken sub-domain`() async throws {
         try await givenApp().when(UpdateApp(id: app, slug: "store"))
             .thenRejected(.slugTaken, whenTaken: Claim("app", "store"))
     }
@@ -93,19 +93,21 @@ private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
                 FieldFault("native_grants", .wrongType(expected: .flag))
             ),
         ])
-    func `names the field at fault`(update: UpdateApp, fault: FieldFault) async throws {
+    func `updating an app names the field at fault`(update: UpdateApp, fault: FieldFault)
+        async throws
+    {
         try await givenApp().when(update).thenRejected(.invalid(fault))
     }
 }
 
 @Suite struct `Deleting an app` {
-    @Test func `frees its sub-domain, as it was last`() async throws {
+    @Test func `deleting an app releases its present sub-domain`() async throws {
         try await givenApp().given(AppEvent.updated(.init(slug: "store")), in: app)
             .when(DeleteApp(id: app))
             .then(AppEvent.deleted, in: app, releasing: [Claim("app", "store")])
     }
 
-    @Test func `needs an app in an open realm`() async throws {
+    @Test func `deleting an app needs an app in an enabled realm`() async throws {
         let delete = DeleteApp(id: app)
         try await given().when(delete).thenRejected(.realmNotFound)
         try await givenDisabledRealm().given(created, in: app).when(delete)

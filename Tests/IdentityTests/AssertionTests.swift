@@ -29,17 +29,19 @@ import Values
                 session: session, now: noon))
     }
 
-    @Test func `is taken together with what it grants, by one alone`() async throws {
+    @Test func `a client assertion is accepted together with its grant, once`() async throws {
         try await realm().when(redeem()).thenRejected(.usedAssertion, whenTaken: claim)
     }
 
-    @Test func `is good for a client that said it would sign, and for no other`() async throws {
+    @Test func `a client assertion is accepted of clients registered for assertions alone`()
+        async throws
+    {
         try await realm().when(redeem(ClientProof.none)).thenRejected(.invalidClient)
         try await realm(["token_endpoint_auth_method": "client_secret_basic", "jwks": .null])
             .when(redeem()).thenRejected(.invalidClient)
     }
 
-    @Test func `is taken by itself where nothing is granted, once`() async throws {
+    @Test func `a client assertion is accepted once where nothing is granted`() async throws {
         let use = UseAssertion(used, by: "web")
         var decision = Decision()
         decision.take(claim, for: Realm.stream)
@@ -47,11 +49,12 @@ import Values
         try await givenRealm().when(use).thenRejected(.used, whenTaken: claim)
     }
 
-    @Test func `is not used up by a request that puts nothing on record`() async throws {
+    @Test func `a client assertion is not used up by a request that records nothing`() async throws
+    {
         try await realm().when(redeem(scope: ["other"])).thenRejected(.unknownScope)
     }
 
-    @Test func `can be forgotten some hours after it is over`() {
+    @Test func `a client assertion is forgotten some hours after it expired`() {
         #expect(claim.kind == "until 0000500002 client_assertion")
         #expect(Claim.purpose(of: claim.kind) == "client_assertion")
         #expect(Claim.purpose(of: "mailbox") == "mailbox")

@@ -65,11 +65,13 @@ private let pushed = UUID(high: 23, low: 23)
                 clientID: "web", app: nil, from: SignInPlace()))
     }
 
-    @Test func `opens the session of its name`() async throws {
+    @Test func `redeeming a code opens a session with the code's id`() async throws {
         try await given().when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
     }
 
-    @Test func `a second time ends what it gave, and a third time does nothing`() async throws {
+    @Test func `redeeming a code twice ends its session, and a third time does nothing`()
+        async throws
+    {
         let once = try given().given(SessionEvent.opened(terms()), in: session)
         try await once.when(redeem(code()))
             .then(Decision(SessionEvent.ended(.codeReuse), in: session, of: account))
@@ -79,7 +81,7 @@ private let pushed = UUID(high: 23, low: 23)
             .thenRejected(.unknownAuthorizationCode)
     }
 
-    @Test func `is refused on record where it did not come back from whom it went to`()
+    @Test func `redeeming a code by another client or redirect URI is refused and recorded`()
         async throws
     {
         let realm = try given()
@@ -97,7 +99,8 @@ private let pushed = UUID(high: 23, low: 23)
             .then(refused("wrong_verifier"), in: session)
     }
 
-    @Test func `leaves the redirect URI out where the request did, or a challenge says more`()
+    @Test
+    func `redeeming a code may omit the redirect URI that the request omitted or PKCE replaces`()
         async throws
     {
         try await given().when(redeem(code(), redirect: nil))
@@ -106,7 +109,8 @@ private let pushed = UUID(high: 23, low: 23)
             .then(SessionEvent.opened(terms()), in: session)
     }
 
-    @Test func `VOO-05: leaves it out where there is but one and the profile allows it`()
+    @Test
+    func `VOO-05: redeeming a code may omit a single redirect URI where the profile allows it`()
         async throws
     {
         let voo = try given(["consent": "none", "profile": "voo"])
@@ -116,7 +120,9 @@ private let pushed = UUID(high: 23, low: 23)
             .then(SessionEvent.opened(terms), in: session)
     }
 
-    @Test func `is over after its time, and stays so where a clock goes back`() async throws {
+    @Test func `redeeming a code after it expired is refused, also when a clock goes back`()
+        async throws
+    {
         try await given().when(redeem(code(), at: noon.adding(seconds: 60)))
             .then(refused("expired"), in: session)
         // At a node whose clock is behind it would still be good, but for the record.
@@ -124,8 +130,7 @@ private let pushed = UUID(high: 23, low: 23)
             .when(redeem(code(), at: noon)).thenRejected(.unknownAuthorizationCode)
     }
 
-    @Test func `opens a session of the issuer that it came from, whichever is asked`() async throws
-    {
+    @Test func `redeeming a code opens a session of the code's issuer, at any host`() async throws {
         var terms = terms()
         terms.issuer = "https://id.example.org"
         let code = try code { $0.issuer = "https://id.example.org" }
@@ -134,12 +139,12 @@ private let pushed = UUID(high: 23, low: 23)
         try await given().when(elsewhere).then(SessionEvent.opened(terms), in: session)
     }
 
-    @Test func `is refused to an account that may not sign in`() async throws {
+    @Test func `redeeming a code for an account that may not sign in is refused`() async throws {
         try await given().given(AccountEvent.disabled(mail: nil), in: account).when(redeem(code()))
             .then(refused("account_blocked"), in: session)
     }
 
-    @Test func `is refused once somebody logged out, everywhere or with that browser`()
+    @Test func `redeeming a code is refused after a logout, everywhere or of that browser`()
         async throws
     {
         for end: BrowserSessionEnd in [.signedOut, .revoked, .handedOver] {
@@ -155,7 +160,7 @@ private let pushed = UUID(high: 23, low: 23)
             .when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
     }
 
-    @Test func `is refused to a client that nobody agreed to`() async throws {
+    @Test func `redeeming a code is refused to a client without consent`() async throws {
         let realm = try given([:])
         try await realm.when(redeem(code())).then(refused("consent_withdrawn"), in: session)
         func agreed(_ scope: [String], _ resources: [String] = []) -> ConsentEvent {
@@ -179,7 +184,7 @@ private let pushed = UUID(high: 23, low: 23)
             .when(redeem(elsewhere)).then(SessionEvent.opened(there), in: session)
     }
 
-    @Test func `takes no resource that was not asked for`() async throws {
+    @Test func `redeeming a code for a resource that was not requested is refused`() async throws {
         try await given().when(redeem(code(), resources: ["https://api.example"]))
             .thenRejected(.invalidResource)
         var asked = try code()
@@ -213,7 +218,7 @@ private let pushed = UUID(high: 23, low: 23)
         try givenNativeRealm(metadata: metadata).given(registeredAccount(), in: account)
     }
 
-    @Test func `adds to what was agreed to before`() async throws {
+    @Test func `consenting to a client adds to the earlier consent`() async throws {
         try await givenPeople().when(give(["openid"])).then(given(["openid"]), in: consent)
         try await givenPeople().given(given(["openid", "email"]), in: consent)
             .when(give(["email", "profile"]))
@@ -223,7 +228,9 @@ private let pushed = UUID(high: 23, low: 23)
             .then(given(["openid"], ["https://a.example", "https://b.example"]), in: consent)
     }
 
-    @Test func `keeps the place that was shown of a client that nobody has checked`() async throws {
+    @Test func `consenting to an unverified client keeps the redirect host that was shown`()
+        async throws
+    {
         func placed(_ place: String, _ scope: String...) -> PlacedAgreement {
             PlacedAgreement(place, Agreement(scope: scope))
         }
@@ -244,8 +251,7 @@ private let pushed = UUID(high: 23, low: 23)
                 in: consent)
     }
 
-    @Test func `forgets the place that was agreed to first where there are too many`() async throws
-    {
+    @Test func `consenting to many redirect hosts forgets the oldest`() async throws {
         let places = (0..<50).map { PlacedAgreement("\($0).example", Agreement(scope: ["openid"])) }
         let last = PlacedAgreement("last.example", Agreement(scope: ["openid"]))
         try await givenPeople(["resources_listed_only": true])
@@ -254,7 +260,7 @@ private let pushed = UUID(high: 23, low: 23)
             .then(given(["openid"], [], places.dropFirst() + [last]), in: consent)
     }
 
-    @Test func `takes a realm, a client and an account that are there`() async throws {
+    @Test func `consenting to a client needs an existing realm, client and account`() async throws {
         try await LogTesting.given().when(give([])).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(give([])).thenRejected(.realmDisabled)
         try await givenRealm().when(give([])).thenRejected(.clientNotFound)
@@ -263,7 +269,7 @@ private let pushed = UUID(high: 23, low: 23)
             .thenRejected(.clientNotFound)
     }
 
-    @Test func `is taken back by whoever agreed`() async throws {
+    @Test func `consenting to a client can be revoked by the same account`() async throws {
         let take = WithdrawConsent(consent: consent, account: account)
         let agreed = LogTesting.given(given(["openid"]), in: consent)
         let back = ConsentEvent.withdrawn(account: account, client: client)
@@ -274,7 +280,7 @@ private let pushed = UUID(high: 23, low: 23)
             .thenRejected(.notFound)
     }
 
-    @Test func `a pushed request is granted once`() async throws {
+    @Test func `consenting to a pushed request grants it once`() async throws {
         let use = UsePushedRequest(request: pushed, account: account, client: client)
         let used = PushedRequestEvent.used(account: account, client: client)
         try await LogTesting.given().when(use).then(used, in: pushed)

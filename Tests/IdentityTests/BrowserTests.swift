@@ -61,11 +61,13 @@ func browserSamples() throws -> [any Event] {
         .refused(RefusedBrowser(method: method, reason: reason, account: account))
     }
 
-    @Test func `opens a session of its own, without any client`() async throws {
+    @Test func `signing in with a browser opens a session without a client`() async throws {
         try await givenCode().when(byCode()).then(try opened())
     }
 
-    @Test func `makes an account of who proves a new mailbox`() async throws {
+    @Test func `signing in with a browser creates an account for a confirmed new mailbox`()
+        async throws
+    {
         var expected = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
         expected.append(registeredAccount(), in: account)
         expected.append(MailboxEvent.assigned(account), in: mailbox)
@@ -73,7 +75,7 @@ func browserSamples() throws -> [any Event] {
         try await givenRealm().given(issued(), in: mailbox).when(byCode()).then(expected)
     }
 
-    @Test func `ends the session that the browser had, unless it is over`() async throws {
+    @Test func `signing in with a browser ends the browser's present session`() async throws {
         let before = UUID(high: 32, low: 32)
         let had = try givenCode().given(
             BrowserSessionEvent.opened(try browserTerms()), in: before)
@@ -84,7 +86,8 @@ func browserSamples() throws -> [any Event] {
             .when(byCode(replaced: before)).then(try opened())
     }
 
-    @Test func `ends somebody else's session as a log-out does, in the same append`() async throws {
+    @Test func `signing in with a browser logs another person out in the same append`() async throws
+    {
         let (before, other) = (UUID(high: 32, low: 32), UUID(high: 35, low: 35))
         var terms = try browserTerms()
         terms.account = other
@@ -113,7 +116,7 @@ func browserSamples() throws -> [any Event] {
         try await had.when(command).then(expected)
     }
 
-    @Test func `is refused on record where the code is wrong or the account blocked`()
+    @Test func `signing in with a browser by a wrong code, or to a blocked account, is recorded`()
         async throws
     {
         var expected = Decision(MailboxEvent.codeRefused(code, at: noon), in: mailbox)
@@ -129,7 +132,9 @@ func browserSamples() throws -> [any Event] {
             .then(expected)
     }
 
-    @Test func `is for realms that are open, and for the ways that are on`() async throws {
+    @Test func `signing in with a browser needs an enabled realm and an enabled method`()
+        async throws
+    {
         try await given().when(byCode()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(byCode()).thenRejected(.realmDisabled)
         try await givenCode(["login_code": false]).when(byCode())
@@ -138,7 +143,7 @@ func browserSamples() throws -> [any Event] {
         try await givenCode(["native_grants": false]).when(byCode()).then(try opened())
     }
 
-    @Test func `uses a ceremony once, and has its name`() async throws {
+    @Test func `signing in with a browser uses a ceremony once, under its id`() async throws {
         let ceremony = UUID(high: 33, low: 33)
         func present(_ id: UUID?) throws -> SignInBrowser<PasskeyGrant> {
             SignInBrowser(
@@ -155,7 +160,8 @@ func browserSamples() throws -> [any Event] {
         try await givenRealm().when(present(nil)).thenRejected(.unknownCeremony)
     }
 
-    @Test func `codes and links are mailed for pages where those are on, native or not`()
+    @Test
+    func `codes and links for pages are mailed where pages are on, with or without native grants`()
         async throws
     {
         var request = RequestOTP(
@@ -181,7 +187,9 @@ func browserSamples() throws -> [any Event] {
         #expect(decision.events.map(\.name) == ["link.issued"])
     }
 
-    @Test func `asks for names only where they make an account`() async throws {
+    @Test func `signing in with a browser demands names only where it creates an account`()
+        async throws
+    {
         let realm = givenRealm().given(
             RealmEvent.settingsChanged([
                 "registration": "jit_on_otp", "registration_last_name": "required",
@@ -201,7 +209,7 @@ func browserSamples() throws -> [any Event] {
         EndBrowserSession(session: browser, reason: .signedOut, of: whose)
     }
 
-    @Test func `ends it once`() async throws {
+    @Test func `signing a browser out ends its session once`() async throws {
         let realm = given(BrowserSessionEvent.opened(try browserTerms()), in: browser)
         try await realm.when(end()).then(
             Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account))
@@ -209,7 +217,7 @@ func browserSamples() throws -> [any Event] {
             .thenNothing()
     }
 
-    @Test func `is for one's own sessions alone`() async throws {
+    @Test func `signing a browser out works for one's own sessions alone`() async throws {
         try await given().when(end()).thenRejected(.notFound)
         try await given(BrowserSessionEvent.opened(try browserTerms()), in: browser)
             .when(end(client)).thenRejected(.notFound)

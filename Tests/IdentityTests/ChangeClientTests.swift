@@ -16,7 +16,7 @@ import Values
         ChangeClient(id: client, changes: changes, secret: try digest(2))
     }
 
-    @Test func `leaves what it does not name`() async throws {
+    @Test func `changing a client keeps the members that it does not name`() async throws {
         var metadata = webMetadata
         metadata["client_name"] = "Shop"
         metadata["contacts"] = ["ops@a.example"]
@@ -27,7 +27,7 @@ import Values
             .then(ClientEvent.updated(try ClientMetadata(metadata)), in: client)
     }
 
-    @Test func `goes by the client as it is then`() async throws {
+    @Test func `changing a client applies to its present metadata`() async throws {
         var later = webMetadata
         later["client_name"] = "Since then"
         let scenario = try givenClient()
@@ -37,7 +37,8 @@ import Values
             .then(ClientEvent.updated(try ClientMetadata(later)), in: client)
     }
 
-    @Test func `takes a member away by null, and appends nothing where all is so already`()
+    @Test
+    func `changing a client removes a member by null, and appends nothing without a difference`()
         async throws
     {
         var metadata = webMetadata
@@ -54,7 +55,9 @@ import Values
             .thenRejected(.invalid(FieldFault("redirect_uris", .missing)))
     }
 
-    @Test func `answers with what the grants allow, unless it is said`() async throws {
+    @Test func `changing a client's grants sets its response types, unless they are named`()
+        async throws
+    {
         var metadata = webMetadata
         metadata["grant_types"] = ["client_credentials"]
         try await givenClient().when(change(["grant_types": ["client_credentials"]]))
@@ -67,7 +70,8 @@ import Values
                 .invalid(FieldFault("response_types", .conflicts(with: "grant_types"))))
     }
 
-    @Test func `gives it a secret if it comes to need one, and no other`() async throws {
+    @Test func `changing a client gives it a secret only where it begins to need one`() async throws
+    {
         var metadata = nativeMetadata
         metadata["token_endpoint_auth_method"] = nil
         try await givenClient(nativeMetadata)
@@ -78,7 +82,7 @@ import Values
         try await givenClient(metadata).when(change(["client_name": "Shop"])).thenNothing()
     }
 
-    @Test func `looks at the app that it belongs to or comes to`() async throws {
+    @Test func `changing a client checks its old and its new app`() async throws {
         var metadata = webMetadata
         metadata["app_id"] = .string(app.description)
         try await givenClient().when(change(["app_id": .string(app.description)]))
@@ -92,7 +96,7 @@ import Values
             .then(ClientEvent.updated(try ClientMetadata(metadata)), in: client)
     }
 
-    @Test func `needs a client in an open realm`() async throws {
+    @Test func `changing a client needs a client in an enabled realm`() async throws {
         let change = try change(["consent": "none"])
         try await given().when(change).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(change).thenRejected(.realmDisabled)

@@ -36,7 +36,8 @@ private let place = SignInPlace(source: "AAAA", device: "Mac")
 
     private func given() throws -> Scenario { try givenLinkedRealm().givenTwoFactor() }
 
-    @Test func `leaves nothing but the change where the code is right`() async throws {
+    @Test func `changing a second factor with a right code records the change alone`() async throws
+    {
         try await given().when(remove(typed(101))).then(
             TwoFactorEvent.used(step: 101),
             TwoFactorEvent.removed(account: account, mail: mail), in: factor)
@@ -45,7 +46,9 @@ private let place = SignInPlace(source: "AAAA", device: "Mac")
             TwoFactorEvent.recoveryCodesRenewed([try digest(5)]), in: factor)
     }
 
-    @Test func `leaves the guess, and a record as of a sign-in, where it is wrong`() async throws {
+    @Test func `changing a second factor with a wrong code records the guess as at a sign-in`()
+        async throws
+    {
         var decision = Decision(TwoFactorEvent.refused(at: noon), in: factor)
         decision.append(onPage, in: attempt, of: account)
         try await given().when(remove(typed())).then(decision)
@@ -54,7 +57,7 @@ private let place = SignInPlace(source: "AAAA", device: "Mac")
         try await given().when(renew(typed())).then(decision)
     }
 
-    @Test func `leaves the record alone where it is no guess`() async throws {
+    @Test func `changing a second factor without a code records no guess`() async throws {
         // Good a moment ago.
         try await given().when(remove(typed(100))).then(onPage, in: attempt)
         var resting = try given()
@@ -62,7 +65,8 @@ private let place = SignInPlace(source: "AAAA", device: "Mac")
         try await resting.when(renew(typed(101))).then(inClient, in: attempt)
     }
 
-    @Test func `leaves nothing where there is none, or its person may not sign in`() async throws {
+    @Test func `changing a second factor needs one, and an account that may sign in`() async throws
+    {
         try await givenLinkedRealm().when(remove(typed())).thenRejected(.notEnrolled)
         try await given().given(AccountEvent.disabled(), in: account).when(remove(typed()))
             .thenRejected(.accountBlocked)

@@ -12,13 +12,13 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
 }
 
 @Suite struct `Updating a client` {
-    @Test func `replaces all of its metadata`() async throws {
+    @Test func `updating a client replaces all of its metadata`() async throws {
         let new: JSONObject = ["redirect_uris": ["https://other.example.org/back"]]
         try await givenClient().when(UpdateClient(id: client, metadata: new))
             .then(ClientEvent.updated(try ClientMetadata(new)), in: client)
     }
 
-    @Test func `appends nothing where all is so already`() async throws {
+    @Test func `updating a client without a difference appends nothing`() async throws {
         var metadata = webMetadata
         try await givenClient().when(UpdateClient(id: client, metadata: metadata)).thenNothing()
         metadata["client_id"] = "web"
@@ -29,7 +29,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
             .thenNothing()
     }
 
-    @Test func `can give it a secret that it did not have`() async throws {
+    @Test func `updating a client can give it a first secret`() async throws {
         let update = UpdateClient(id: client, metadata: webMetadata)
         try await givenClient(nativeMetadata).when(update).thenRejected(
             .invalid(FieldFault("client_secret", .needed(by: "token_endpoint_auth_method"))))
@@ -40,7 +40,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
             ClientEvent.secretRotated(try digest(2)), in: client)
     }
 
-    @Test func `drops a secret that it needs no more`() async throws {
+    @Test func `updating a client removes a secret that it no longer needs`() async throws {
         let update = ClientEvent.updated(try ClientMetadata(nativeMetadata))
         try await givenClient().when(UpdateClient(id: client, metadata: nativeMetadata))
             .then(update, in: client)
@@ -54,7 +54,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
                     FieldFault("client_secret", .conflicts(with: "token_endpoint_auth_method"))))
     }
 
-    @Test func `names the member at fault`() async throws {
+    @Test func `updating a client names the member at fault`() async throws {
         var metadata = webMetadata
         metadata["client_id"] = "other"
         try await givenClient().when(UpdateClient(id: client, metadata: metadata))
@@ -68,7 +68,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
             .thenRejected(.invalid(FieldFault("redirect_uris", .unsafeScheme, at: 0)))
     }
 
-    @Test func `needs a client in an open realm`() async throws {
+    @Test func `updating a client needs a client in an enabled realm`() async throws {
         let update = UpdateClient(id: client, metadata: webMetadata)
         try await given().when(update).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(update).thenRejected(.realmDisabled)
@@ -79,20 +79,20 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
 }
 
 @Suite struct `Rotating a client's secret` {
-    @Test func `replaces it`() async throws {
+    @Test func `rotating a client's secret replaces it`() async throws {
         try await givenClient().when(RotateClientSecret(id: client, secret: try digest(2)))
             .then(ClientEvent.secretRotated(try digest(2)), in: client)
         try await givenClient().when(RotateClientSecret(id: client, secret: try digest(1)))
             .thenNothing()
     }
 
-    @Test func `is refused where there is none to rotate`() async throws {
+    @Test func `rotating a client's secret is refused where it has none`() async throws {
         try await givenClient(nativeMetadata)
             .when(RotateClientSecret(id: client, secret: try digest(2)))
             .thenRejected(.usesNoSecret)
     }
 
-    @Test func `needs a client in an open realm`() async throws {
+    @Test func `rotating a client's secret needs a client in an enabled realm`() async throws {
         let rotate = RotateClientSecret(id: client, secret: try digest(2))
         try await given().when(rotate).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(rotate).thenRejected(.realmDisabled)
@@ -101,7 +101,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
             .thenRejected(.notFound)
     }
 
-    @Test func `lets no event hold the secret itself`() throws {
+    @Test func `rotating a client's secret puts no secret into an event`() throws {
         let event = NewEvent(ClientEvent.secretRotated(try digest(2)), in: client)
         #expect(
             event.open == ["secret_digest": "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"])
@@ -109,20 +109,20 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
 }
 
 @Suite struct `Disabling, enabling and deleting a client` {
-    @Test func `stops it and lets it go on`() async throws {
+    @Test func `disabling a client stops it, and enabling lets it go on`() async throws {
         try await givenClient().when(DisableClient(id: client))
             .then(ClientEvent.disabled, in: client)
         try await givenClient().given(ClientEvent.disabled, in: client)
             .when(EnableClient(id: client)).then(ClientEvent.enabled, in: client)
     }
 
-    @Test func `changes nothing twice`() async throws {
+    @Test func `disabling, enabling or deleting a client twice appends nothing`() async throws {
         try await givenClient().given(ClientEvent.disabled, in: client)
             .when(DisableClient(id: client)).thenNothing()
         try await givenClient().when(EnableClient(id: client)).thenNothing()
     }
 
-    @Test func `frees its client id`() async throws {
+    @Test func `deleting a client releases its client id`() async throws {
         try await givenClient().when(DeleteClient(id: client))
             .then(ClientEvent.deleted, in: client, releasing: [Claim("client_id", "web")])
         var state = Client()
@@ -132,7 +132,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
         #expect(state.secret == nil)
     }
 
-    @Test func `needs a client`() async throws {
+    @Test func `disabling, enabling and deleting a client needs a client`() async throws {
         let gone = try givenClient().given(ClientEvent.deleted, in: client)
         for scenario in [givenRealm(), gone] {
             try await scenario.when(DisableClient(id: client)).thenRejected(.notFound)
@@ -141,7 +141,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
         }
     }
 
-    @Test func `needs an open realm`() async throws {
+    @Test func `disabling, enabling and deleting a client needs an enabled realm`() async throws {
         try await given().when(DisableClient(id: client)).thenRejected(.realmNotFound)
         try await given().when(EnableClient(id: client)).thenRejected(.realmNotFound)
         try await given().when(DeleteClient(id: client)).thenRejected(.realmNotFound)
@@ -151,7 +151,8 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
         try await disabled.when(DeleteClient(id: client)).thenRejected(.realmDisabled)
     }
 
-    @Test func `reads the realm, so that disabling it holds at once`() async throws {
+    @Test func `disabling a client's realm is seen by the next command on the client`() async throws
+    {
         func check(_ command: some Command) async throws {
             let read = try await givenRealm().when(command).read
             #expect(read.contains(Realm.stream))
@@ -175,7 +176,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
         method: .clientCredentials, reason: "invalid_client", account: nil, client: client,
         clientID: "web", app: nil, from: SignInPlace())
 
-    @Test func `is on record, under a name of his own`() async throws {
+    @Test func `a failed client authentication is recorded under an id of its own`() async throws {
         try await givenClient().when(RecordRefusedClient(attempt: attempt, refused))
             .then(SessionEvent.refused(refused), in: attempt)
         try await givenClient().given(SessionEvent.refused(refused), in: attempt)

@@ -6,7 +6,7 @@ import Testing
 import Values
 
 @Suite struct `Client metadata` {
-    @Test func `gets its defaults`() throws {
+    @Test func `client metadata get their defaults`() throws {
         let metadata = try ClientMetadata(["redirect_uris": ["https://a.example/b"]])
         #expect(metadata.grantTypes == [.authorizationCode])
         #expect(metadata.responseTypes == [.code])
@@ -19,7 +19,7 @@ import Values
         #expect(native.members["response_types"] == [])
     }
 
-    @Test func `comes back as it was given`() throws {
+    @Test func `client metadata come back as they were given`() throws {
         let given: JSONObject = [
             "client_name": "Café \u{1F600}", "redirect_uris": ["https://a.example/b?c=d"],
             "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
@@ -49,7 +49,7 @@ import Values
         #expect(try ClientMetadata(metadata.members) == metadata)
     }
 
-    @Test func `has one sector where the client knows people by names of its own`() throws {
+    @Test func `client metadata with pairwise subjects need a single sector`() throws {
         let two: JSON = ["https://a.example/b", "https://c.example/b"]
         #expect(
             fault(["subject_type": "pairwise", "redirect_uris": two])
@@ -76,7 +76,7 @@ import Values
                 == FieldFault("backchannel_logout_uri", .unsafeScheme))
     }
 
-    @Test func `describes every member`() {
+    @Test func `client metadata have a description of every member`() {
         let names = MetadataField.all.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(
@@ -214,14 +214,14 @@ import Values
             ("app_id", "shop", .malformed, nil),
             ("app_id", 1, .wrongType(expected: .text), nil),
         ] as [(String, JSON, FieldFault.Reason, Int?)])
-    func `names the member at fault`(
+    func `client metadata's problem names the member at fault`(
         name: String, value: JSON, reason: FieldFault.Reason, index: Int?
     ) {
         let field = reason == .needed(by: "token_endpoint_auth_method") ? "jwks" : name
         #expect(fault([name: value]) == FieldFault(field, reason, at: index))
     }
 
-    @Test func `of a client that acts for itself stands alone and shows a secret or a key`() {
+    @Test func `client metadata of client_credentials alone need a secret or a key`() {
         let itself: JSONObject = [
             "grant_types": ["client_credentials"], "redirect_uris": .null,
         ]
@@ -252,7 +252,7 @@ import Values
 
     private let publicKey: JSON = ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "kid": "1"]
 
-    @Test func `are public`() {
+    @Test func `a client's keys must be public`() {
         #expect(fault(["keys": [publicKey]]) == nil)
         #expect(fault(["keys": [rsa(bits: 2048)]]) == nil)
         #expect(fault(["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]]) == nil)
@@ -264,7 +264,7 @@ import Values
         #expect(fault(["keys": [["kty": "oct", "k": "AA"]]]) == .privateKey)
     }
 
-    @Test func `are keys, and few`() {
+    @Test func `a client's keys must be valid and few`() {
         #expect(fault([]) == .wrongType(expected: .object))
         #expect(fault([:]) == .malformed)
         #expect(fault(["keys": "AA"]) == .malformed)
@@ -294,7 +294,7 @@ import Values
         .object((publicKey.object ?? [:]).merging(more) { $1 })
     }
 
-    @Test func `can verify what the client signs`() throws {
+    @Test func `a client's keys must fit its signing algorithms`() throws {
         let useless: [JSON] = [
             rsa(bits: 1024), rsa(bits: 2040), rsa(bits: 8200), rsa(bits: 2048, ["alg": "RS512"]),
             rsa(bits: 2048, ["alg": "RSA-OAEP"]), point(["use": "enc"]), point(["use": 1]),
@@ -322,7 +322,7 @@ import Values
         #expect(try ClientMetadata(metadata).jwks != nil)
     }
 
-    @Test func `have names that differ`() {
+    @Test func `a client's keys need distinct ids`() {
         #expect(fault(["keys": [publicKey, publicKey]]) == .duplicate)
         #expect(fault(["keys": [publicKey, point(["x": "AB", "alg": "ES256"])]]) == .duplicate)
         // Keys of two kinds may be the same to who signs (RFC 7517 section 4.5), and one of the two
@@ -335,7 +335,7 @@ import Values
         #expect(fault(["keys": [nameless, nameless, publicKey]]) == nil)
     }
 
-    @Test func `stand in one place only`() {
+    @Test func `a client's keys stand either in jwks or at jwks_uri`() {
         var metadata = webMetadata
         metadata["jwks"] = ["keys": [publicKey]]
         metadata["jwks_uri"] = "https://a.example/keys"

@@ -38,7 +38,7 @@ private func added(_ id: UUID = installation, mail: UUID? = nil) -> OwnerEvent {
         try await scenario.when(command).result.get().events.map(\.name)
     }
 
-    @Test func `are told of by mail, but for the first`() async throws {
+    @Test func `an owner's devices are announced by mail, except the first`() async throws {
         let scenario = try await givenOwner(client: Owned.certified)
         let events = try await scenario.when(signIn()).result.get().events
         #expect(events.contains { $0.open["mail"] == .string(deviceMail.description) })
@@ -47,7 +47,7 @@ private func added(_ id: UUID = installation, mail: UUID? = nil) -> OwnerEvent {
         #expect(device.open["client"] == .string(installation.description))
     }
 
-    @Test func `are not more than the realm allows`() async throws {
+    @Test func `an owner's devices are limited by the realm`() async throws {
         #expect(try await names(signIn(), limited()) == ["session_code.issued"])
         // Who is in stays in, and a place that is left is free.
         #expect(
@@ -59,7 +59,7 @@ private func added(_ id: UUID = installation, mail: UUID? = nil) -> OwnerEvent {
                 == ["client.adopted", "owner.device_added", "session.opened"])
     }
 
-    @Test func `are let in by no code beyond that`() async throws {
+    @Test func `an owner's devices over the limit are admitted by no code`() async throws {
         let login = BrowserTerms(
             account: Owned.owner, stamp: 0, method: .sessionCode, factors: [.passphrase],
             digest: try digest(5), openedAt: madeAt, expiresAt: madeAt.adding(seconds: 300))
@@ -75,7 +75,7 @@ private func added(_ id: UUID = installation, mail: UUID? = nil) -> OwnerEvent {
             .thenRejected(.invalidCode)
     }
 
-    @Test func `leave with their client`() async throws {
+    @Test func `an owner's device leaves with its client`() async throws {
         let inside = try await givenOwner(client: .adopted(atOnboarding: false))
             .given(added(), in: Owner.stream)
         let verdict = try await inside.when(DeleteClient(id: installation))
@@ -87,7 +87,7 @@ private func added(_ id: UUID = installation, mail: UUID? = nil) -> OwnerEvent {
     }
 
     /// Anybody can have a genuine app: nobody is told of one that he did not let in.
-    @Test func `are told of when they are certified`() async throws {
+    @Test func `an owner's device is announced when it is certified`() async throws {
         let challenge = UUID(high: 0x019B_0000_0001_7000, low: 0x8000_0000_0000_0002)
         var certify = CertifyInstallation(
             challenge: challenge, installation: installation,

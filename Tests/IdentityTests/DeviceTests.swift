@@ -37,7 +37,7 @@ private func realm(_ more: JSONObject = [:]) throws -> Scenario {
 private let signedIn = noon.adding(seconds: -300)
 
 @Suite struct `A device that asks to be let in` {
-    @Test func `waits under its code, for as long as the realm says`() async throws {
+    @Test func `a device request waits under its code for the realm's time`() async throws {
         try await realm().when(RequestDevice(device: device, request()))
             .then(DeviceEvent.requested(terms()), in: device)
         var later = terms()
@@ -48,7 +48,9 @@ private let signedIn = noon.adding(seconds: -300)
             .then(DeviceEvent.requested(later), in: device)
     }
 
-    @Test func `is refused where its client may not, or asks for too much`() async throws {
+    @Test func `a device request is refused to clients without the grant or the scope`()
+        async throws
+    {
         func ask(_ request: GrantRequest = request()) -> RequestDevice {
             RequestDevice(device: device, request)
         }
@@ -95,7 +97,7 @@ private let signedIn = noon.adding(seconds: -300)
                 account: account, stamp: 0, factors: [.passkey], signedInAt: signedIn, at: noon))
     }
 
-    @Test func `lets it in or sends it away, once`() async throws {
+    @Test func `a device decision admits or denies the device, once`() async throws {
         try await waiting.when(approve()).then(approved, in: device)
         try await waiting.when(deny()).then(DeviceEvent.denied(account: account), in: device)
         for event in [approved, .denied(account: account)] {
@@ -104,7 +106,7 @@ private let signedIn = noon.adding(seconds: -300)
         }
     }
 
-    @Test func `is somebody who may sign in, and comes in time`() async throws {
+    @Test func `a device decision needs an account that may sign in, in time`() async throws {
         let late = noon.adding(seconds: 600)
         try await waiting.when(approve(at: late)).thenRejected(.notFound)
         try await waiting.when(deny(at: late)).thenRejected(.notFound)
@@ -139,7 +141,9 @@ private let signedIn = noon.adding(seconds: -300)
         DeviceApproval(
             account: account, stamp: 0, factors: [.passkey], signedInAt: signedIn, at: noon))
 
-    @Test func `gets what was shown to the person, whatever it asks for now`() async throws {
+    @Test func `a device gets the approved scopes and resources, whatever it asks for now`()
+        async throws
+    {
         var expected = Decision(DeviceEvent.redeemed, in: device)
         var terms = SessionTerms(
             account: account, stamp: 0, client: client, clientID: "web", app: nil,
@@ -151,7 +155,7 @@ private let signedIn = noon.adding(seconds: -300)
         try await waiting(approved).when(redeem()).then(expected)
     }
 
-    @Test func `hears how it stands`() async throws {
+    @Test func `a device learns whether it was approved, denied or neither`() async throws {
         let pending = try await waiting().when(redeem()).result.get()
         #expect(pending.events.isEmpty && pending.claims.count == 2)
         try await waiting(.denied(account: account)).when(redeem()).thenRejected(.deviceDenied)
@@ -166,7 +170,7 @@ private let signedIn = noon.adding(seconds: -300)
         Set(try await waiting().when(redeem(at: now)).result.get().claims.map(\.claim))
     }
 
-    @Test func `asks once in a while, whichever node it asks`() async throws {
+    @Test func `a device polls at an interval that holds over all nodes`() async throws {
         for (seconds, isTooSoon) in [(0, true), (2, true), (5, false), (60, false)]
             as [(Int64, Bool)]
         {
@@ -183,13 +187,13 @@ private let signedIn = noon.adding(seconds: -300)
         try await waiting().when(redeem()).thenRejected(.askedTooSoon, whenTaken: span)
     }
 
-    @Test func `is the one that asked`() async throws {
+    @Test func `a device request is redeemed by its own client`() async throws {
         let twin = try registered(metadata, secret: nil)
         try await waiting(approved).given(twin, in: other).when(redeem(of: other))
             .thenRejected(.invalidDeviceCode)
     }
 
-    @Test func `is not let in by whoever may not sign in any more`() async throws {
+    @Test func `a device is not admitted by an account that was blocked meanwhile`() async throws {
         for event in [AccountEvent.disabled(), .stampRotated()] {
             let verdict = try await waiting(approved).given(event, in: account).when(redeem())
             guard case .success(let decision) = verdict.result else {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `The first signing key` {
     private let add = AddFirstSigningKey(first: signingKey("a"))
 
-    @Test func `signs at once`() async throws {
+    @Test func `a realm's first signing key signs at once`() async throws {
         var decision = Decision(
             SigningKeyEvent.published(signingKey("a")), in: SigningKeys.stream)
         decision.append(SigningKeyEvent.activated("a"), in: SigningKeys.stream)
@@ -18,14 +18,14 @@ import Testing
             .when(add).then(decision)
     }
 
-    @Test func `is added by one of all that try`() async throws {
+    @Test func `a realm's first signing key is added once by simultaneous attempts`() async throws {
         try await givenRealm()
             .given(SigningKeyEvent.published(signingKey("b")), in: SigningKeys.stream)
             .given(SigningKeyEvent.activated("b"), in: SigningKeys.stream)
             .when(add).thenNothing()
     }
 
-    @Test func `needs an open realm`() async throws {
+    @Test func `a realm's first signing key needs an enabled realm`() async throws {
         try await givenDisabledRealm().when(add).thenRejected(.realmDisabled)
         try await LogTesting.given().when(add).thenRejected(.realmNotFound)
     }

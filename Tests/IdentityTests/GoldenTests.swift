@@ -296,13 +296,13 @@ private func notificationSamples() throws -> [any Event] {
         return shapes + [""] + written
     }
 
-    @Test func `has the shape that the golden list shows`() throws {
+    @Test func `every event has the shape in the golden list`() throws {
         let text = try golden().joined(separator: "\n") + "\n"
         let expected = String(decoding: PackageResources.events_txt, as: UTF8.self)
         #expect(text == expected, "golden/events.txt should be:\n\(text)")
     }
 
-    @Test func `comes back as it was written`() throws {
+    @Test func `every event is read back as it was written`() throws {
         func roundTrip<E: Event>(_ event: E) {
             let new = NewEvent(event, in: client)
             let recorded = Recorded(
@@ -315,7 +315,7 @@ private func notificationSamples() throws -> [any Event] {
         for sample in try samples() { roundTrip(sample) }
     }
 
-    @Test func `stands in the catalogue once for each revision, and in the samples`() throws {
+    @Test func `every event stands once per revision in the catalogue and in the samples`() throws {
         let lines = EventCatalogue.all.map { "\($0.name) \($0.revision)" }
         #expect(Set(lines).count == lines.count)
         #expect(Set(EventCatalogue.all.map(\.name)) == Set(try samples().map(\.name)))
@@ -329,7 +329,7 @@ private func notificationSamples() throws -> [any Event] {
         }
     }
 
-    @Test func `is refused where a field has a type that was never written`() {
+    @Test func `every event with a field of a wrong type is refused`() {
         #expect(RealmEvent(name: "realm.created", fields: [:]) == nil)
         #expect(RealmEvent(name: "realm.settings_changed", fields: ["changes": []]) == nil)
         #expect(RealmEvent(name: "realm.moved", fields: [:]) == nil)
@@ -351,7 +351,7 @@ private func notificationSamples() throws -> [any Event] {
         #expect(AdminRefusalEvent(name: "admin_key.refused", fields: ["reason": "x"]) == nil)
     }
 
-    @Test func `about a client is read as it stands, whatever the rules are today`() throws {
+    @Test func `every event about a client is read as written, whatever rules hold today`() throws {
         let event = ClientEvent(
             name: "client.updated",
             fields: [

@@ -23,25 +23,25 @@ import Values
 
     let claim = Claim("host", "login.example.org")
 
-    @Test func `makes it lead to the realm`() async throws {
+    @Test func `assigning a host makes it lead to the realm`() async throws {
         try await given().when(assign(acme)).then(assigned(acme), in: host, taking: [claim])
     }
 
-    @Test func `appends nothing where it leads there already`() async throws {
+    @Test func `assigning a host twice appends nothing`() async throws {
         try await given(assigned(acme), in: host).when(assign(acme)).thenNothing()
     }
 
-    @Test func `is refused where it leads elsewhere`() async throws {
+    @Test func `assigning a host of another realm is refused`() async throws {
         try await given(assigned(acme), in: host).when(assign(other)).thenRejected(.hostTaken)
         try await given().when(assign(other)).thenRejected(.hostTaken, whenTaken: claim)
     }
 
-    @Test func `is refused under another host's id`() async throws {
+    @Test func `assigning a host is refused under another host's id`() async throws {
         try await given(assigned(acme), in: host).when(assign(acme, "www.example.org"))
             .thenRejected(.idTaken)
     }
 
-    @Test func `can follow a release`() async throws {
+    @Test func `assigning a host is possible after its release`() async throws {
         try await given(assigned(acme), HostEvent.released, in: host).when(assign(other))
             .then(assigned(other), in: host, taking: [claim])
     }
@@ -52,7 +52,7 @@ import Values
             "3com.example", "a-b.example:1", "a.example:65535",
             "\(String(repeating: "a", count: 63)).example",
         ])
-    func `takes a host as it stands in a request`(name: String) async throws {
+    func `assigning a host takes it as written in a request`(name: String) async throws {
         try await given().when(assign(acme, name))
             .then(
                 HostEvent.assigned(host: name, realm: acme), in: host,
@@ -68,17 +68,17 @@ import Values
             "\(String(repeating: "a", count: 64)).example",
             Array(repeating: "abcdefgh", count: 29).joined(separator: "."),
         ])
-    func `is refused for anything else`(name: String) async throws {
+    func `assigning an invalid host is refused`(name: String) async throws {
         try await given().when(assign(acme, name))
             .thenRejected(.invalid(FieldFault("host", .malformed)))
     }
 
-    @Test func `ends with a release`() async throws {
+    @Test func `assigning a host ends with its release`() async throws {
         try await given(assigned(acme), in: host).when(ReleaseHost(id: host))
             .then(HostEvent.released, in: host, releasing: [claim])
     }
 
-    @Test func `ends only once`() async throws {
+    @Test func `releasing a host twice appends nothing`() async throws {
         try await given().when(ReleaseHost(id: host)).thenRejected(.notFound)
         try await given(assigned(acme), HostEvent.released, in: host).when(ReleaseHost(id: host))
             .thenRejected(.notFound)

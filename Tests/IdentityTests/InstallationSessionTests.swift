@@ -17,7 +17,7 @@ private let certified = Owned.certified
 @Suite struct `An owner's mailed codes` {
     private let stream = MailedCode.stream(of: owner, .secondFactor)
 
-    @Test func `are wanted once he has shown one`() async throws {
+    @Test func `an owner's mailed codes are turned on after one was shown`() async throws {
         let request = RequestMailedCode(code: mailed, digest: try digest(9), now: now)
         let issued = MailedCodeEvent.issued(
             IssuedMailedCode(
@@ -46,7 +46,9 @@ private let certified = Owned.certified
         try await givenDisabledRealm().when(want(9)).thenRejected(.realmDisabled)
     }
 
-    @Test func `and passphrases change with nobody let in`() async throws {
+    @Test func `an owner's mailed codes and passphrase are changed without admitting an app`()
+        async throws
+    {
         func change(_ target: OwnerTarget) throws -> SignInOwner {
             var request = try Owned.request()
             request.target = target
@@ -85,7 +87,7 @@ private let certified = Owned.certified
             token: token, installation: installation, secret: try digest(secret), now: now)
     }
 
-    @Test func `is refreshed without another token`() async throws {
+    @Test func `an installation's session is refreshed with the same refresh token`() async throws {
         try await opened().when(refresh())
             .then(
                 Decision(
@@ -108,7 +110,7 @@ private let certified = Owned.certified
         try await givenDisabledRealm().when(refresh()).thenRejected(.realmDisabled)
     }
 
-    @Test func `opens web views by codes`() async throws {
+    @Test func `an installation's session opens web views by session codes`() async throws {
         let issue = IssueSessionCode(code: webCode, session: appSession, now: now)
         let issued = SessionCodeEvent.issued(
             SessionCodeTerms(
@@ -131,7 +133,7 @@ private let certified = Owned.certified
         try await givenDisabledRealm().when(issue).thenRejected(.realmDisabled)
     }
 
-    @Test func `code opens one browser session`() async throws {
+    @Test func `an installation's session code opens one browser session`() async throws {
         let browser = UUID(high: 70, low: 9)
         let command = SignInBrowser(
             SessionCodeProof(code: webCode), by: .sessionCode, session: browser,
@@ -156,7 +158,9 @@ private let certified = Owned.certified
                 == refused)
     }
 
-    @Test func `code for one web app opens a browser session there alone`() async throws {
+    @Test func `an installation's session code for a web app opens a session there alone`()
+        async throws
+    {
         let (drive, notes) = (UUID(high: 70, low: 20), UUID(high: 70, low: 21))
         var terms = SessionCodeTerms(
             account: owner, stamp: 0, installation: installation, factors: [.passphrase],
@@ -215,7 +219,9 @@ private let certified = Owned.certified
         try await scenario.when(command).result.get().events.map(\.name)
     }
 
-    @Test func `opens a session once, and ends it when it comes again`() async throws {
+    @Test func `a flagship code opens a session once, and ends it when it is used again`()
+        async throws
+    {
         #expect(
             try await names(redeem(code()), there(certified)) == [
                 "client.adopted", "owner.device_added", "session.opened",
@@ -235,7 +241,9 @@ private let certified = Owned.certified
             .thenRejected(.invalidCode)
     }
 
-    @Test func `is refused to whoever is not certified, or shows something else`() async throws {
+    @Test func `a flagship code is refused to uncertified clients and wrong verifiers`()
+        async throws
+    {
         try await there().when(redeem(code())).thenRejected(.invalidCode)
         try await there(certified).when(redeem(code(), verifier: 8)).thenRejected(.wrongVerifier)
         try await there(certified).when(redeem(code(), verifier: nil))
@@ -261,7 +269,7 @@ private let certified = Owned.certified
 @Suite struct `Certifying an installation by mail` {
     private let stream = MailedCode.stream(of: owner, .certification)
 
-    @Test func `has one code mailed`() async throws {
+    @Test func `certifying by mail sends one code`() async throws {
         let request = RequestCertification(
             installation: installation, code: mailed, digest: try digest(9), now: now)
         let issued = MailedCodeEvent.issued(
@@ -290,7 +298,7 @@ private let certified = Owned.certified
                 issuedAt: madeAt, installation: installation))
     }
 
-    @Test func `guesses at codes of all installations are counted together, whatever the code`()
+    @Test func `certifying by mail counts guesses over all installations and codes`()
         async throws
     {
         var there = try await givenOwner()
@@ -325,7 +333,7 @@ private let certified = Owned.certified
             .then(MailedCodeEvent.refused(mailed, at: now), in: stream)
     }
 
-    @Test func `takes it once`() async throws {
+    @Test func `certifying by mail takes the code once`() async throws {
         let asked = try await givenOwner().given(asked(), in: stream)
         try await givenOwner().given(self.asked(for: app), in: stream).when(certify(9))
             .thenRejected(.noCode)

@@ -42,7 +42,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             id: installation, metadata: said.merging(change) { $1 }, secret: try digest(1))
     }
 
-    @Test func `registers itself under a name that no other has`() async throws {
+    @Test func `an installation registers under a distinct name`() async throws {
         let verdict = try await flagshipRealm().when(register(["scope": "all", "consent": "none"]))
         verdict.then(
             try await registeredInstallation(), in: installation,
@@ -51,7 +51,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         verdict.thenRejected(.idTaken, whenTaken: Claim("client_id", clientID))
     }
 
-    @Test func `is refused where there is no such realm, or no name`() async throws {
+    @Test func `an installation needs an existing realm and a name`() async throws {
         try await given().when(register()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(register()).thenRejected(.realmDisabled)
         try await givenRealm().when(register()).thenRejected(.notOffered)
@@ -62,7 +62,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             .thenRejected(.invalid(FieldFault("redirect_uris", .unsafeScheme, at: 0)))
     }
 
-    @Test func `is made and changed in no other way`() async throws {
+    @Test func `an installation is not registered or changed by other commands`() async throws {
         let metadata: JSONObject = [
             "grant_types": ["urn:urd:flagship"], "redirect_uris": ["https://a.example"],
         ]
@@ -80,7 +80,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         }
     }
 
-    @Test func `says something else of itself`() async throws {
+    @Test func `an installation updates its own metadata`() async throws {
         func update(
             _ change: JSONObject, rotation: UpdateInstallation.SecretRotation? = nil,
             at now: Timestamp = madeAt
@@ -117,7 +117,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         try await givenDisabledRealm().when(update([:])).thenRejected(.realmDisabled)
     }
 
-    @Test func `is forgotten where nobody let it in for an hour`() async throws {
+    @Test func `an installation that is not admitted within an hour is forgotten`() async throws {
         let over = madeAt.adding(seconds: 3_600)
         let forget = ForgetInstallation(id: installation, now: over)
         try await givenInstallation().when(forget).then(
@@ -153,7 +153,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             .given(OwnerEvent.appointed(owner, token: mail), in: Owner.stream)
     }
 
-    @Test func `lets it in once, and tells the owner of the device`() async throws {
+    @Test func `admitting an installation happens once and notifies the owner`() async throws {
         let verdict = try await there().when(admit())
         var expected = Decision(ClientEvent.adopted(atOnboarding: false), in: installation)
         expected.append(
@@ -166,7 +166,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             .when(admit()).thenNothing()
     }
 
-    @Test func `is refused to others than the owner, too late, and where there are enough`()
+    @Test func `admitting an installation is refused to others, too late, and over the limit`()
         async throws
     {
         try await given().when(admit()).thenRejected(.realmNotFound)
@@ -193,7 +193,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             challenge: challenge, installation: installation, proof: proof, now: now)
     }
 
-    @Test func `is put on record with what it was believed for`() async throws {
+    @Test func `certifying an installation is recorded with its evidence`() async throws {
         let now = madeAt.adding(seconds: 60)
         var expected = Decision(
             AttestationEvent.accepted(
@@ -218,7 +218,9 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             AttestationEvent.refused(installation: installation, reason: "nonce"), in: challenge)
     }
 
-    @Test func `needs an open challenge and an installation`() async throws {
+    @Test func `certifying an installation needs an open challenge and an installation`()
+        async throws
+    {
         let proof = CertifyInstallation.Proof.verified(.playIntegrity, app: "app")
         try await given().when(certify(proof)).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(certify(proof)).thenRejected(.realmDisabled)
@@ -233,7 +235,9 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             .thenRejected(.challengeOver)
     }
 
-    @Test func `is taken back, once, and by an update that leads elsewhere`() async throws {
+    @Test func `a certification is revoked once, also by an update with another redirect URI`()
+        async throws
+    {
         let now = madeAt.adding(seconds: 60)
         let revoke = RevokeCertification(installation: installation, now: now)
         let certified = try await givenInstallation(
@@ -263,7 +267,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         #expect(plain.events.map(\.name) == ["client.updated"])
     }
 
-    @Test func `goes on with numbers that grow`() async throws {
+    @Test func `a certified key's assertions need growing counters`() async throws {
         func use(_ proof: UseAppKey.Proof, at now: Timestamp = madeAt) -> UseAppKey {
             UseAppKey(challenge: challenge, installation: installation, proof: proof, now: now)
         }
@@ -296,7 +300,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         ).when(use(.verified(key: [1], counter: 6), at: late)).thenRejected(.challengeOver)
     }
 
-    @Test func `reads Google's word by keys that are set all at once`() async throws {
+    @Test func `a Google verdict is read only where all its keys are configured`() async throws {
         func set(_ keys: [String]) -> SetIntegrityKeys {
             SetIntegrityKeys(verification: ["keys": []], decryption: keys)
         }

@@ -23,7 +23,7 @@ private func created(
         CreateInvites(invites: invites, app: app, mailbox: mailbox, days: days, now: noon)
     }
 
-    @Test func `makes as many as are asked for, for as long as is said`() async throws {
+    @Test func `creating invites makes the requested number for the requested time`() async throws {
         var expected = Decision(created(mailbox: mailbox, days: 3), in: invite)
         expected.append(created(mailbox: mailbox, days: 3), in: other)
         try await givenRealm().when(create([invite, other], days: 3)).then(expected)
@@ -33,7 +33,7 @@ private func created(
             .when(create()).then(created(mailbox: mailbox, days: 1), in: invite)
     }
 
-    @Test func `is for an app that there is, and as long as that app says`() async throws {
+    @Test func `creating invites for an app needs the app and takes its lifetime`() async throws {
         let settings = AppEvent.Change(settings: ["invite_lifetime": 86_400])
         let realm = givenRealm().given(
             AppEvent.created(slug: "shop", name: "Shop"), AppEvent.updated(settings), in: app)
@@ -44,7 +44,8 @@ private func created(
             .thenRejected(.appNotFound)
     }
 
-    @Test func `is refused where there is no realm, or numbers make no sense`() async throws {
+    @Test func `creating invites is refused without a realm or with invalid numbers`() async throws
+    {
         try await given().when(create()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(create()).thenRejected(.realmDisabled)
         let count = FieldFault("count", .outOfRange(lowest: 1, highest: 100))
@@ -63,7 +64,7 @@ private func created(
 @Suite struct `Revoking an invite` {
     func revoke(as app: UUID? = nil) -> RevokeInvite { RevokeInvite(invite: invite, app: app) }
 
-    @Test func `is possible as long as nobody has used it`() async throws {
+    @Test func `revoking an invite is possible until it is used`() async throws {
         let realm = givenRealm().given(created(app: app), in: invite)
         try await realm.when(revoke()).then(InviteEvent.revoked, in: invite)
         try await realm.when(revoke(as: app)).then(InviteEvent.revoked, in: invite)
@@ -73,7 +74,7 @@ private func created(
             .thenRejected(.notFound)
     }
 
-    @Test func `is for the app's own, and in a realm that is open`() async throws {
+    @Test func `revoking an invite needs the app's own invite and an enabled realm`() async throws {
         try await givenRealm().when(revoke()).thenRejected(.notFound)
         try await givenRealm().given(created(app: app), in: invite).when(revoke(as: other))
             .thenRejected(.notFound)
@@ -106,13 +107,13 @@ private func created(
         return decision
     }
 
-    @Test func `uses the invite up before a code is mailed`() async throws {
+    @Test func `joining by an invite uses it up before a code is mailed`() async throws {
         for terms in [created(), created(mailbox: mailbox)] {
             try await realm().given(terms, in: invite).when(request()).then(accepted())
         }
     }
 
-    @Test func `needs one that is good, for this mailbox, here and now`() async throws {
+    @Test func `joining by an invite needs a valid one for this mailbox and realm`() async throws {
         let open = try realm()
         try await open.when(request(invite: nil)).thenNothing()
         try await open.when(request()).thenNothing()
@@ -128,7 +129,7 @@ private func created(
         try await open.given(created(), in: invite).when(request(.registration)).thenNothing()
     }
 
-    @Test func `is what an invite is for where the posture asks for one, and nowhere else`()
+    @Test func `joining by an invite is demanded exactly where the posture says so`()
         async throws
     {
         for (posture, route, isMailed) in [
@@ -143,7 +144,7 @@ private func created(
         }
     }
 
-    @Test func `is for the app that the invite is for`() async throws {
+    @Test func `joining by an invite needs one for the same app`() async throws {
         let settings = AppEvent.Change(
             settings: ["registration": "invite_code"])
         let shop = try givenNativeRealm(["registration": "off"]).given(
@@ -158,7 +159,9 @@ private func created(
             .thenNothing()
     }
 
-    @Test func `takes one invite, however often the code has to be mailed`() async throws {
+    @Test func `joining by an invite uses one, however often the code is mailed again`()
+        async throws
+    {
         let used = InviteEvent.used(mailbox: mailbox, at: noon)
         let invited = MailboxEvent.invited(Invitation(invite: invite, app: nil))
         let pending = try realm().given(created(), used, in: invite)
@@ -176,7 +179,7 @@ private func created(
         try await gone.when(request(invite: nil, at: later)).thenNothing()
     }
 
-    @Test func `is nothing that people with an account need`() async throws {
+    @Test func `joining by an invite does not concern people with an account`() async throws {
         let member = try realm().given(created(), in: invite)
             .given(MailboxEvent.assigned(account), in: mailbox)
         try await member.given(registeredAccount(), in: account).when(request())
@@ -187,7 +190,7 @@ private func created(
             .when(request()).thenNothing()
     }
 
-    @Test func `leaves the invite alone where no code is mailed`() async throws {
+    @Test func `joining by an invite does not use it up where no code is mailed`() async throws {
         var realm = try realm().given(created(), in: invite)
         for guess in 0..<10 {
             realm = realm.given(

@@ -29,7 +29,7 @@ import Values
             key: key)
     }
 
-    @Test func `is used up by what it is given for, once`() async throws {
+    @Test func `a DPoP proof is used up by its grant, once`() async throws {
         try await realm().when(redeem(proof)).thenRejected(.usedProof, whenTaken: claim)
         var decision = Decision()
         decision.take(claim, for: Realm.stream)
@@ -37,7 +37,7 @@ import Values
         try await givenRealm().when(UseProof(proof)).thenRejected(.used, whenTaken: claim)
     }
 
-    @Test func `binds the refresh tokens of a public client`() async throws {
+    @Test func `a DPoP proof binds a public client's refresh tokens`() async throws {
         let verdict = try await realm().when(redeem(proof))
         guard case .success(let decision) = verdict.result,
             let opened = decision.events.first(where: { $0.name == "session.opened" })
@@ -63,7 +63,8 @@ import Values
         try await bound.when(refresh(proof)).then(expected)
     }
 
-    @Test func `is what some clients cannot do without`() async throws {
+    @Test func `a DPoP proof is demanded of clients that registered for bound tokens`() async throws
+    {
         try await realm(["dpop_bound_access_tokens": true]).when(redeem(nil))
             .thenRejected(.proofNeeded)
     }

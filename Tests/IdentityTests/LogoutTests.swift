@@ -28,7 +28,7 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
 
     private let told: JSONObject = ["backchannel_logout_uri": "https://web.example.org/out"]
 
-    @Test func `is asked for where the client wants it`() async throws {
+    @Test func `a logout notice is recorded where the client wants one`() async throws {
         try await given(told).when(end()).then(
             Decision(SessionEvent.ended(.loggedOut, notice: order), in: session, of: account))
         try await given([:]).when(end()).then(
@@ -42,7 +42,7 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
         try await given(told, account: app).when(end()).thenRejected(.notFound)
     }
 
-    @Test func `is asked for behind what ended a session without a word of its own`() async throws {
+    @Test func `a logout notice follows events that end sessions implicitly`() async throws {
         let lapse = EndLapsedSession(session: session, notice: NoticeOrder(id: notice))
         let ann = try given(told, issuer: "https://id.example.org")
             .given(registeredAccount(), in: account)
@@ -66,7 +66,8 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
         RecordLogoutNotice(notice: notice, outcome: outcome, now: noon)
     }
 
-    @Test func `is tried for some hours, and once it is settled no more`() async throws {
+    @Test func `a logout notice is tried for some hours, and no more once delivered`() async throws
+    {
         var story = LogTesting.given()
         try await story.when(record(.taken))
             .then(LogoutNoticeEvent.delivered(attempt: 1), in: notice)

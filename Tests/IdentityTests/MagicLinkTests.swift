@@ -36,12 +36,16 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
             mail: mail, now: at)
     }
 
-    @Test func `mails one to whoever holds the mailbox and has proved it`() async throws {
+    @Test func `requesting a magic link mails it to an account with a confirmed mailbox`()
+        async throws
+    {
         try await givenLinkedRealm().when(request(to: "/basket"))
             .then(linkIssued(to: "/basket"), in: mailbox)
     }
 
-    @Test func `mails nothing to anybody else, wherever people may join`() async throws {
+    @Test func `requesting a magic link mails nothing to others, also where people may join`()
+        async throws
+    {
         try await givenNativeRealm().when(request()).thenNothing()
         try await givenLinkedRealm(isConfirmed: false).when(request()).thenNothing()
         try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).when(request())
@@ -55,7 +59,7 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
             .when(request()).thenNothing()
     }
 
-    @Test func `mails another one no sooner than the realm says, unless the first was used`()
+    @Test func `requesting a magic link again mails no sooner than allowed, unless it was used`()
         async throws
     {
         let realm = try givenLinkedRealm().given(linkIssued(), in: mailbox)
@@ -66,14 +70,14 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
             .then(linkIssued(), in: mailbox)
     }
 
-    @Test func `is refused where there is no realm, or no address`() async throws {
+    @Test func `requesting a magic link needs a realm and an address`() async throws {
         try await given().when(request()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(request()).thenRejected(.realmDisabled)
         try await givenLinkedRealm().when(request(person: Person(email: "x")))
             .thenRejected(.invalid(FieldFault("email", .malformed)))
     }
 
-    @Test func `leads on to nothing but a path of the same origin`() {
+    @Test func `requesting a magic link takes only return paths of the same origin`() {
         for path in ["/", "/basket", "/basket/?item=1&from=//x#top", "/%2F"] {
             #expect(ReturnPath(path)?.text == path)
         }
@@ -121,7 +125,7 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
         )
     }
 
-    @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
+    @Test func `redeeming a magic link signs in and confirms the mailbox`() async throws {
         try await givenLinkedRealm().given(linkIssued(generation: 1), in: mailbox)
             .given(AccountEvent.stampRotated(), in: account).when(redeem()).then(
                 decided((MailboxEvent.linkRedeemed(link), mailbox), (opened(stamp: 1), session)))
@@ -132,7 +136,10 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
                     (AccountEvent.mailboxConfirmed, account), (opened(), session)))
     }
 
-    @Test func `takes no link that is wrong, used, expired, replaced, or another's`() async throws {
+    @Test
+    func `redeeming a magic link that is wrong, used, expired, replaced or foreign is refused`()
+        async throws
+    {
         let realm = try givenLinkedRealm().given(linkIssued(), in: mailbox)
         try await realm.when(redeem(2)).then(decided(refused()))
         try await realm.when(redeem(at: noon.adding(seconds: 900))).then(decided(refused()))
@@ -149,7 +156,7 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
             .then(decided(refused(account: other)))
     }
 
-    @Test func `uses the link up for an account that may not sign in`() async throws {
+    @Test func `redeeming a magic link of a blocked account uses it up`() async throws {
         let blocked = try givenLinkedRealm().given(AccountEvent.disabled(), in: account)
         // One from before is worth nothing.
         try await blocked.given(linkIssued(), in: mailbox).when(redeem()).then(decided(refused()))
@@ -158,7 +165,8 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
                 (MailboxEvent.linkRedeemed(link), mailbox), refused("account_blocked")))
     }
 
-    @Test func `needs the realm's and the client's consent`() async throws {
+    @Test func `redeeming a magic link needs the realm's and the client's permission`() async throws
+    {
         try await givenNativeRealm().when(redeem()).thenRejected(.unauthorizedClient)
         try await givenLinkedRealm()
             .given(RealmEvent.settingsChanged(["native_grants": false]), in: Realm.stream)

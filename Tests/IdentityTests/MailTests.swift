@@ -13,7 +13,9 @@ import Values
             [.init(mail: code, outcome: outcome, deadline: deadline)], now: noon)
     }
 
-    @Test func `is put on record with others, but for those that are already`() async throws {
+    @Test func `a mail is recorded with others of its batch, except those already recorded`()
+        async throws
+    {
         let other = UUID(high: 7, low: 7)
         let both = RecordDeliveries(
             [
@@ -32,13 +34,13 @@ import Values
             .when(both).thenRejected(.alreadySettled)
     }
 
-    @Test func `that a server took is sent, once`() async throws {
+    @Test func `a mail that a server took is marked as sent, once`() async throws {
         let sent = MailEvent.sent(attempt: 1)
         try await given().when(record(.taken)).then(sent, in: code)
         try await given(sent, in: code).when(record(.taken)).thenRejected(.alreadySettled)
     }
 
-    @Test func `that is refused for now is tried again, ever more patiently, and then given up`()
+    @Test func `a mail that is refused for now is retried with back-off, and then given up`()
         async throws
     {
         var scenario = given()
@@ -60,7 +62,7 @@ import Values
             .then(MailEvent.failed(attempt: 11, code: 451), in: code)
     }
 
-    @Test func `is not tried again when it would come too late`() async throws {
+    @Test func `a mail is not retried after its content expired`() async throws {
         try await given()
             .when(record(.refusedForNow(code: 0), deadline: noon.adding(seconds: 5)))
             .then(MailEvent.failed(attempt: 1, code: 0), in: code)
@@ -70,7 +72,7 @@ import Values
     }
 
     @Test(arguments: MailFault.allCases)
-    func `that does not get through has the reason on record`(fault: MailFault) async throws {
+    func `a mail that fails has the reason on record`(fault: MailFault) async throws {
         try await given().when(record(.refusedForGood(code: 0, fault)))
             .then(MailEvent.failed(attempt: 1, code: 0, reason: fault), in: code)
         let later = noon.adding(seconds: 5)
@@ -80,7 +82,7 @@ import Values
             .then(MailEvent.failed(attempt: 1, code: 0, reason: fault), in: code)
     }
 
-    @Test func `that is refused for good can be put in the queue again`() async throws {
+    @Test func `a mail that is refused for good can be queued again`() async throws {
         let failed = MailEvent.failed(attempt: 1, code: 550)
         try await given().when(record(.refusedForGood(code: 550))).then(failed, in: code)
         let requeue = RequeueMail(mail: code)

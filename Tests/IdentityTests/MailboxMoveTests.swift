@@ -31,11 +31,12 @@ private func givenAnn() -> Scenario {
             now: now)
     }
 
-    @Test func `mails one where nobody has it`() async throws {
+    @Test func `requesting a move mails a code to a free address`() async throws {
         try await givenAnn().when(request()).then(try moveCode(), in: other)
     }
 
-    @Test func `mails nothing to what is taken, too soon, or after too many guesses`()
+    @Test
+    func `requesting a move mails nothing to a taken address, too soon, or after many guesses`()
         async throws
     {
         try await givenAnn().given(MailboxEvent.assigned(client), in: other).when(request())
@@ -50,7 +51,7 @@ private func givenAnn() -> Scenario {
         try await resting.when(request()).thenNothing()
     }
 
-    @Test func `a request of another account or to join keeps nobody from asking to move`()
+    @Test func `requesting a move is not blocked by other requests for the address`()
         async throws
     {
         for mover in [nil, session] {
@@ -67,7 +68,7 @@ private func givenAnn() -> Scenario {
         }
     }
 
-    @Test func `a request to move to an address keeps its owner from nothing`() async throws {
+    @Test func `requesting a move to an address does not hinder its owner`() async throws {
         var asked = try givenNativeRealm().given(moveCode(of: session), in: other)
         let join = RequestOTP(
             mailbox: other, person: ann, code: next, digest: try digest(3), now: noon)
@@ -93,7 +94,7 @@ private func givenAnn() -> Scenario {
                 expiresAt: noon.adding(seconds: 600), person: ann))
     }
 
-    @Test func `is refused where the realm is closed, the account blocked, or no address given`()
+    @Test func `requesting a move needs an enabled realm, an active account and an address`()
         async throws
     {
         try await given().when(request()).thenRejected(.realmNotFound)
@@ -114,7 +115,7 @@ private func givenAnn() -> Scenario {
             nextSubject: next, mail: mail, now: noon)
     }
 
-    @Test func `takes the code, and gives the old one up`() async throws {
+    @Test func `moving to another mailbox takes the code and releases the old one`() async throws {
         var expected = Decision(MailboxEvent.codeRedeemed(code), in: other)
         expected.append(AccountEvent.personChanged(anna), in: account)
         expected.append(
@@ -126,7 +127,9 @@ private func givenAnn() -> Scenario {
         try await givenAnn().given(try moveCode(), in: other).when(move()).then(expected)
     }
 
-    @Test func `puts a wrong guess on record, and takes no other code`() async throws {
+    @Test func `moving to another mailbox records a wrong guess and takes no other code`()
+        async throws
+    {
         try await givenAnn().given(try moveCode(), in: other).when(move(2)).then(
             MailboxEvent.codeRefused(code, at: noon), in: other)
         try await givenAnn().when(move()).thenNothing()
@@ -140,7 +143,8 @@ private func givenAnn() -> Scenario {
             .when(move()).thenNothing()
     }
 
-    @Test func `is refused where the realm is closed, the account blocked, or no address given`()
+    @Test
+    func `moving to another mailbox needs an enabled realm, an active account and an address`()
         async throws
     {
         try await given().when(move()).thenRejected(.realmNotFound)

@@ -32,14 +32,15 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             purpose, link: ownerLink, base: base, returnPath: ReturnPath("/account"), now: madeAt)
     }
 
-    @Test func `mails it to him where he may sign in like this`() async throws {
+    @Test func `requesting an owner's link mails it where such sign-ins are allowed`() async throws
+    {
         let there = try await givenOwner().given(linksOn, in: Realm.stream)
         try await there.when(ask()).then(ownersLink(to: "/account"), in: signIn)
         try await givenOwner().when(ask(.passphraseReset)).then(
             ownersLink(.passphraseReset, to: "/account"), in: reset)
     }
 
-    @Test func `is refused where there is nobody to mail it to`() async throws {
+    @Test func `requesting an owner's link is refused where the realm has no owner`() async throws {
         try await givenOwner().when(ask()).thenRejected(.notOffered)
         try await givenRealm().given(linksOn, in: Realm.stream).when(ask())
             .thenRejected(.notOffered)
@@ -73,7 +74,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         return scenario.given(linksOn, in: Realm.stream).given(ownersLink(), in: signIn)
     }
 
-    @Test func `COZ-16 uses the link up where it brought somebody in`() async throws {
+    @Test func `COZ-16: an owner's link is used up by a completed sign-in`() async throws {
         #expect(
             try await names(signInOwner(), there()) == [
                 "mailed_link.used", "client.adopted", "owner.device_added", "session_code.issued",
@@ -89,7 +90,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             try await names(signInOwner(), there([.mailedCodesChanged(isNeeded: true)])) == [])
     }
 
-    @Test func `COZ-16 asks for the passphrase where a second factor is wanted`() async throws {
+    @Test func `COZ-16: an owner's link asks for the passphrase where a second factor is on`()
+        async throws
+    {
         let wary = try await there([.mailedCodesChanged(isNeeded: true)])
         #expect(
             try await names(signInOwner(ownerLink, .right(hash: "scrypt")), wary) == [
@@ -105,7 +108,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         }
     }
 
-    @Test func `COZ-16 takes no link that is over`() async throws {
+    @Test func `COZ-16: an owner's expired link is refused`() async throws {
         let refused = ["session.refused"]
         #expect(try await names(signInOwner(.zero), there()) == refused)
         #expect(
@@ -147,7 +150,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
 
     private let stream = MailedLink.stream(of: account, .passphraseReset)
 
-    @Test func `mails a link to whoever holds the mailbox and has proved it`() async throws {
+    @Test func `requesting a reset link mails it to an account with a confirmed mailbox`()
+        async throws
+    {
         let event = ownersLink(.passphraseReset, of: account, at: noon)
         try await there().when(ask()).then(event, in: stream)
         let asked = try there().given(event, in: stream)
@@ -156,7 +161,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             try await names(ask(at: noon.adding(seconds: 120)), asked) == ["mailed_link.issued"])
     }
 
-    @Test func `mails nothing to anybody else`() async throws {
+    @Test func `requesting a reset link mails nothing to others`() async throws {
         try await givenNativeRealm(["login_passphrase": true]).when(ask()).thenNothing()
         try await there(isConfirmed: false).when(ask()).thenNothing()
         try await there().given(AccountEvent.disabled(), in: account).when(ask()).thenNothing()
@@ -183,7 +188,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             .given(ownersLink(.passphraseReset, of: account, at: noon), in: stream)
     }
 
-    @Test func `COZ-24 sets it once, and ends every session`() async throws {
+    @Test func `COZ-24: resetting a passphrase works once and ends every session`() async throws {
         let changed = ["mailed_link.used", "passphrase.set", "account.stamp_rotated"]
         #expect(try await names(resetting(), there()) == changed)
         let used = try there().given(MailedLinkEvent.used(ownerLink), in: stream)
@@ -197,7 +202,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(resetting()).thenRejected(.realmDisabled)
     }
 
-    @Test func `COZ-24 sets one of the kind that its person's devices know`() async throws {
+    @Test func `COZ-24: resetting a passphrase sets one of the kind that the owner's apps derive`()
+        async throws
+    {
         let owned = try await givenOwner().given(
             ownersLink(.passphraseReset, at: noon), in: reset)
         #expect(
@@ -212,7 +219,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
 @Suite struct `An owner's hint` {
     private let passphrase = Passphrase.stream(of: owner)
 
-    @Test func `is changed and mailed, and stays with the passphrase`() async throws {
+    @Test func `an owner's hint is changed with the passphrase and mailed`() async throws {
         let changed = PassphraseEvent.hintChanged("otters", account: owner)
         try await givenOwner().when(ChangeHint("otters")).then(changed, in: passphrase)
         let there = try await givenOwner().given(changed, in: passphrase)
@@ -230,7 +237,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(ChangeHint("a")).thenRejected(.realmDisabled)
     }
 
-    @Test func `is mailed to nobody where there is none`() async throws {
+    @Test func `an owner's missing hint is not mailed`() async throws {
         let ask = RequestHint(mail: mail)
         try await givenOwner().when(ask).thenRejected(.noHint)
         try await givenInstallation().when(ask).thenRejected(.noHint)
@@ -243,7 +250,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
 }
 
 @Suite struct `An owner without a passphrase` {
-    @Test func `is given one by his app, and nobody else is`() async throws {
+    @Test func `an owner without a passphrase gets one from their app alone`() async throws {
         let restore = RestorePassphrase(Owned.derived, mail: mail, now: noon)
         let stream = Passphrase.stream(of: owner)
         try await givenOwner().when(restore).thenRejected(.set)
@@ -261,7 +268,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(restore).thenRejected(.realmDisabled)
     }
 
-    @Test func `is mailed how he takes his realm over, until he did`() async throws {
+    @Test func `an owner who has not taken the realm over is mailed how to`() async throws {
         let invite = InviteOwner(base: "https://a.example", mail: mail, token: ownerLink)
         let appointed = OwnerEvent.appointed(owner, token: Owned.token)
         let there = Owned.account(givenRealm()).given(appointed, in: Owner.stream)

@@ -243,7 +243,7 @@ private let table: [String: [String: String]] = {
 
 @Suite struct `A mailed proof` {
     @Test(arguments: MailedProof.allCases)
-    func `ends with the events that docs/mailed-proofs.md names, and outlives the others`(
+    func `a mailed proof ends with the events in docs/mailed-proofs.md and survives others`(
         _ proof: MailedProof
     ) async throws {
         let row = try #require(table[proof.rawValue])
@@ -253,7 +253,7 @@ private let table: [String: [String: String]] = {
         }
     }
 
-    @Test func `stands in docs/mailed-proofs.md, and nothing else does`() {
+    @Test func `a mailed proof is accepted only if docs/mailed-proofs.md lists it`() {
         #expect(Set(table.keys) == Set(MailedProof.allCases.map(\.rawValue)))
         for (proof, row) in table {
             #expect(Set(row.keys) == Set(ProofEnd.allCases.map(\.rawValue)), "\(proof)")
@@ -261,7 +261,7 @@ private let table: [String: [String: String]] = {
     }
 
     /// A new purpose is a new row of the table.
-    @Test func `of each purpose that there is has a row`() {
+    @Test func `a mailed proof of each purpose has a row in docs/mailed-proofs.md`() {
         let purposes =
             IssuedCode.Purpose.allCases.map(\.rawValue)
             + MailedCode.Purpose.allCases.map(\.rawValue)

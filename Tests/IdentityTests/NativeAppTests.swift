@@ -4,7 +4,7 @@ import Testing
 @Suite struct `An app on phones` {
     private static let digits = String(repeating: "0a", count: 32)
 
-    @Test func `is read from its name`() {
+    @Test func `a native app's identifier is read`() {
         #expect(NativeApp("ios:ABCDE12345.org.example.app") == .apple("ABCDE12345.org.example.app"))
         let fingerprint = String(repeating: "0A", count: 32)
         let expected = NativeApp.android(package: "org.example.app", fingerprint: fingerprint)
@@ -19,7 +19,7 @@ import Testing
         "android:example:\(digits)", "android:org.example.app:0a", "web:org.example.app:x",
         "android:org.example.app:\(digits)0", "android:.:\(digits)",
     ])
-    func `is refused when it is misspelt`(text: String) {
+    func `a malformed native app identifier is refused`(text: String) {
         #expect(NativeApp(text) == nil)
     }
 }

@@ -50,7 +50,7 @@ private func request(
         return decision
     }
 
-    @Test func `is asked for by an app that said of which kind it will be`() async throws {
+    @Test func `a notification comes from an app that declared its category`() async throws {
         let scenario = try await givenSender()
         try await scenario.when(try request()).then(try asked(terms()))
         try await scenario.when(try request("balance")).then(try asked(terms("balance")))
@@ -58,7 +58,7 @@ private func request(
         try await givenOwner().when(try request()).thenRejected(.unknownCategory)
     }
 
-    @Test func `has what the app says instead of what is usual`() async throws {
+    @Test func `a notification's own values replace its category's defaults`() async throws {
         let command = try request("balance") {
             $0.priority = .normal
             $0.channels = [.sms, .mail]
@@ -75,7 +75,7 @@ private func request(
         try await givenSender().when(late).then(try asked(terms()))
     }
 
-    @Test func `is for the owner alone, and from an app that may speak`() async throws {
+    @Test func `a notification is for the owner alone and from an admitted app`() async throws {
         try await given().when(try request()).thenRejected(.realmNotFound)
         try await givenSender().given(RealmEvent.disabled, in: Realm.stream).when(try request())
             .thenRejected(.realmDisabled)
@@ -89,7 +89,7 @@ private func request(
             .when(try request()).thenRejected(.notAllowed)
     }
 
-    @Test func `is bounded`() async throws {
+    @Test func `a notification's texts are bounded`() async throws {
         let scenario = try await givenSender()
         let year = RequestNotification.longestDelay
         try await scenario.when(try request { $0.due = Owned.now.adding(seconds: year + 1) })
@@ -109,7 +109,7 @@ private func request(
         ).thenRejected(.invalid(FieldFault("data", .tooLong(limit: 2_048))))
     }
 
-    @Test func `of a stateful kind is not told twice of one state`() async throws {
+    @Test func `a stateful notification is sent once per state`() async throws {
         let told = NotificationSourceEvent.moved(to: earlier, state: try digest(1))
         let scenario = try await givenSender().given(told, in: source)
         try await scenario.when(try request("balance")).thenNothing()
@@ -124,7 +124,7 @@ private func request(
         try await scenario.when(try request()).then(try asked(terms()))
     }
 
-    @Test func `of a collapsible kind takes the place of one that is not sent`() async throws {
+    @Test func `a collapsible notification replaces its unsent one`() async throws {
         let told = NotificationSourceEvent.moved(to: earlier, state: try digest(1))
         let waiting = try await givenSender().given(told, in: source).given(
             NotificationEvent.requested(terms("news"), content), in: earlier)
@@ -157,7 +157,7 @@ private func request(
     private let mailed = NotificationEvent.mailed(
         attempt: 1, mail: fallback, account: Owned.owner, content)
 
-    @Test func `that a device took is done with, once`() async throws {
+    @Test func `a notification that a device took is done, once`() async throws {
         let pushed = NotificationEvent.pushed(attempt: 1, .flagship, [installation])
         let command = record(.pushed(.flagship, [installation]))
         try await waiting().when(command).then(pushed, in: notification)
@@ -168,13 +168,11 @@ private func request(
         try await given().when(command).thenRejected(.notFound)
     }
 
-    @Test func `that no device takes goes on as a mail`() async throws {
+    @Test func `a notification that no device takes is mailed`() async throws {
         try await waiting().when(record(.refusedForGood(code: 404))).then(mailed, in: notification)
     }
 
-    @Test func `is not mailed where nobody wants that, or nobody has proved the mailbox`()
-        async throws
-    {
+    @Test func `a notification is not mailed if declined or unconfirmed`() async throws {
         let failed = NotificationEvent.failed(attempt: 1, .notTaken, code: 404)
         try await waiting().given(
             RealmEvent.settingsChanged(["notification_mails": false]), in: Realm.stream
@@ -186,7 +184,7 @@ private func request(
         ).when(record(.refusedForGood(code: 404))).then(failed, in: notification)
     }
 
-    @Test func `that says nothing any more is given up`() async throws {
+    @Test func `a notification whose text was erased is given up`() async throws {
         let failed = NotificationEvent.failed(attempt: 1, .pointless, code: 0)
         try await waiting().when(record(.pointless)).then(failed, in: notification)
         try await givenSender().given(
@@ -196,7 +194,7 @@ private func request(
             .when(record(.refusedForGood(code: 0))).then(failed, in: notification)
     }
 
-    @Test func `is tried again ever more patiently, and then mailed`() async throws {
+    @Test func `a notification is retried with back-off and then mailed`() async throws {
         var scenario = try await waiting()
         var last: Int64 = 0
         for attempt in 1...5 {
@@ -218,7 +216,7 @@ private func request(
             in: notification)
     }
 
-    @Test func `is not tried again before a provider wants it, within reason`() async throws {
+    @Test func `a notification is not retried before Retry-After`() async throws {
         for (pause, wait): (Int64, Int64) in [(90, 90), (1, 5), (.max, 1_800)] {
             try await waiting().when(record(.refusedForNow(code: 429, pause: pause))).then(
                 NotificationEvent.deferred(
@@ -226,7 +224,7 @@ private func request(
         }
     }
 
-    @Test func `that failed can be put in the queue again`() async throws {
+    @Test func `a notification that failed can be queued again`() async throws {
         let requeue = RequeueNotification(notification: notification)
         let failed = NotificationEvent.failed(attempt: 1, .notTaken, code: 404)
         try await waiting().given(failed, in: notification).when(requeue)
@@ -248,7 +246,7 @@ private func request(
             ], secret: try digest(1))
     }
 
-    @Test func `is kept as it was said`() async throws {
+    @Test func `an app's notification categories are kept as declared`() async throws {
         let verdict = try await flagshipRealm().when(try register(categories))
         guard case .success(let decision) = verdict.result else {
             Issue.record("It was refused.")
@@ -268,12 +266,14 @@ private func request(
     ]
 
     @Test(arguments: nonsense)
-    func `has to make sense`(_ said: JSON, _ reason: FieldFault.Reason) async throws {
+    func `notification categories must be valid`(_ said: JSON, _ reason: FieldFault.Reason)
+        async throws
+    {
         try await flagshipRealm().when(try register(said))
             .thenRejected(.invalid(FieldFault("notifications", reason)))
     }
 
-    @Test func `is bounded`() async throws {
+    @Test func `an app's notification categories are bounded in number and size`() async throws {
         let many = JSONObject(
             (0..<51).map { ("c\($0)", JSON.object([:])) })
         try await flagshipRealm().when(try register(.object(many)))
@@ -305,7 +305,7 @@ private func request(
         DropDeviceToken(installation: installation, token: token, consequence: consequence)
     }
 
-    @Test func `goes when its provider knows no such device`() async throws {
+    @Test func `a device token is removed when its provider no longer knows it`() async throws {
         let verdict = try await device().when(drop("t1", .tokenGoes))
         guard case .success(let decision) = verdict.result else {
             Issue.record("It was refused.")
@@ -316,14 +316,14 @@ private func request(
         #expect(decision.events.first?.open["notification_platform"] == "firebase")
     }
 
-    @Test func `goes with its app, where the provider means that`() async throws {
+    @Test func `a device token is removed with its app where the provider says so`() async throws {
         let id = RegisterInstallation.clientID(of: installation)
         try await device().when(drop("t1", .installationGoes)).then(
             ClientEvent.deleted, in: installation,
             releasing: [Claim("client_id", id), Claim("installation_name", "Phone")])
     }
 
-    @Test func `stays where the app has said another one since`() async throws {
+    @Test func `a device token is kept where the app has registered another since`() async throws {
         try await device().when(drop("t0", .installationGoes)).thenRejected(.tokenChanged)
         try await given().when(drop("t1", .tokenGoes)).thenRejected(.notFound)
         try await device().given(ClientEvent.deleted, in: installation)
@@ -341,7 +341,7 @@ private func request(
     private let apple = AppleProvider(
         team: "TEAM", keyID: "KEY", privateKey: "AAAA", topic: "io.example.flagship")
 
-    @Test func `is said with a key, and said no more`() async throws {
+    @Test func `a push provider is set with a key and removed`() async throws {
         for provider in [PushProvider.firebase(firebase), .apple(apple)] {
             try await givenRealm().when(SetPushProvider(provider))
                 .then(PushProviderEvent.set(provider), in: PushProviders.stream)
@@ -359,7 +359,7 @@ private func request(
             .thenRejected(.realmDisabled)
     }
 
-    @Test func `stands nowhere with its key readable`() throws {
+    @Test func `a push provider's key is stored readable nowhere`() throws {
         let event = NewEvent(
             PushProviderEvent.set(.firebase(firebase)), in: PushProviders.stream)
         #expect(event.personal == ["private_key": "AAAA"])
@@ -367,7 +367,7 @@ private func request(
         #expect(event.subject == PushProviders.stream)
     }
 
-    @Test func `is refused where a word could lead to another place`() async throws {
+    @Test func `a push provider's setting that could change the address is refused`() async throws {
         func refused(
             _ change: (inout FirebaseProvider) -> Void, _ field: String,
             _ reason: FieldFault.Reason

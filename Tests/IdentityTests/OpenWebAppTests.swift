@@ -53,7 +53,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
 }
 
 @Suite struct `Opening a web app` {
-    @Test func `gives a token and signs a browser in`() async throws {
+    @Test func `opening a web app issues a token and signs a browser in`() async throws {
         var decision = Decision(SessionEvent.opened(given(86_400)), in: token)
         var browser = BrowserTerms(
             account: Owned.owner, stamp: 0, method: .sessionCode, factors: [.passphrase],
@@ -65,12 +65,12 @@ private func given(_ lifetime: Int64) -> SessionTerms {
             .then(SessionEvent.opened(given(86_400)), in: token)
     }
 
-    @Test func `gives a konnector a token alone`() async throws {
+    @Test func `opening a konnector issues a token alone`() async throws {
         try await givenOpener(.konnector).when(open())
             .then(SessionEvent.opened(given(1_800)), in: token)
     }
 
-    @Test func `is for a realm that is open, and an app that is there`() async throws {
+    @Test func `opening a web app needs an enabled realm and a registered app`() async throws {
         try await given().when(open()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(open()).thenRejected(.realmDisabled)
         try await givenOpener().given(WebAppEvent.removed, in: app).when(open())
@@ -80,7 +80,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
         try await givenOpener().when(other).thenRejected(.noWebApp)
     }
 
-    @Test func `is for a certified installation with everything`() async throws {
+    @Test func `opening a web app needs a certified installation with all scopes`() async throws {
         try await givenRealm().when(open()).thenRejected(.notAllowed)
         try await givenOpener(scope: ["files"]).when(open()).thenRejected(.notAllowed)
         try await givenOpener(client: .adopted(atOnboarding: false)).when(open())
@@ -122,7 +122,8 @@ private func given(_ lifetime: Int64) -> SessionTerms {
     }
     private let hand = HandOverSession(code: Owned.code, browser: view, webApp: app, now: now)
 
-    @Test func `is for a minute, and for this app alone`() async throws {
+    @Test func `handing a session over expires after a minute and is for one web app`() async throws
+    {
         var terms = SessionCodeTerms(
             account: Owned.owner, stamp: 0, installation: nil, factors: [.mailedCode],
             expiresAt: now.adding(seconds: 60))
@@ -130,7 +131,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
         try await givenBrowser().when(hand).then(SessionCodeEvent.issued(terms), in: Owned.code)
     }
 
-    @Test func `is for the owner, where people sign in`() async throws {
+    @Test func `handing a session over is for the owner, where people sign in`() async throws {
         try await given().when(hand).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(hand).thenRejected(.realmDisabled)
         try await givenOpener().when(hand).thenRejected(.notSignedIn)
@@ -185,7 +186,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
         FinishConnection(id: id, konnector: bank, browser: view, outcome: outcome, now: now)
     }
 
-    @Test func `is begun by whoever is signed in`() async throws {
+    @Test func `connecting a konnector begins in a signed-in session`() async throws {
         try await givenLogin().when(begin()).then(ConnectionEvent.begun(terms()), in: id)
         try await given().when(begin()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(begin()).thenRejected(.realmDisabled)
@@ -206,7 +207,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
         try await givenLogin().when(begin(.start, of: account)).thenRejected(.noConnection)
     }
 
-    @Test func `is begun again for what was made there`() async throws {
+    @Test func `connecting a konnector can begin again for an existing connection`() async throws {
         func known(_ change: (inout ConnectionTerms) -> Void = { _ in }) async throws -> Scenario {
             var before = terms()
             change(&before)
@@ -229,7 +230,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
         }
     }
 
-    @Test func `ends once, with the same browser`() async throws {
+    @Test func `connecting a konnector ends once, in the same browser`() async throws {
         func away() async throws -> Scenario {
             try await givenLogin().given(ConnectionEvent.begun(terms()), in: id)
         }
@@ -265,7 +266,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
     private let mark = MarkSynchronized(installation: installation, now: now)
     private let stream = InstallationUse.stream(of: installation)
 
-    @Test func `is written down once a minute`() async throws {
+    @Test func `marking an installation as synchronized is recorded once a minute`() async throws {
         let event = InstallationUseEvent.synchronized(installation, at: now)
         try await givenOwner().when(mark).then(event, in: stream)
         let before = InstallationUseEvent.synchronized(installation, at: now.adding(seconds: -59))
@@ -274,7 +275,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
         try await givenOwner().given(long, in: stream).when(mark).then(event, in: stream)
     }
 
-    @Test func `needs one that is there`() async throws {
+    @Test func `marking an installation as synchronized needs an existing one`() async throws {
         try await given().when(mark).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(mark).thenRejected(.realmDisabled)
         try await givenRealm().when(mark).thenRejected(.notFound)

@@ -27,14 +27,18 @@ private func realm(_ posture: String? = nil) -> Scenario {
             id: token, label: label, uses: uses, scope: scope, days: days, now: noon)
     }
 
-    @Test func `says for whom it is, for how many, and what they may ask for`() async throws {
+    @Test func `creating a registration token sets its purpose, its uses and its scopes`()
+        async throws
+    {
         try await givenRealm().when(create(uses: 3, scope: "jobs mail"))
             .then(
                 RegistrationTokenEvent.created(terms(uses: 3, scope: ["jobs", "mail"])),
                 in: token)
     }
 
-    @Test func `is refused where there is no realm, or numbers make no sense`() async throws {
+    @Test func `creating a registration token is refused without a realm or with invalid numbers`()
+        async throws
+    {
         try await given().when(create()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(create()).thenRejected(.realmDisabled)
         try await givenRealm().given(RegistrationTokenEvent.created(terms()), in: token)
@@ -59,7 +63,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
 @Suite struct `Revoking a registration token` {
     private let revoke = RevokeRegistrationToken(id: token)
 
-    @Test func `ends it, once`() async throws {
+    @Test func `revoking a registration token ends it, once`() async throws {
         let made = givenRealm().given(RegistrationTokenEvent.created(terms()), in: token)
         try await made.when(revoke).then(RegistrationTokenEvent.revoked, in: token)
         try await made.given(RegistrationTokenEvent.revoked, in: token).when(revoke)
@@ -93,7 +97,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
 
     private var claim: Claim { Claim("client_id", "web") }
 
-    @Test func `is let in where the realm is open`() async throws {
+    @Test func `a self-registration is accepted where the realm is open for it`() async throws {
         try await realm("open").when(register()).then(made(), in: client, taking: [claim])
         try await realm("open").when(register(["unheard_of": true, "scope": "openid email"]))
             .then(made(["scope": "openid email"]), in: client, taking: [claim])
@@ -114,7 +118,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
             ("client_assertion_for_token_url", true),
             ("app_id", "00000000-0000-0002-0000-000000000002"),
         ] as [(String, JSON)])
-    func `is given nothing that is an administrator's to give`(
+    func `a self-registration gets no members that only administrators set`(
         _ name: String, _ value: JSON
     ) async throws {
         let fault = RegisterOwnClient.Rejection.refused(
@@ -130,14 +134,14 @@ private func realm(_ posture: String? = nil) -> Scenario {
     @Test(arguments: [
         "client_credentials", "urn:cocoar:otp", "urn:cocoar:magic", "urn:cocoar:passkey",
     ])
-    func `may not use grants that are for those whom the realm knows`(
+    func `a self-registration is refused grants for known clients`(
         _ grant: String
     ) async throws {
         try await realm("open").when(register(["grant_types": [.string(grant)]]))
             .thenRejected(.refused(.invalid(FieldFault("grant_types", .reserved, at: 0))))
     }
 
-    @Test func `may not ask for what only some may have`() async throws {
+    @Test func `a self-registration is refused privileged scopes`() async throws {
         try await realm("open").when(register(["scope": "openid jobs"]))
             .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
         let open = realm("initial_access_token").given(
@@ -148,7 +152,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await open.when(register(["scope": "openid jobs"], token: token)).then(expected)
     }
 
-    @Test func `is registered without the standard scopes that are not offered here`()
+    @Test func `a self-registration leaves out standard scopes that the realm does not offer`()
         async throws
     {
         try await realm("open").when(register(["scope": "openid email phone address profile"]))
@@ -170,7 +174,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
             .then(expected)
     }
 
-    @Test func `comes by a token as often as that is good`() async throws {
+    @Test func `a self-registration by a token succeeds as often as the token allows`() async throws
+    {
         let used = RegistrationTokenEvent.used(client: app, at: noon)
         for posture in ["initial_access_token", "software_statement", "open"] {
             let made = realm(posture).given(RegistrationTokenEvent.created(terms()), in: token)
@@ -183,7 +188,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
         }
     }
 
-    @Test func `is what its maker says, whatever it says itself`() async throws {
+    @Test func `a self-registration takes the values of its software statement first`() async throws
+    {
         let statement: JSONObject = [
             "iss": "https://maker.example", "client_name": "Maker's", "scope": "email",
             "redirect_uris": ["https://maker.example/back"], "client_uri": .null,
@@ -201,7 +207,9 @@ private func realm(_ posture: String? = nil) -> Scenario {
                 ]), in: client, taking: [claim])
     }
 
-    @Test func `gets no more by its maker's word than by its own`() async throws {
+    @Test func `a self-registration gets no more by a software statement than without`()
+        async throws
+    {
         for grant in GrantType.allCases
         where ![.authorizationCode, .refreshToken, .deviceCode].contains(grant) {
             let asked: JSONObject = ["grant_types": [.string(grant.rawValue)]]
@@ -225,7 +233,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await withToken.when(register(token: token, statement: scope)).then(expected)
     }
 
-    @Test func `belongs to the app at whose host it came`() async throws {
+    @Test func `a self-registration at an app's host belongs to the app`() async throws {
         let settings = AppEvent.Change(settings: ["client_registration": "open"])
         let shop = givenRealm().given(
             AppEvent.created(slug: "shop", name: "Shop"), AppEvent.updated(settings), in: app)
@@ -235,7 +243,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await shop.when(register()).thenRejected(.closed)
     }
 
-    @Test func `is refused as one that others register`() async throws {
+    @Test func `a self-registration under a taken id is refused`() async throws {
         try await realm("open").given(made(), in: client).when(register())
             .thenRejected(.refused(.idTaken))
         try await realm("open").when(register(["redirect_uris": ["https://a.example/#x"]]))
@@ -254,7 +262,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
         .invalid(FieldFault("software_statement_issuers", reason))
     }
 
-    @Test func `have keys, here or at an address`() async throws {
+    @Test func `a realm's trusted issuers have keys, here or at an address`() async throws {
         let keys: JSON = ["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]]
         let good: JSON = [
             "https://a.example": ["jwks": keys],

@@ -29,7 +29,9 @@ private func givenRealm(registration posture: String) -> Scenario {
             try registered(plain.merging(more) { $1 }, secret: nil), in: client)
     }
 
-    @Test func `replaces it, and keeps what it was given`() async throws {
+    @Test func `a self-registered client's update replaces its metadata and keeps its credentials`()
+        async throws
+    {
         let given: JSONObject = [
             "audiences": ["https://api.example.org"], "client_name": "Old", "scope": "jobs",
         ]
@@ -45,7 +47,7 @@ private func givenRealm(registration posture: String) -> Scenario {
             .then(ClientEvent.updated(after), in: client)
     }
 
-    @Test func `asks its people again where it leads them to places that nobody has looked at`()
+    @Test func `a self-registered client's new redirect host asks for consent again`()
         async throws
     {
         let back = "https://web.example.org/back"
@@ -64,7 +66,7 @@ private func givenRealm(registration posture: String) -> Scenario {
         }
     }
 
-    @Test func `gives itself nothing more`() async throws {
+    @Test func `a self-registered client's update gives it no privileges`() async throws {
         for (name, value) in [
             ("audiences", ["https://other.example"]), ("introspects_all_tokens", true),
         ] as [(String, JSON)] {
@@ -79,7 +81,9 @@ private func givenRealm(registration posture: String) -> Scenario {
             .thenRejected(.invalid(FieldFault("grant_types", .reserved, at: 0)))
     }
 
-    @Test func `shows a statement that is good, if it came by one`() async throws {
+    @Test func `a self-registered client's update needs a valid statement if it came by one`()
+        async throws
+    {
         for posture in ["open", "software_statement", "closed"] {
             let known = givenRealm(registration: posture).given(
                 try registered(plain.merging(["software_statement": "old"]) { $1 }, secret: nil),
@@ -102,7 +106,9 @@ private func givenRealm(registration posture: String) -> Scenario {
         }
     }
 
-    @Test func `comes by a statement later, and needs one from then on`() async throws {
+    @Test func `a self-registered client that adds a statement needs one from then on`()
+        async throws
+    {
         let statement = SoftwareStatement("new", claims: ["client_name": "Maker's"])
         let after = try ClientMetadata(
             plain.merging(["client_name": "Maker's", "software_statement": "new"]) { $1 })
@@ -139,7 +145,7 @@ private func givenRealm(registration posture: String) -> Scenario {
             .thenRejected(.statementNeeded)
     }
 
-    @Test func `is refused where it is not there, or is another`() async throws {
+    @Test func `a self-registered client's update needs the same, existing client`() async throws {
         try await givenRealm(registration: "open").when(update()).thenRejected(.notFound)
         try await known().given(ClientEvent.deleted, in: client).when(update())
             .thenRejected(.notFound)

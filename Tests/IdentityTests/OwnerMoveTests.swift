@@ -32,7 +32,9 @@ private func mailed() throws -> MailboxEvent {
 private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code: moveLink))
 
 @Suite struct `An owner who wants to move to another mailbox` {
-    @Test func `is mailed a link there for his passphrase`() async throws {
+    @Test func `an owner who moves is mailed a link to the new mailbox for the passphrase`()
+        async throws
+    {
         var expected = Decision(try mailed(), in: other, of: other)
         expected.append(pending, in: Owner.stream)
         try await givenOwner().when(request()).then(expected)
@@ -44,7 +46,9 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         #expect(unset.events.isEmpty)
     }
 
-    @Test func `is mailed it once more while he wants it, and to no other address`() async throws {
+    @Test func `an owner who moves is mailed the link again while the move is open, nowhere else`()
+        async throws
+    {
         let waiting = try await givenOwner(Owned.onboarded + [pending])
         let again = try await waiting.when(request(.again)).result.get()
         #expect(again.events.map(\.name) == ["otp.issued", "owner.move_requested"])
@@ -54,12 +58,12 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         try await waiting.when(elsewhere).thenRejected(.noMove)
     }
 
-    @Test func `hears nothing of whose an address is`() async throws {
+    @Test func `an owner who moves learns nothing of who has an address`() async throws {
         let taken = try await givenOwner().given(MailboxEvent.assigned(client), in: other)
         try await taken.when(request()).thenNothing()
     }
 
-    @Test func `is refused where the realm is closed, he is none, or the address is none`()
+    @Test func `an owner who moves needs an enabled realm, ownership and a valid address`()
         async throws
     {
         try await given().when(request()).thenRejected(.realmNotFound)
@@ -85,7 +89,7 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
             .given(MailboxEvent.assigned(owner), in: Owned.mailbox)
     }
 
-    @Test func `moves there, and what is signed in stays so`() async throws {
+    @Test func `an owner who opens the move link moves there and stays signed in`() async throws {
         let decision = try await waiting().when(confirm()).result.get()
         #expect(
             decision.events.map(\.name) == [
@@ -102,7 +106,7 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         #expect(account.mailbox == other && account.stamp == stamp && account.isConfirmed)
     }
 
-    @Test func `stays where the link is over`() async throws {
+    @Test func `an owner who opens an expired move link does not move`() async throws {
         try await waiting(.moveEnded(code: moveLink)).when(confirm()).thenRejected(.linkOver)
         try await waiting().when(confirm(2)).thenRejected(.linkOver)
         let late = now.adding(seconds: RequestOwnerMove.lifetime)
@@ -120,7 +124,7 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         try await waiting().when(wrong).thenRejected(.invalid(FieldFault("email", .missing)))
     }
 
-    @Test func `may want it no more`() async throws {
+    @Test func `an owner who cancels a move does not move by its link`() async throws {
         try await waiting().when(CancelOwnerMove()).then(
             OwnerEvent.moveEnded(code: moveLink), in: Owner.stream)
         try await givenOwner().when(CancelOwnerMove()).thenNothing()
@@ -143,7 +147,7 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         return command
     }
 
-    @Test func `is given out where there is an owner`() async throws {
+    @Test func `a substitute for a mailed code is issued where there is an owner`() async throws {
         let vouch = VouchForMailbox(code: moveLink, now: now)
         try await givenOwner().when(vouch).then(
             OwnerEvent.mailboxVouched(code), in: Owner.stream)
@@ -152,7 +156,9 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         try await givenDisabledRealm().when(vouch).thenRejected(.realmDisabled)
     }
 
-    @Test func `is good for its time, by its own name, until there is another`() async throws {
+    @Test func `a substitute for a mailed code is valid for its time, by its id, until replaced`()
+        async throws
+    {
         let vouched = OwnerEvent.mailboxVouched(code)
         func names(_ command: SignInOwner, _ events: [OwnerEvent]) async throws -> [String] {
             try await givenOwner(events, client: Owned.certified).when(command).result.get()
@@ -169,7 +175,9 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
             try await names(signIn(moveLink), needed + [vouched, newer]) == ["mailed_code.issued"])
     }
 
-    @Test func `is a browser that is trusted, while codes are asked for`() async throws {
+    @Test func `a substitute for a mailed code may be a trusted browser while codes are on`()
+        async throws
+    {
         var trusted = Owner()
         for event in needed { trusted.apply(event) }
         trusted.apply(.browserTrusted(code))
@@ -195,7 +203,7 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
 }
 
 @Suite struct `Agreeing to the terms` {
-    @Test func `is put on record for an owner alone`() async throws {
+    @Test func `agreeing to the terms is recorded for an owner alone`() async throws {
         try await givenOwner().when(SignTerms()).then(OwnerEvent.termsSigned, in: Owner.stream)
         try await givenRealm().when(SignTerms()).thenRejected(.noOwner)
         try await given().when(SignTerms()).thenRejected(.realmNotFound)

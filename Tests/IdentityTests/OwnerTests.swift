@@ -15,7 +15,9 @@ private let certified = Owned.certified
 @Suite struct `Appointing an owner` {
     private let appoint = AppointOwner(account: owner, token: token)
 
-    @Test func `gives an account a token, until it has taken the realm over`() async throws {
+    @Test func `appointing an owner gives the account a token until it takes the realm over`()
+        async throws
+    {
         let there = Owned.account(givenRealm())
         let event = OwnerEvent.appointed(owner, token: token)
         try await there.when(appoint).then(event, in: Owner.stream)
@@ -42,7 +44,7 @@ private let certified = Owned.certified
         return scenario
     }
 
-    @Test func `sets his passphrase and lets the app in`() async throws {
+    @Test func `onboarding an owner sets the passphrase and admits the app`() async throws {
         let verdict = try await appointed().when(onboard())
         let decision = try verdict.result.get()
         #expect(
@@ -54,7 +56,7 @@ private let certified = Owned.certified
         #expect(trusted.events.map(\.name).last == "session.opened")
     }
 
-    @Test func `looks at the app before the token`() async throws {
+    @Test func `onboarding an owner checks the app before the token`() async throws {
         let other = UUID(high: 1, low: 99)
         try await appointed().when(onboard(other, secret: 2)).thenRejected(.wrongSecret)
         try await appointed(.deleted).when(onboard(other)).thenRejected(.unknownInstallation)
@@ -85,7 +87,7 @@ private let certified = Owned.certified
         try await scenario.when(command).result.get().events.map(\.name)
     }
 
-    @Test func `gives everything to a certified app alone`() async throws {
+    @Test func `signing an owner in gives all scopes to a certified app alone`() async throws {
         #expect(
             try await names(signIn(), givenOwner(client: certified)) == [
                 "client.adopted", "owner.device_added", "session.opened",
@@ -96,7 +98,7 @@ private let certified = Owned.certified
             ])
     }
 
-    @Test func `puts every refusal on record`() async throws {
+    @Test func `signing an owner in records every refusal`() async throws {
         let refused = ["session.refused"]
         #expect(try await names(signIn(.nothing), givenOwner()) == refused)
         #expect(
@@ -118,7 +120,7 @@ private let certified = Owned.certified
         try await givenRealm().when(signIn()).thenRejected(.notOffered)
     }
 
-    @Test func `asks for a mailed code where he wants it`() async throws {
+    @Test func `signing an owner in asks for a mailed code where it is on`() async throws {
         let there = try await givenOwner(onboarded + [.mailedCodesChanged(isNeeded: true)])
         #expect(try await names(signIn(), there) == ["mailed_code.issued"])
         let issued = MailedCodeEvent.issued(

@@ -60,12 +60,14 @@ func givenPasskeyRealm(
         .enrollmentRefused(account: account, reason: reason)
     }
 
-    @Test func `takes the credential for the account`() async throws {
+    @Test func `enrolling a passkey claims the credential for the account`() async throws {
         try await givenPasskeyRealm().when(enroll()).then(
             enrolled(), in: ceremony, taking: [Passkey.claim([1, 2, 3])])
     }
 
-    @Test func `puts on record what made none, and uses the ceremony up`() async throws {
+    @Test func `enrolling a passkey with a faulty answer is recorded and uses the ceremony up`()
+        async throws
+    {
         let realm = try givenPasskeyRealm()
         try await realm.when(enroll(.refused(reason: "signature"))).then(
             refused("signature"), in: ceremony)
@@ -78,12 +80,12 @@ func givenPasskeyRealm(
         }
     }
 
-    @Test func `is refused where another account has the credential`() async throws {
+    @Test func `enrolling a passkey of another account is refused`() async throws {
         try await givenPasskeyRealm().when(enroll()).thenRejected(
             .credentialTaken, whenTaken: Passkey.claim([1, 2, 3]))
     }
 
-    @Test func `needs a realm, a client and an account that may go on`() async throws {
+    @Test func `enrolling a passkey needs an active realm, client and account`() async throws {
         try await given().when(enroll()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(enroll()).thenRejected(.realmDisabled)
         try await givenPasskeyRealm(["native_grants": .null]).when(enroll()).thenRejected(
@@ -100,7 +102,7 @@ func givenPasskeyRealm(
             .notWelcome)
     }
 
-    @Test func `needs a sign-in that is not too old`() async throws {
+    @Test func `enrolling a passkey needs a recent sign-in`() async throws {
         let realm = try givenPasskeyRealm(["recent_sign_in": 60])
         let old = noon.adding(seconds: -60)
         try await realm.when(enroll(signedIn: old)).thenRejected(.signInTooOld(limit: 60))
@@ -117,12 +119,12 @@ func givenPasskeyRealm(
         RenamePasskey(passkey: passkey, account: other, name: name)
     }
 
-    @Test func `keeps the name as something personal`() async throws {
+    @Test func `naming a passkey seals the name as personal`() async throws {
         try await givenRealm().given(enrolled(), in: passkey).when(rename()).then(
             PasskeyEvent.renamed("Phone", account: account), in: passkey)
     }
 
-    @Test func `is for its owner, and with a name that can be shown`() async throws {
+    @Test func `naming a passkey needs its owner and a printable name`() async throws {
         let realm = givenRealm().given(enrolled(), in: passkey)
         try await realm.when(rename(of: client)).thenRejected(.notFound)
         try await realm.when(rename("a\u{202E}b")).thenRejected(
@@ -142,13 +144,13 @@ func givenPasskeyRealm(
             session: SignedIn(client: client, app: nil, at: signedIn), mail: code, now: noon)
     }
 
-    @Test func `frees the credential, and tells the owner`() async throws {
+    @Test func `deleting a passkey releases the credential and notifies the owner`() async throws {
         try await givenRealm().given(enrolled(), in: passkey).when(delete()).then(
             PasskeyEvent.removed(account: account, mail: code), in: passkey,
             releasing: [Passkey.claim([1, 2, 3])])
     }
 
-    @Test func `is for its owner alone, and once`() async throws {
+    @Test func `deleting a passkey works for its owner alone, once`() async throws {
         let realm = givenRealm().given(enrolled(), in: passkey)
         try await realm.when(delete(of: client)).thenRejected(.notFound)
         try await realm.given(PasskeyEvent.removed(account: account, mail: code), in: passkey)
@@ -160,7 +162,7 @@ func givenPasskeyRealm(
         try await givenDisabledRealm().when(delete()).thenRejected(.realmDisabled)
     }
 
-    @Test func `needs a sign-in that is not too old`() async throws {
+    @Test func `deleting a passkey needs a recent sign-in`() async throws {
         try await givenRealm().given(enrolled(), in: passkey)
             .when(delete(signedIn: noon.adding(seconds: -86_400)))
             .thenRejected(.signInTooOld(limit: 86_400))
@@ -214,14 +216,14 @@ func givenPasskeyRealm(
         return decision
     }
 
-    @Test func `opens a session that has the ceremony's name`() async throws {
+    @Test func `redeeming a passkey opens a session with the ceremony's id`() async throws {
         try await givenPasskeyRealm().given(enrolled(), in: passkey).when(redeem(use()))
             .then(opened())
         try await givenPasskeyRealm().given(enrolled(credential(counter: 4)), in: passkey)
             .when(redeem(use(counter: 5))).then(opened(counter: 5))
     }
 
-    @Test func `puts on record whatever was not good`() async throws {
+    @Test func `redeeming a passkey records every refused answer`() async throws {
         let realm = try givenPasskeyRealm()
         try await realm.when(redeem(.refused(reason: "signature", account: account))).then(
             refused("signature"))
@@ -244,8 +246,7 @@ func givenPasskeyRealm(
             .when(redeem(use())).then(refused("enrolled_without_user_verification"))
     }
 
-    @Test func `of what was only remembered and is no more nothing is put on record`() async throws
-    {
+    @Test func `redeeming a passkey from a cache that is stale records nothing`() async throws {
         let realm = try givenPasskeyRealm()
         let gone = realm.given(enrolled(), in: passkey)
             .given(PasskeyEvent.removed(account: account, mail: code), in: passkey)
@@ -256,14 +257,16 @@ func givenPasskeyRealm(
             .when(redeem(use(isRemembered: true))).then(opened())
     }
 
-    @Test func `counts from the last use`() async throws {
+    @Test func `redeeming a passkey checks the counter of the last use`() async throws {
         let realm = try givenPasskeyRealm().given(
             enrolled(), PasskeyEvent.used(counter: 9, isBackedUp: true, at: noon), in: passkey)
         try await realm.when(redeem(use(counter: 9))).then(refused("counter_went_back"))
         try await realm.when(redeem(use(counter: 10))).then(opened(counter: 10))
     }
 
-    @Test func `takes a ceremony once, and gives a repeat a name of its own`() async throws {
+    @Test func `redeeming a passkey uses a ceremony once, and a repeat gets its own id`()
+        async throws
+    {
         let realm = try givenPasskeyRealm().given(enrolled(), in: passkey)
         let terms = SessionTerms(
             account: account, stamp: 0, client: client, clientID: "web", app: nil, scope: [],
@@ -278,23 +281,23 @@ func givenPasskeyRealm(
         }
     }
 
-    @Test func `puts nothing on record for a ceremony that nobody began`() async throws {
+    @Test func `redeeming a passkey with a made-up ceremony records nothing`() async throws {
         try await givenPasskeyRealm().given(enrolled(), in: passkey)
             .when(redeem(use(), in: nil)).thenRejected(.unknownCeremony)
     }
 
-    @Test func `is of the domain that the client has now`() async throws {
+    @Test func `redeeming a passkey needs the client's present domain`() async throws {
         let realm = try givenPasskeyRealm(metadata: ["webauthn_rp_id": "a.acme.example"])
             .given(enrolled(), in: passkey)
         try await realm.when(redeem(use())).then(refused("other_relying_party"))
     }
 
-    @Test func `needs the client's consent`() async throws {
+    @Test func `redeeming a passkey needs the client's permission`() async throws {
         try await givenPasskeyRealm(metadata: ["grant_types": ["refresh_token"]])
             .when(redeem(use())).thenRejected(.unauthorizedClient)
     }
 
-    @Test func `uses the ceremony up, also by asking for a scope in vain`() async throws {
+    @Test func `redeeming a passkey for a refused scope uses the ceremony up`() async throws {
         let realm = try givenPasskeyRealm().given(enrolled(), in: passkey)
         try await realm.when(redeem(use(), scope: ["admin"])).then(refused("scope_refused"))
         try await realm.when(redeem(use(), in: nil, scope: ["admin"]))
@@ -309,7 +312,7 @@ func givenPasskeyRealm(
         PasskeyDomain.id(Identity.Settings(overrides: settings), chosenBy: client)
     }
 
-    @Test func `is the primary one without its port, unless something else is said`() {
+    @Test func `a passkey domain is the primary one without its port, unless set otherwise`() {
         #expect(domain([:]) == nil)
         #expect(domain(["primary_domain": "acme.example:8443"]) == "acme.example")
         #expect(domain(["primary_domain": "localhost:8080"]) == "localhost")
@@ -321,7 +324,7 @@ func givenPasskeyRealm(
         }
     }
 
-    @Test func `is a client's choice where that is at or below it`() {
+    @Test func `a passkey domain of a client must be at or below the realm's`() {
         let settings: JSONObject = [
             "primary_domain": "id.acme.example", "webauthn_rp_id": "shop.example",
         ]
@@ -337,7 +340,7 @@ func givenPasskeyRealm(
         #expect(domain([:], chosenBy: "acme.example") == nil)
     }
 
-    @Test func `and what is set for passkeys are checked when they are set`() throws {
+    @Test func `a passkey domain and its settings are checked when they are set`() throws {
         let cases: [(String, JSON, Bool)] = [
             ("webauthn_rp_id", "acme.example", true), ("webauthn_rp_id", "localhost", true),
             ("webauthn_rp_id", "example", false), ("webauthn_rp_id", "10.0.0.1", false),

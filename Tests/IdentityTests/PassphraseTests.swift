@@ -35,14 +35,16 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
             mail: code, now: noon)
     }
 
-    @Test func `keeps what it is expensive to guess from, and tells its owner`() async throws {
+    @Test func `setting a passphrase stores a memory-hard hash and notifies the owner`()
+        async throws
+    {
         var expected = Decision(wasSet(), in: stream)
         expected.append(AccountEvent.proofsEnded, in: account)
         try await givenAnn().when(set()).then(expected)
         try await givenAnn().given(wasSet("other"), in: stream).when(set()).then(expected)
     }
 
-    @Test func `is refused where it is off, closed, blocked, or too long after signing in`()
+    @Test func `setting a passphrase needs passphrases on, an active account and a recent sign-in`()
         async throws
     {
         try await given().when(set()).thenRejected(.realmNotFound)
@@ -62,7 +64,9 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
             now: noon)
     }
 
-    @Test func `tells its owner, also where passphrases are off by now`() async throws {
+    @Test func `removing a passphrase notifies the owner, also where passphrases are off`()
+        async throws
+    {
         var expected = Decision(
             PassphraseEvent.removed(account: account, mail: code), in: stream)
         expected.append(AccountEvent.proofsEnded, in: account)
@@ -72,7 +76,9 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
         }
     }
 
-    @Test func `is refused where there is none, or whoever asks may not`() async throws {
+    @Test func `removing a passphrase needs one, and an active account with a recent sign-in`()
+        async throws
+    {
         let realm = givenAnn().given(wasSet(), in: stream)
         try await given().when(remove()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(remove()).thenRejected(.realmDisabled)
@@ -108,11 +114,13 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
 
     private var ann: Scenario { givenAnn().given(wasSet(), in: stream) }
 
-    @Test func `opens a session where it is right`() async throws {
+    @Test func `signing in by a passphrase opens a session`() async throws {
         try await ann.when(signIn(.right(hash: kept))).then(opened(), in: browser)
     }
 
-    @Test func `puts a wrong one on record, and forgets it after a right one`() async throws {
+    @Test func `signing in by a wrong passphrase is recorded, and a right one clears the count`()
+        async throws
+    {
         var expected = Decision(PassphraseEvent.refused(at: noon), in: stream, of: account)
         expected.append(refused(), in: browser, of: account)
         try await ann.when(signIn(.wrong(hash: kept))).then(expected)
@@ -122,7 +130,9 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
             .when(signIn(.right(hash: kept))).then(expected)
     }
 
-    @Test func `tells its owner once that guesses rest from now on`() async throws {
+    @Test func `signing in by a passphrase notifies the owner once when guesses lock it`()
+        async throws
+    {
         let guess = SignInBrowser(
             PassphraseProof(mailbox: mailbox, comparison: .wrong(hash: kept), mail: code),
             by: .passphrase, session: browser, digest: try digest(9), now: noon)
@@ -147,7 +157,9 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
         try await realm.when(later).then(expected)
     }
 
-    @Test func `says and records the same where there is nothing to compare with`() async throws {
+    @Test func `signing in by a passphrase answers and records the same without one to compare`()
+        async throws
+    {
         for (realm, whose) in [
             (givenAnn(), account),
             (
@@ -160,7 +172,7 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
         }
     }
 
-    @Test func `does not take what was right of another one than the log has`() async throws {
+    @Test func `signing in by a passphrase that was replaced meanwhile is refused`() async throws {
         for comparison in [
             PassphraseProof.Comparison.right(hash: "older"), .wrong(hash: "older"), .nothing,
         ] {
@@ -172,7 +184,8 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
         ).when(signIn(.right(hash: kept))).then(Decision(refused(), in: browser, of: account))
     }
 
-    @Test func `rests twice as long after each guess, but a quarter of an hour at most`()
+    @Test
+    func `signing in by a passphrase is locked twice as long per guess, at most a quarter hour`()
         async throws
     {
         for (guesses, rest) in [(4, 0), (5, 15), (6, 30), (7, 60), (20, 900), (80, 900)]
@@ -198,14 +211,18 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
         }
     }
 
-    @Test func `asks for the second factor where there is one`() async throws {
+    @Test func `signing in by a passphrase asks for the second factor where there is one`()
+        async throws
+    {
         let factor = try ann.given(
             offered(), confirmed(), in: TwoFactor.stream(of: account))
         try await factor.when(signIn(.right(hash: kept))).then(
             Decision(refused("second_factor_required"), in: browser, of: account))
     }
 
-    @Test func `is for confirmed accounts that are not blocked, where it is on`() async throws {
+    @Test func `signing in by a passphrase needs a confirmed, active account and passphrases on`()
+        async throws
+    {
         try await ann.given(AccountEvent.disabled(), in: account)
             .when(signIn(.right(hash: kept)))
             .then(Decision(refused("account_blocked"), in: browser, of: account))

@@ -33,7 +33,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         return ConfigureProvider(provider)
     }
 
-    @Test func `is configured, changed and removed`() async throws {
+    @Test func `a provider of a realm can be configured, changed and removed`() async throws {
         let there = withProvider(givenRealm())
         try await givenRealm().when(ConfigureProvider(corporate)).then(
             ProviderEvent.configured(corporate), in: Providers.stream)
@@ -52,7 +52,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(RemoveProvider("a")).thenRejected(.realmDisabled)
     }
 
-    @Test func `is refused where something of it cannot be`() async throws {
+    @Test func `an invalid provider is refused`() async throws {
         let wrong: [(String, FieldFault.Reason, (inout Provider) -> Void)] = [
             ("provider", .malformed, { $0.slug = "Corporate" }),
             ("provider", .malformed, { $0.slug = "" }),
@@ -95,7 +95,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             AccountIdentityEvent.chosen(identity, account: Owned.owner), in: place)
     }
 
-    @Test func `is linked to one account, which is one of his there`() async throws {
+    @Test func `a provider's subject is linked to one account, which has one subject there`()
+        async throws
+    {
         #expect(
             try await names(link(), there()) == ["identity.linked", "account_identity.chosen"])
         try await known().when(link()).thenNothing()
@@ -108,7 +110,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             ])
     }
 
-    @Test func `is linked to nobody else, and by no provider that is none`() async throws {
+    @Test func `a provider's subject is linked to no second account, and by no unknown provider`()
+        async throws
+    {
         let bob = AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator,
             person: Person(email: "b@example.org"))
@@ -126,7 +130,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(link()).thenRejected(.realmDisabled)
     }
 
-    @Test func `is let go of`() async throws {
+    @Test func `a provider's subject can be unlinked`() async throws {
         let unlink = UnlinkIdentity(place: place, account: Owned.owner, provider: "corporate")
         #expect(
             try await names(unlink, known()) == ["account_identity.dropped", "identity.unlinked"])
@@ -135,7 +139,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(unlink).thenRejected(.realmDisabled)
     }
 
-    @Test func `signs in with a browser`() async throws {
+    @Test func `a provider's subject signs in with a browser`() async throws {
         func signIn(_ slug: String = "corporate") throws -> SignInBrowser<ProviderProof> {
             SignInBrowser(
                 ProviderProof(
@@ -160,7 +164,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         #expect(try await names(signIn(), again) == refused)
     }
 
-    @Test func `is signed out where the provider's session is over`() async throws {
+    @Test func `a provider's subject is refused once the provider's session ended`() async throws {
         let end = EndUpstreamSession(upstream)
         let terms = BrowserTerms(
             account: Owned.owner, stamp: 0, app: nil, method: .provider, factors: [.provider],
@@ -176,7 +180,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(end).thenRejected(.realmDisabled)
     }
 
-    @Test func `is signed out by a word of the provider that is good once`() async throws {
+    @Test func `a provider's logout token ends sessions once`() async throws {
         let token = UsedLogoutToken(
             issuer: "https://a.example", id: "j1", until: noon.adding(seconds: 60))
         let claim = Claim("logout_token", "17 https://a.example j1", until: token.until)
@@ -210,7 +214,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         identity: identity, upstream: upstream, upstreamName: "s-1", provider: "corporate",
         expiresAt: Owned.now.adding(seconds: 60))
 
-    @Test func `is given out for a provider's word`() async throws {
+    @Test func `a delegated code is issued for a provider's assertion`() async throws {
         let issue = IssueDelegatedCode(code: delegatedCode, terms: terms)
         try await withProvider(givenRealm()).when(issue).then(
             DelegatedCodeEvent.issued(terms), in: delegatedCode)
@@ -219,7 +223,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenDisabledRealm().when(issue).thenRejected(.realmDisabled)
     }
 
-    @Test func `is used up once`() async throws {
+    @Test func `a delegated code is used up once`() async throws {
         let there = givenRealm().given(DelegatedCodeEvent.issued(terms), in: delegatedCode)
         let used = DelegatedCodeEvent.used(installation: .zero)
         try await there.when(UseDelegatedCode(delegatedCode)).then(used, in: delegatedCode)
@@ -249,7 +253,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             DelegatedCodeEvent.issued(terms), in: delegatedCode)
     }
 
-    @Test func `COZ-18 gives everything to a certified app alone`() async throws {
+    @Test func `COZ-18: a delegated code gives all scopes to a certified app alone`() async throws {
         let common = [
             "delegated_code.used", "upstream_session.used", "installation_upstream.bound",
             "client.adopted", "owner.device_added",
@@ -263,7 +267,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             try await names(signIn(.token(other, terms)), there()).last == "session_code.issued")
     }
 
-    @Test func `COZ-18 is refused on record, and not used up by that`() async throws {
+    @Test func `COZ-18: a refused delegated code is recorded and not used up`() async throws {
         let refused = ["session.refused"]
         #expect(try await names(signIn(.code(nil)), there()) == refused)
         #expect(try await names(signIn(.token(other, nil)), there()) == refused)
@@ -291,7 +295,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await givenRealm().when(signIn()).thenRejected(.notOffered)
     }
 
-    @Test func `COZ-18 asks for the mailed code where the owner wants one`() async throws {
+    @Test func `COZ-18: a delegated code asks for the mailed code where the owner turned it on`()
+        async throws
+    {
         let wary = try await there().given(
             OwnerEvent.mailedCodesChanged(isNeeded: true), in: Owner.stream)
         #expect(try await names(signIn(), wary) == ["mailed_code.issued"])

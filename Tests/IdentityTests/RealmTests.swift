@@ -5,12 +5,12 @@ import LogTesting
 import Testing
 
 @Suite struct `Creating a realm` {
-    @Test func `opens it`() async throws {
+    @Test func `creating a realm enables it`() async throws {
         try await given().when(CreateRealm(displayName: "Acme"))
             .then(RealmEvent.created(displayName: "Acme"), in: Realm.stream)
     }
 
-    @Test func `is refused where there is one already`() async throws {
+    @Test func `creating a realm that exists is refused`() async throws {
         try await givenRealm().when(CreateRealm(displayName: "Acme")).thenRejected(.alreadyExists)
     }
 
@@ -20,14 +20,16 @@ import Testing
             ("a\u{202E}b", .malformed),
             (String(repeating: "é", count: 201), .tooLong(limit: 200)),
         ] as [(String, FieldFault.Reason)])
-    func `is refused with a bad name`(name: String, reason: FieldFault.Reason) async throws {
+    func `creating a realm is refused with an invalid name`(name: String, reason: FieldFault.Reason)
+        async throws
+    {
         try await given().when(CreateRealm(displayName: name))
             .thenRejected(.invalid(FieldFault("display_name", reason)))
     }
 }
 
 @Suite struct `Disabling and enabling a realm` {
-    @Test func `closes it and opens it`() async throws {
+    @Test func `disabling a realm closes it, and enabling opens it`() async throws {
         try await givenRealm().when(DisableRealm()).then(RealmEvent.disabled, in: Realm.stream)
         try await givenDisabledRealm().when(EnableRealm())
             .then(RealmEvent.enabled, in: Realm.stream)
@@ -35,19 +37,19 @@ import Testing
             .when(DisableRealm()).then(RealmEvent.disabled, in: Realm.stream)
     }
 
-    @Test func `changes nothing twice`() async throws {
+    @Test func `disabling or enabling a realm twice appends nothing`() async throws {
         try await givenDisabledRealm().when(DisableRealm()).thenNothing()
         try await givenRealm().when(EnableRealm()).thenNothing()
     }
 
-    @Test func `needs a realm`() async throws {
+    @Test func `disabling and enabling a realm needs a realm`() async throws {
         try await given().when(DisableRealm()).thenRejected(.notFound)
         try await given().when(EnableRealm()).thenRejected(.notFound)
     }
 }
 
 @Suite struct `Setting a realm's settings` {
-    @Test func `changes what differs and nothing else`() async throws {
+    @Test func `setting a realm's settings changes only what differs`() async throws {
         let changed = RealmEvent.settingsChanged(["native_grants": true, "otp_attempts": 5])
         try await givenRealm().when(
             SetRealmSettings([
@@ -60,12 +62,12 @@ import Testing
             .then(RealmEvent.settingsChanged(["native_grants": .null]), in: Realm.stream)
     }
 
-    @Test func `appends nothing where all is so already`() async throws {
+    @Test func `setting a realm's settings without a difference appends nothing`() async throws {
         try await givenRealm().when(SetRealmSettings([:])).thenNothing()
         try await givenRealm().when(SetRealmSettings(["display_name": "Acme"])).thenNothing()
     }
 
-    @Test func `needs an open realm`() async throws {
+    @Test func `setting a realm's settings needs an enabled realm`() async throws {
         try await given().when(SetRealmSettings(["native_grants": true])).thenRejected(.notFound)
         try await givenDisabledRealm().when(SetRealmSettings(["native_grants": true]))
             .thenRejected(.disabled)
@@ -128,7 +130,7 @@ import Testing
             ("primary_domain", "Example.org", .malformed),
             ("primary_domain", "*.example.org", .malformed),
         ] as [(String, JSON, FieldFault.Reason)])
-    func `names the field at fault`(
+    func `setting a realm's settings names the field at fault`(
         name: String, value: JSON, reason: FieldFault.Reason
     ) async throws {
         try await givenRealm().when(SetRealmSettings([name: value, "mail_from_name": "Acme"]))
@@ -145,19 +147,19 @@ import Testing
                 ["oauth-token": ["client": .null, "source": ["amount": 0, "seconds": 1]]]
             ),
         ] as [(String, JSON)])
-    func `takes what is right`(name: String, value: JSON) async throws {
+    func `setting a realm's settings takes valid values`(name: String, value: JSON) async throws {
         try await givenRealm().when(SetRealmSettings([name: value]))
             .then(RealmEvent.settingsChanged([name: value]), in: Realm.stream)
     }
 }
 
 @Suite struct `Erasing a subject` {
-    @Test func `is put on record in the realm`() async throws {
+    @Test func `erasing a subject is recorded in the realm`() async throws {
         try await givenRealm().when(EraseSubject(subject: client))
             .then(RealmEvent.subjectErased(client), in: Realm.stream)
     }
 
-    @Test func `is put on record once`() async throws {
+    @Test func `erasing a subject is recorded once`() async throws {
         try await givenRealm().given(RealmEvent.subjectErased(client), in: Realm.stream)
             .when(EraseSubject(subject: client)).thenNothing()
         try await givenRealm().given(RealmEvent.subjectErased(client), in: Realm.stream)
@@ -168,7 +170,7 @@ import Testing
             .when(EraseSubject(subject: client)).thenNothing()
     }
 
-    @Test func `needs a realm`() async throws {
+    @Test func `erasing a subject needs a realm`() async throws {
         try await given().when(EraseSubject(subject: client)).thenRejected(.notFound)
     }
 }
@@ -176,7 +178,9 @@ import Testing
 @Suite struct `Accepting a loss of the log` {
     private let loss = AcceptedLoss(size: 97, epoch: 2, sealed: 46, head: 51)
 
-    @Test func `is put on record once, with what is given up`() async throws {
+    @Test func `accepting a loss of the log is recorded once with the positions given up`()
+        async throws
+    {
         try await givenRealm().when(AcceptLoss(loss))
             .then(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
         try await givenRealm().given(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)

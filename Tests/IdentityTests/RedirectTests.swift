@@ -25,11 +25,12 @@ import Testing
             "https://192.0.2.7/b", "https://my_app.a-b.example/b", "https://a.example/%20%7e%c3%bc",
             "https://a1.2b.example/b", "https://localhost/b",
         ])
-    func `may lead to the client`(uri: String) {
+    func `a redirect URI of a valid form is accepted`(uri: String) {
         #expect(fault(uri) == nil)
     }
 
-    @Test func `VOO-03: of an app that cannot be changed has any scheme that no browser runs`() {
+    @Test
+    func `VOO-03: a redirect URI of an app in the field has any scheme that browsers do not run`() {
         for uri in ["lowco://login_callback", "myapp.scheme.demo://code_callback"] {
             #expect(fault(uri, ["profile": "voo"]) == nil, "\(uri)")
         }
@@ -85,11 +86,11 @@ import Testing
             ("https://\(String(repeating: "a", count: 64)).example/", .impossibleHost),
             ("ftp://a.example/b", .unsafeScheme), ("blob:https://a.example/b", .unsafeScheme),
         ] as [(String, FieldFault.Reason)])
-    func `may lead nowhere else`(uri: String, reason: FieldFault.Reason) {
+    func `a redirect URI of any other form is refused`(uri: String, reason: FieldFault.Reason) {
         #expect(fault(uri) == FieldFault("redirect_uris", reason, at: 0))
     }
 
-    @Test func `has a bounded length`() {
+    @Test func `a redirect URI has a bounded length`() {
         let long = "https://a.example/" + String(repeating: "a", count: 1_982)
         #expect(fault(long) == nil)
         #expect(fault(long + "a") == FieldFault("redirect_uris", .tooLong(limit: 2_000), at: 0))
@@ -101,7 +102,7 @@ import Testing
     private let alphabet = Array(":/?#[]@%.-0aAz:/\\ \n\u{e9}\u{1F600}*")
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `is judged and never ends the process`(seed: UInt64) {
+    func `any text as a URI, a host or a name is judged without a crash`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var judged = 0
         for _ in 0..<20_000 {
@@ -130,7 +131,9 @@ import Testing
         "http://127.0.0.1:65535/back", "http://[::1]/six", "http://[::1]:9/six",
         "http://localhost:3000/back", "org.example.app:/back",
     ])
-    func `goes to what was registered, at any port of a loopback address`(uri: String) {
+    func `an authorization response goes to a registered URI, at any port of a loopback address`(
+        uri: String
+    ) {
         #expect(RedirectRule.leads(uri, to: registered))
     }
 
@@ -147,7 +150,7 @@ import Testing
         "http://localhost:3001/back", "org.example.app:/back/", "org.example.app://back",
         "org.example.other:/back",
     ])
-    func `goes nowhere else`(uri: String) {
+    func `an authorization response to an unregistered URI is refused`(uri: String) {
         #expect(!RedirectRule.leads(uri, to: registered))
     }
 }

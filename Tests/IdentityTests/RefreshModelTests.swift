@@ -121,7 +121,9 @@ private struct Holder {
     }
 
     @Test(arguments: 0..<10)
-    func `never ends for what its owner lost`(block: Int) async throws {
+    func `a family of refresh tokens never ends by answers that its owner lost`(block: Int)
+        async throws
+    {
         for seed in 0..<200 {
             var random = SeededRandom(seed: UInt64(block * 1000 + seed))
             let family = try Family()
@@ -142,7 +144,7 @@ private struct Holder {
         var cut = 0
     }
 
-    @Test func `of two who hold tokens of it shows the thief when its owner comes next`()
+    @Test func `a family of refresh tokens with a thief ends when its owner refreshes next`()
         async throws
     {
         var sightings = Sightings()

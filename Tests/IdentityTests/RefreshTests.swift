@@ -17,7 +17,9 @@ import Values
                 resources: resources, session: UUID.zero, now: at))
     }
 
-    @Test func `is refused where the app wants more by now than was shown`() async throws {
+    @Test func `redeeming a refresh token is refused where the app now demands a higher level`()
+        async throws
+    {
         try await given()
             .given(
                 RealmEvent.settingsChanged(["sign_in_level": "multi"]), in: Realm.stream
@@ -34,14 +36,16 @@ import Values
         return events.reduce(realm) { $0.given($1, in: session) }
     }
 
-    @Test func `gives the next one`() async throws {
+    @Test func `redeeming a refresh token gives the next one`() async throws {
         try await given().when(refresh(0))
             .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
     }
 
     private let reuse = Decision(SessionEvent.ended(.reuse), in: session, of: account)
 
-    @Test func `gives the same successor again for a moment, and a new one after it`() async throws
+    @Test
+    func `redeeming a refresh token again within the leeway gives the same successor, later a new`()
+        async throws
     {
         let realm = try given(.refreshed(generation: 1, at: noon))
         try await realm.when(refresh(0, at: noon.adding(seconds: 9))).thenNothing()
@@ -50,7 +54,7 @@ import Values
             .then(SessionEvent.refreshed(generation: 2, at: late, parent: 0), in: session)
     }
 
-    @Test func `ends the family when the successor is void that comes`() async throws {
+    @Test func `redeeming a void successor ends the family`() async throws {
         let late = noon.adding(seconds: 60)
         let realm = try given(
             .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: late, parent: 0))
@@ -68,7 +72,8 @@ import Values
         try await confirmed.when(refresh(2, at: late)).thenNothing()
     }
 
-    @Test func `ends the family when a token is repeated later than the realm allows`() async throws
+    @Test func `redeeming a refresh token again after the late-repeat time ends the family`()
+        async throws
     {
         let realm = try given(.refreshed(generation: 1, at: noon))
         let day = noon.adding(seconds: 86_400)
@@ -89,7 +94,9 @@ import Values
         try await strict.when(refresh(0, at: noon.adding(seconds: 10))).then(reuse)
     }
 
-    @Test func `of the profile voo ends the family whenever it comes again`() async throws {
+    @Test func `redeeming a refresh token twice in the profile voo always ends the family`()
+        async throws
+    {
         let realm = try given(.refreshed(generation: 1, at: noon), metadata: ["profile": "voo"])
         for seconds in [0, 9, 10, 3600] as [Int64] {
             try await realm.when(refresh(0, at: noon.adding(seconds: seconds))).then(reuse)
@@ -98,7 +105,7 @@ import Values
             .then(SessionEvent.refreshed(generation: 2, at: noon), in: session)
     }
 
-    @Test func `that is repeated late keeps the key that the family was bound to`() async throws {
+    @Test func `redeeming a refresh token late keeps the family's bound key`() async throws {
         let realm = try given(.refreshed(generation: 1, at: noon, key: "k1"))
         let late = noon.adding(seconds: 60)
         var again = refresh(0, at: late)
@@ -119,7 +126,7 @@ import Values
         }
     }
 
-    @Test func `without leeway ends the family also for one that came before and is decided later`()
+    @Test func `redeeming a refresh token twice at once without leeway ends the family`()
         async throws
     {
         try await given(.refreshed(generation: 1, at: noon.adding(seconds: 1)))
@@ -128,13 +135,18 @@ import Values
                 Decision(SessionEvent.ended(.reuse), in: session, of: account))
     }
 
-    @Test func `ends the family at once when the successor was used`() async throws {
+    @Test func `redeeming a refresh token whose successor was used ends the family at once`()
+        async throws
+    {
         try await given(.refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
             .when(refresh(0)).then(
                 Decision(SessionEvent.ended(.reuse), in: session, of: account))
     }
 
-    @Test func `ends the family from where it came, and does nothing more after it`() async throws {
+    @Test
+    func `redeeming a refresh token twice ends the family with the place, and then does nothing`()
+        async throws
+    {
         let place = SignInPlace(source: "there", device: "Linux")
         var again = refresh(0)
         again.request.from = place
@@ -146,7 +158,9 @@ import Values
             .thenRejected(.invalidRefreshToken)
     }
 
-    @Test func `ends the family, whatever else is wrong with what is asked`() async throws {
+    @Test func `redeeming a refresh token twice ends the family also in a faulty request`()
+        async throws
+    {
         let realm = try given(
             .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
         let ended = Decision(SessionEvent.ended(.reuse), in: session, of: account)
@@ -165,7 +179,9 @@ import Values
         }
     }
 
-    @Test func `is refused when anything about it is over`() async throws {
+    @Test func `redeeming a refresh token is refused once its account, client or session is over`()
+        async throws
+    {
         try await given(.ended(.revoked)).when(refresh(0)).thenRejected(.invalidRefreshToken)
         try await given().given(AccountEvent.stampRotated(), in: account).when(refresh(0))
             .thenRejected(.invalidRefreshToken)
@@ -181,7 +197,7 @@ import Values
             .thenRejected(.invalidClient)
     }
 
-    @Test func `may ask for less, and never for more`() async throws {
+    @Test func `redeeming a refresh token may narrow the scope and never widen it`() async throws {
         try await given().when(refresh(0, scope: ["openid"]))
             .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
         try await given().when(refresh(0, scope: ["openid", "email"])).thenRejected(.widerScope)

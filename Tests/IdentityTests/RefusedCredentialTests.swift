@@ -17,7 +17,9 @@ import Values
     }
 
     @Test(arguments: AdminRefusalReason.allCases)
-    func `is on record, some times an hour and no more`(reason: AdminRefusalReason) async throws {
+    func `a refused admin key is recorded a bounded number of times an hour`(
+        reason: AdminRefusalReason
+    ) async throws {
         let isKnown = reason != .unknown
         let stream = AdminRefusals.stream(of: key, isKnown: isKnown, at: now)
         let command = RecordRefusedKey(key: key, reason: reason, now: now)
@@ -34,7 +36,7 @@ import Values
             in: AdminRefusals.stream(of: key, isKnown: isKnown, at: later.now))
     }
 
-    @Test func `is not hidden behind keys that somebody made up`() {
+    @Test func `a refused admin key is recorded also among many made-up ones`() {
         let other = UUID(high: 9, low: 9)
         #expect(
             AdminRefusals.stream(of: key, isKnown: false, at: now)
@@ -84,7 +86,7 @@ import Values
         RecordRefusedRefresh.attempt(with: session, at: now.adding(seconds: seconds))
     }
 
-    @Test func `is on record with what is the matter`() async throws {
+    @Test func `a refused refresh token is recorded with the reason`() async throws {
         let ended = SessionEvent.ended(.loggedOut)
         try await given(opened(), ended).when(command())
             .then(refused("session_ended"), in: attempt())
@@ -101,7 +103,7 @@ import Values
             .when(command()).then(refused("account_blocked"), in: attempt())
     }
 
-    @Test func `is on record once an hour`() async throws {
+    @Test func `a refused refresh token is recorded once an hour`() async throws {
         let ended = SessionEvent.ended(.loggedOut)
         let known = given(opened(), ended).given(refused("session_ended"), in: attempt())
         try await known.when(command(after: 1)).thenRejected(.enough)
@@ -109,7 +111,7 @@ import Values
             .then(refused("session_ended"), in: attempt(after: 3600))
     }
 
-    @Test func `is nobody's where there is no such session`() async throws {
+    @Test func `a refused refresh token of an unknown session is not recorded`() async throws {
         try await LogTesting.given().when(command()).thenRejected(.unknownSession)
     }
 }

@@ -16,19 +16,19 @@ private let claim = Claim("client_id", "web")
             secret: secret ? try digest(1) : nil)
     }
 
-    @Test func `lets it ask for tokens and takes its client id`() async throws {
+    @Test func `registering a client claims its client id`() async throws {
         try await givenRealm().when(register())
             .then(registered(secret: try digest(1)), in: client, taking: [claim])
         try await givenRealm().when(register(nativeMetadata, secret: false))
             .then(registered(nativeMetadata, secret: nil), in: client, taking: [claim])
     }
 
-    @Test func `needs an open realm`() async throws {
+    @Test func `registering a client needs an enabled realm`() async throws {
         try await given().when(register()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(register()).thenRejected(.realmDisabled)
     }
 
-    @Test func `is refused under an id or a client id that is taken`() async throws {
+    @Test func `registering a client is refused under a taken id or client id`() async throws {
         try await givenRealm().given(registered(secret: nil), in: client).when(register())
             .thenRejected(.idTaken)
         try await givenRealm().given(registered(secret: nil), ClientEvent.deleted, in: client)
@@ -41,14 +41,15 @@ private let claim = Claim("client_id", "web")
             ("", .missing), ("a b", .malformed), ("a/b", .malformed), ("é", .malformed),
             ("a:b", .malformed), (String(repeating: "a", count: 129), .tooLong(limit: 128)),
         ] as [(String, FieldFault.Reason)])
-    func `is refused with a bad client id`(
+    func `registering a client is refused with an invalid client id`(
         clientID: String, reason: FieldFault.Reason
     ) async throws {
         try await givenRealm().when(register(clientID: clientID))
             .thenRejected(.invalid(FieldFault("client_id", reason)))
     }
 
-    @Test func `is refused where the body names another client`() async throws {
+    @Test func `registering a client is refused where the body names another client`() async throws
+    {
         var metadata = webMetadata
         metadata["client_id"] = "web"
         try await givenRealm().when(register(metadata))
@@ -60,7 +61,9 @@ private let claim = Claim("client_id", "web")
         }
     }
 
-    @Test func `needs a secret exactly where the client shows one`() async throws {
+    @Test func `registering a client needs a secret exactly where its authentication uses one`()
+        async throws
+    {
         try await givenRealm().when(register(secret: false)).thenRejected(
             .invalid(FieldFault("client_secret", .needed(by: "token_endpoint_auth_method"))))
         try await givenRealm().when(register(nativeMetadata)).thenRejected(
@@ -73,7 +76,7 @@ private let claim = Claim("client_id", "web")
             ClientMetadata.authenticationMethod(askedFor: ["token_endpoint_auth_method": 1]) == nil)
     }
 
-    @Test func `can bind it to an app that is there`() async throws {
+    @Test func `registering a client can bind it to an existing app`() async throws {
         var metadata = webMetadata
         metadata["app_id"] = .string(app.description)
         let created = AppEvent.created(slug: "shop", name: "Shop")
@@ -86,7 +89,7 @@ private let claim = Claim("client_id", "web")
             .thenRejected(.invalid(gone))
     }
 
-    @Test func `seals who answers for it under the client's own key`() throws {
+    @Test func `registering a client seals its contacts under the client's own key`() throws {
         var metadata = webMetadata
         metadata["contacts"] = ["ada@example.org"]
         let event = NewEvent(try registered(metadata, secret: nil), in: client)
@@ -96,7 +99,7 @@ private let claim = Claim("client_id", "web")
         #expect(NewEvent(try registered(secret: nil), in: client).subject == nil)
     }
 
-    @Test func `survives that they are forgotten`() async throws {
+    @Test func `registering a client survives the erasure of its contacts`() async throws {
         var metadata = webMetadata
         metadata["contacts"] = ["ada@example.org"]
         let log = MemoryLog()

@@ -28,7 +28,7 @@ private let pairwise: JSONObject = [
         return UpdateOwnClient(id: client, metadata: metadata, sectorPlaces: listed)
     }
 
-    @Test func `lists all places that it is sent to`() async throws {
+    @Test func `a sector identifier document must list all redirect URIs`() async throws {
         try await open.when(register(places + ["https://three.example/"]))
             .then(
                 try registered(
@@ -36,7 +36,9 @@ private let pairwise: JSONObject = [
                 in: client, taking: [Claim("client_id", "web")])
     }
 
-    @Test func `is refused where it lists them not, or nothing is there`() async throws {
+    @Test func `a sector identifier document that is missing or incomplete is refused`()
+        async throws
+    {
         let name = "sector_identifier_uri"
         try await open.when(register(nil))
             .thenRejected(.refused(.invalid(FieldFault(name, .notFound))))
@@ -51,7 +53,7 @@ private let pairwise: JSONObject = [
         try await made.when(update(places)).thenNothing()
     }
 
-    @Test func `is needed where a client is sent to several hosts`() async throws {
+    @Test func `a sector identifier is needed for redirect URIs at several hosts`() async throws {
         var metadata = pairwise
         metadata["sector_identifier_uri"] = nil
         try await open.when(register(nil, metadata)).thenRejected(

@@ -12,7 +12,7 @@ import Testing
         return realm
     }
 
-    @Test func `hold their defaults until they are set, and again when they are unset`() {
+    @Test func `settings have their defaults until they are set and after they are unset`() {
         let fresh = realm().settings
         #expect(fresh[SettingCatalogue.displayName] == "Acme")
         #expect(fresh[SettingCatalogue.nativeGrants] == false)
@@ -38,7 +38,7 @@ import Testing
         #expect(unset[SettingCatalogue.registration] == .inviteCode)
     }
 
-    @Test func `of an app come before those of the realm`() {
+    @Test func `settings of an app precede those of the realm`() {
         var app = App()
         app.apply(.created(slug: "shop", name: "Shop"))
         app.apply(.updated(.init(settings: ["native_grants": true])))
@@ -62,20 +62,20 @@ import Testing
             ([:], ["native_grants": true, "registration": "off"], .off),
             (["registration": "off"], ["registration": "jit_on_otp"], .jitOnOTP),
         ] as [(JSONObject, JSONObject, RegistrationPosture)])
-    func `say of an app who may join: itself, else the realm, else its default`(
+    func `settings of who may join come from the app, else the realm, else the default`(
         realm changes: JSONObject, app own: JSONObject, posture: RegistrationPosture
     ) {
         let settings = realm(changes).settings.overlaid(by: Identity.Settings(overrides: own))
         #expect(settings[SettingCatalogue.registration] == posture)
     }
 
-    @Test func `that nobody knows any more do no harm`() {
+    @Test func `settings that are no longer known do no harm`() {
         let settings = realm(["gone_since": [1, 2], "otp_attempts": "text"]).settings
         #expect(settings[SettingCatalogue.otpAttempts] == 3)
         #expect(settings.all["gone_since"] == nil)
     }
 
-    @Test func `have a name, a line of help and a default that they would take`() throws {
+    @Test func `settings have a name, a line of help and a valid default`() throws {
         var names: Set<String> = []
         for setting in SettingCatalogue.all {
             #expect(names.insert(setting.name).inserted)
@@ -88,7 +88,7 @@ import Testing
         #expect(names.count == realm().settings.all.count)
     }
 
-    @Test func `say in their schema what they take`() {
+    @Test func `settings have a schema of their values`() {
         let schema = SettingCatalogue.schema(perApp: false)
         #expect(schema["additionalProperties"] == false)
         let attempts = schema["properties"]?["otp_attempts"]
@@ -103,7 +103,7 @@ import Testing
         #expect(perApp["properties"]?["code_lifetime"] == nil)
     }
 
-    @Test func `show help that a person can use`() throws {
+    @Test func `settings have help in plain words`() throws {
         let leeway = try #require(SettingCatalogue.find("refresh_token_leeway"))
         #expect(
             leeway.help

@@ -50,13 +50,13 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             now: at)
     }
 
-    @Test func `mails one to whoever holds the mailbox`() async throws {
+    @Test func `requesting a code mails it to the mailbox's account`() async throws {
         try await givenNativeRealm([:]).given(registeredAccount(), in: account)
             .given(MailboxEvent.assigned(account), in: mailbox)
             .when(request()).then(issued(.signIn), in: mailbox)
     }
 
-    @Test func `calls nobody who has an account by a name that was typed`() async throws {
+    @Test func `requesting a code never addresses an account by the typed name`() async throws {
         let mallory = Person(
             email: "ann@example.org", firstName: "Mallory", lastName: "Evil", language: "de")
         for isConfirmed in [true, false] {
@@ -70,7 +70,8 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         }
     }
 
-    @Test func `mails one to a stranger only where and how the realm lets people join`()
+    @Test
+    func `requesting a code for a new address mails where and how the realm lets people join`()
         async throws
     {
         let routes: [(String, RequestOTP.Route, Bool)] = [
@@ -86,7 +87,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         }
     }
 
-    @Test func `does nothing at the route to register, where people do not join there`()
+    @Test func `requesting a code at the registration route does nothing where people cannot join`()
         async throws
     {
         for posture in ["off", "jit_on_otp", "invite_code", "explicit_endpoint"] {
@@ -110,7 +111,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         }
     }
 
-    @Test func `only says that it would let somebody join, where that is all that was asked`()
+    @Test func `requesting a code can only tell whether a person could join`()
         async throws
     {
         var command = try request()
@@ -121,14 +122,14 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .when(command).then(issued(.signIn), in: mailbox)
     }
 
-    @Test func `mails nothing to an account that is disabled`() async throws {
+    @Test func `requesting a code for a disabled account mails nothing`() async throws {
         try await givenNativeRealm().given(
             registeredAccount(), AccountEvent.disabled(), in: account
         )
         .given(MailboxEvent.assigned(account), in: mailbox).when(request()).thenNothing()
     }
 
-    @Test func `mails another one no sooner than the realm says, unless the first was used`()
+    @Test func `requesting a code again mails no sooner than allowed, unless it was used`()
         async throws
     {
         let realm = try givenNativeRealm().given(issued(), in: mailbox)
@@ -140,7 +141,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     }
 
     @Test
-    func `puts on record under which names a code is asked for again before another is mailed`()
+    func `requesting a code under other names is recorded before another one is mailed`()
         async throws
     {
         let mallory = Person(email: "ann@example.org", firstName: "Mallory", lastName: "Evil")
@@ -179,7 +180,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .when(request()).then(issued(), in: mailbox)
     }
 
-    @Test func `is refused where the realm has no native grants, or a name is missing`()
+    @Test func `requesting a code needs native grants and the demanded names`()
         async throws
     {
         try await givenRealm().when(request()).thenRejected(.nativeGrantsDisabled)
@@ -190,7 +191,9 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .invalid(FieldFault("email", .malformed)))
     }
 
-    @Test func `rests after too many wrong guesses, whatever the code`() async throws {
+    @Test func `requesting a code is locked after too many wrong guesses at any codes`()
+        async throws
+    {
         var realm = try givenNativeRealm()
         for guess in 0..<10 {
             realm = realm.given(
@@ -242,7 +245,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         )
     }
 
-    @Test func `makes an account for whoever proves a new mailbox`() async throws {
+    @Test func `redeeming a code creates an account for a confirmed new mailbox`() async throws {
         let realm = try givenNativeRealm().given(issued(), in: mailbox)
         try await realm.when(redeem(scope: ["openid", "offline_access"])).then(
             decided(
@@ -251,7 +254,8 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 (opened(scope: ["openid", "offline_access"], offline: true), session)))
     }
 
-    @Test func `gives an account the names of the person who redeems the code, or none`()
+    @Test
+    func `redeeming a code gives the account the names of the person who redeems it, or none`()
         async throws
     {
         let mallory = Person(email: "ann@example.org", firstName: "Mallory", lastName: "Evil")
@@ -289,7 +293,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         #expect(JoinerNames(firstName: "A\nnn", lastName: nil) == nil)
     }
 
-    @Test func `gives nothing to a client whose app is gone`() async throws {
+    @Test func `redeeming a code gives nothing to a client whose app was deleted`() async throws {
         let metadata: JSONObject = ["app_id": .string(app.description)]
         try await givenNativeRealm(metadata: metadata)
             .given(AppEvent.created(slug: "shop", name: "Shop"), AppEvent.deleted, in: app)
@@ -297,7 +301,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .when(redeem()).thenRejected(.invalidClient)
     }
 
-    @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
+    @Test func `redeeming a code signs in and confirms the mailbox`() async throws {
         let held = try givenNativeRealm().given(MailboxEvent.assigned(account), in: mailbox)
         let realm = held.given(try issued(.signIn), in: mailbox)
         try await held.given(issued(.signIn, generation: 1), in: mailbox)
@@ -311,7 +315,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                     (AccountEvent.mailboxConfirmed, account), (opened(), session)))
     }
 
-    @Test func `puts a wrong guess on record, and takes no more than three`() async throws {
+    @Test func `redeeming a wrong code is recorded, three times at most`() async throws {
         let wrong = MailboxEvent.codeRefused(code, at: noon)
         var realm = try givenNativeRealm().given(issued(), in: mailbox)
         for _ in 0..<3 {
@@ -322,7 +326,9 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         try await realm.when(redeem()).then(decided(refused()))
     }
 
-    @Test func `takes no code that is used, expired, or was never mailed`() async throws {
+    @Test func `redeeming a code that is used, expired or was never mailed is refused`()
+        async throws
+    {
         let realm = try givenNativeRealm()
         try await realm.when(redeem()).then(decided(refused()))
         try await realm.given(issued(), MailboxEvent.codeRedeemed(code), in: mailbox)
@@ -331,7 +337,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .when(redeem(at: noon.adding(seconds: 600))).then(decided(refused()))
     }
 
-    @Test func `uses the code up for an account that may not sign in`() async throws {
+    @Test func `redeeming a code of a blocked account uses it up`() async throws {
         let held = try givenNativeRealm().given(MailboxEvent.assigned(account), in: mailbox)
             .given(registeredAccount(), AccountEvent.disabled(), in: account)
         // One from before is worth nothing.
@@ -345,7 +351,9 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 refused("account_blocked", account: account)))
     }
 
-    @Test func `is not enough where an app wants more than one factor`() async throws {
+    @Test func `redeeming a code is not enough where an app demands more than one factor`()
+        async throws
+    {
         let strong = RealmEvent.settingsChanged(["sign_in_level": "multi"])
         let verdict = try await givenNativeRealm().given(strong, in: Realm.stream)
             .given(MailboxEvent.assigned(account), issued(.signIn), in: mailbox)
@@ -356,13 +364,13 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 refused("stronger_sign_in_needed", account: account)))
     }
 
-    @Test func `makes no account with a code that was mailed to sign in`() async throws {
+    @Test func `redeeming a code that was mailed to sign in creates no account`() async throws {
         try await givenNativeRealm()
             .given(issued(.signIn), MailboxEvent.released(account), in: mailbox)
             .when(redeem()).then(decided(refused()))
     }
 
-    @Test func `needs the realm's and the client's consent`() async throws {
+    @Test func `redeeming a code needs the realm's and the client's permission`() async throws {
         try await givenNativeRealm(metadata: ["grant_types": ["refresh_token"]])
             .given(issued(), in: mailbox).when(redeem()).thenRejected(.unauthorizedClient)
         try await givenRealm().given(registered(nativeMetadata, secret: nil), in: client)

@@ -22,12 +22,12 @@ func signingKey(_ id: String, _ algorithm: String = "ES256") -> NewSigningKey {
         events.reduce(givenRealm()) { $0.given($1, in: SigningKeys.stream) }
     }
 
-    @Test func `makes the first key sign at once`() async throws {
+    @Test func `rotating the signing key makes a first key sign at once`() async throws {
         try await givenRealm().when(rotate("a"))
             .then(decided(.published(signingKey("a")), .activated("a")))
     }
 
-    @Test func `lets a key be known before it signs, and after`() async throws {
+    @Test func `rotating the signing key publishes a key before it signs and after`() async throws {
         let first = given(.published(signingKey("a")), .activated("a"))
         try await first.when(rotate("b")).then(decided(.published(signingKey("b"))))
         let second = first.given(
@@ -36,7 +36,7 @@ func signingKey(_ id: String, _ algorithm: String = "ES256") -> NewSigningKey {
             decided(.retired("a", at: noon), .activated("b"), .published(signingKey("c"))))
     }
 
-    @Test func `removes what nobody can need any more, and leaves other algorithms alone`()
+    @Test func `rotating the signing key removes expired keys and leaves other algorithms alone`()
         async throws
     {
         let keys = given(
@@ -49,7 +49,7 @@ func signingKey(_ id: String, _ algorithm: String = "ES256") -> NewSigningKey {
             .then(decided(.published(signingKey("c"))))
     }
 
-    @Test func `needs an open realm and an id of its own`() async throws {
+    @Test func `rotating the signing key needs an enabled realm and a new id`() async throws {
         try await given(.published(signingKey("a"))).when(rotate("a")).thenRejected(.idTaken)
         try await givenDisabledRealm().when(rotate("a")).thenRejected(.realmDisabled)
         try await LogTesting.given().when(rotate("a")).thenRejected(.realmNotFound)

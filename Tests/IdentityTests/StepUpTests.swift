@@ -26,7 +26,7 @@ private let stronger = UUID(high: 71, low: 71)
         .refused(RefusedBrowser(method: .code, reason: reason, account: account))
     }
 
-    @Test func `opens a stronger session in the place of the one that there was`() async throws {
+    @Test func `stepping up opens a stronger session in place of the present one`() async throws {
         var decision = Decision(TwoFactorEvent.used(step: 101), in: factor)
         var terms = try browserTerms(factors: [.mailedCode, .multiple])
         terms.line = browser
@@ -35,13 +35,13 @@ private let stronger = UUID(high: 71, low: 71)
         try await givenAnn().when(try stepUp(try typed(101))).then(decision)
     }
 
-    @Test func `is refused where it is wrong, and that counts as a guess`() async throws {
+    @Test func `stepping up with a wrong factor is refused and counts as a guess`() async throws {
         var decision = Decision(TwoFactorEvent.refused(at: noon), in: factor)
         decision.append(refused("invalid_second_factor"), in: stronger, of: account)
         try await givenAnn().when(try stepUp(try typed())).then(decision)
     }
 
-    @Test func `is refused without a session that goes on, or a factor to show`() async throws {
+    @Test func `stepping up needs a living session and a second factor`() async throws {
         let good = try typed(101)
         let no = refused("invalid_code")
         let plain = givenRealm().given(registeredAccount(), in: account)

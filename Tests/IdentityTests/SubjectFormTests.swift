@@ -20,7 +20,7 @@ private let pairwiseSubject = "wVq0N3mB-2hV9cP_7dYxLkQeRtUiOpAs"
         pairwiseSubject,
         "a-client-of-thirty-two-letters-x",
     ])
-    func `is refused where an account could have it`(name: String) async throws {
+    func `a client id that could be an account's id is refused`(name: String) async throws {
         try await givenRealm().when(register(name))
             .thenRejected(.invalid(FieldFault("client_id", .formOfSubject)))
     }
@@ -30,11 +30,11 @@ private let pairwiseSubject = "wVq0N3mB-2hV9cP_7dYxLkQeRtUiOpAs"
         "a.client.of.thirty.two.letters.x",
         "reports-service-of-the-whole-house",
     ])
-    func `is free where none can`(name: String) {
+    func `a client id that cannot be an account's id is accepted`(name: String) {
         #expect(!SubjectForm.matches(name))
     }
 
-    @Test func `may be the client's own, which no account has`() async throws {
+    @Test func `a client id that is the client's own id is accepted`() async throws {
         let (own, other) = (client.description, app.description)
         #expect(SubjectForm.matches(own) && SubjectForm.isMade(own, for: client))
         #expect(SubjectForm.isMade(RegisterInstallation.clientID(of: client), for: client))

@@ -43,13 +43,15 @@ import Values
         return decision
     }
 
-    @Test func `opens a session for whom it names, once`() async throws {
+    @Test func `a trusted issuer's assertion opens a session for its subject, once`() async throws {
         try await realm().when(redeem()).then(opened)
         try await realm().when(redeem(.mailbox(mailbox))).then(opened)
         try await realm().when(redeem()).thenRejected(.invalidAssertion, whenTaken: claim)
     }
 
-    @Test func `is not enough for an address that nobody has proved, or for nobody`() async throws {
+    @Test func `a trusted issuer's assertion needs a known subject with a confirmed address`()
+        async throws
+    {
         for (scenario, subject) in [
             (try realm(isConfirmed: false), .mailbox(mailbox)),
             (try realm(), .mailbox(UUID(high: 80, low: 80))),
@@ -137,7 +139,7 @@ import Values
         return .opened(expected)
     }
 
-    @Test func `says who acts, where that is the client's right`() async throws {
+    @Test func `an exchanged token names its actor where the client has that right`() async throws {
         try await realm().when(redeem())
             .then(expected(TokenExchange(origin: origin, actors: ["gateway"])), in: session)
         try await realm(["token_exchange": "impersonation"]).when(redeem()).then(
@@ -160,7 +162,7 @@ import Values
             method: person == nil ? .clientCredentials : .authorizationCode)
     }
 
-    @Test func `says who acts, where somebody signed in to its client for that`() async throws {
+    @Test func `an exchanged token names an actor who signed in at its client`() async throws {
         let desk = UUID(high: 93, low: 93)
         let actor = shown(scope: [], audience: [], session: acting)
         try await realm().given(SessionEvent.opened(acts(desk)), in: acting)
@@ -168,7 +170,7 @@ import Values
                 expected(TokenExchange(origin: origin, actors: ["\(desk)"])), in: session)
     }
 
-    @Test func `names nobody who acts, unless that one did so through its client`() async throws {
+    @Test func `an exchanged token names no actor from another client`() async throws {
         let bystander = UUID(high: 93, low: 93)
         var exchanged = acts(bystander)
         exchanged.exchange = TokenExchange(origin: client, actors: ["gateway"])
@@ -187,7 +189,7 @@ import Values
         #expect(try await refused(acts()) == nil)
     }
 
-    @Test func `may name its client by a token of its own`() async throws {
+    @Test func `an exchanged token's client may be named by a token of its own`() async throws {
         let known = try realm().given(SessionEvent.opened(acts()), in: acting)
         let actor = shown(scope: [], audience: [], session: acting)
         try await known.when(redeem(actor: actor))
@@ -197,7 +199,7 @@ import Values
         try await realm().when(redeem(actor: actor)).thenRejected(.invalidSubjectToken)
     }
 
-    @Test func `needs the key of every token that is bound to one`() async throws {
+    @Test func `an exchanged token needs the key of every bound token`() async throws {
         let known = try realm().given(SessionEvent.opened(acts()), in: acting)
         var (subject, actor) = (shown(), shown(session: acting))
         subject.key = "a"
@@ -220,7 +222,7 @@ import Values
         try await known.when(redeem(subject, actor: actor, proving: "a")).then(decision)
     }
 
-    @Test func `reaches no further and asks for no more`() async throws {
+    @Test func `an exchanged token has no wider reach and no more scopes`() async throws {
         let exchange = TokenExchange(origin: origin, actors: ["gateway"])
         try await realm().when(redeem(scope: ["orders"]))
             .then(expected(scope: ["orders"], exchange), in: session)
@@ -235,7 +237,7 @@ import Values
         try await realm().when(redeem(resources: ["x"])).thenRejected(.invalidResource)
     }
 
-    @Test func `is one that the client was given to exchange`() async throws {
+    @Test func `a token exchange takes only tokens that the client may exchange`() async throws {
         let elsewhere = shown(audience: ["https://bank.example"])
         func refused(_ scenario: Scenario, _ subject: ShownToken) async throws -> JSON? {
             let verdict = try await scenario.when(redeem(subject, resources: []))
@@ -252,7 +254,7 @@ import Values
             .thenRejected(.unauthorizedClient)
     }
 
-    @Test func `is good no more once anything about it is over`() async throws {
+    @Test func `an exchanged token ends with its session, account or client`() async throws {
         let late = noon.adding(seconds: 300)
         try await realm().when(redeem(at: late)).thenRejected(.invalidSubjectToken)
         try await realm().given(SessionEvent.ended(.revoked), in: origin).when(redeem())

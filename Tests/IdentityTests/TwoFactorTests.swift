@@ -46,7 +46,9 @@ extension Scenario {
             recoveryCodes: [try digest(8), try digest(9)], mail: mail, now: at)
     }
 
-    @Test func `gives a secret, as often as is asked, until an app has proved one`() async throws {
+    @Test func `enrolling an authenticator app shows the secret until a code proved it`()
+        async throws
+    {
         let realm = try givenLinkedRealm()
         try await realm.when(enroll()).then(offered(), in: factor)
         try await realm.given(offered("other"), in: factor).when(enroll())
@@ -57,7 +59,9 @@ extension Scenario {
             .when(enroll()).then(offered(), in: factor)
     }
 
-    @Test func `is done by a code of the secret that was shown last`() async throws {
+    @Test func `enrolling an authenticator app is completed by a code of the latest secret`()
+        async throws
+    {
         let realm = try givenLinkedRealm()
         try await realm.given(offered("other"), offered(), in: factor).when(confirm())
             .then(confirmed(), in: factor)
@@ -66,7 +70,7 @@ extension Scenario {
         try await realm.given(offered(), in: factor).when(confirm(nil)).thenRejected(.wrongCode)
     }
 
-    @Test func `takes no code for a secret that is old, erased, proved, or was never shown`()
+    @Test func `enrolling an authenticator app is refused with an old, erased or unshown secret`()
         async throws
     {
         let realm = try givenLinkedRealm()
@@ -80,7 +84,9 @@ extension Scenario {
             .when(confirm(101)).thenRejected(.notOffered)
     }
 
-    @Test func `needs an account that may sign in, in a realm that is open`() async throws {
+    @Test func `enrolling an authenticator app needs an active account in an enabled realm`()
+        async throws
+    {
         try await givenRealm().when(enroll()).thenRejected(.accountBlocked)
         try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).when(confirm())
             .thenRejected(.accountBlocked)
@@ -88,7 +94,7 @@ extension Scenario {
         try await givenDisabledRealm().when(confirm()).thenRejected(.realmDisabled)
     }
 
-    @Test func `has a stream of its own for each account`() {
+    @Test func `enrolling an authenticator app has one stream per account`() {
         let other = UUID(high: account.high, low: account.low + 1)
         #expect(Set([account, other, factor, TwoFactor.stream(of: other)]).count == 4)
     }
@@ -104,7 +110,9 @@ extension Scenario {
             account: account, typed: typed, recoveryCodes: [try digest(5)], now: noon)
     }
 
-    @Test func `takes a code of it, or a recovery code`() async throws {
+    @Test func `removing an authenticator app takes one of its codes or a recovery code`()
+        async throws
+    {
         let realm = try givenLinkedRealm().givenTwoFactor()
         let removed = TwoFactorEvent.removed(account: account, mail: mail)
         try await realm.when(remove(typed(101)))
@@ -113,7 +121,8 @@ extension Scenario {
             .then(TwoFactorEvent.recoveryCodeUsed(digest(9)), removed, in: factor)
     }
 
-    @Test func `is refused to whoever has neither, or one that was used`() async throws {
+    @Test func `removing an authenticator app is refused with no code or a used one`() async throws
+    {
         let realm = try givenLinkedRealm().givenTwoFactor()
         try await realm.when(remove(typed())).then(TwoFactorEvent.refused(at: noon), in: factor)
         try await realm.when(remove(typed(recovery: 7)))
@@ -130,7 +139,7 @@ extension Scenario {
         try await givenDisabledRealm().when(remove(typed(101))).thenRejected(.realmDisabled)
     }
 
-    @Test func `is refused for good where the secret was erased, but to recovery codes`()
+    @Test func `removing an authenticator app with an erased secret takes recovery codes alone`()
         async throws
     {
         let realm = try givenLinkedRealm().given(offered(nil), try confirmed(), in: factor)
@@ -141,7 +150,9 @@ extension Scenario {
             TwoFactorEvent.removed(account: account, mail: mail), in: factor)
     }
 
-    @Test func `rests after five wrong guesses, each time twice as long`() async throws {
+    @Test func `removing an authenticator app is locked after five wrong guesses, ever longer`()
+        async throws
+    {
         var realm = try givenLinkedRealm().givenTwoFactor()
         for _ in 0..<4 { realm = realm.given(TwoFactorEvent.refused(at: noon), in: factor) }
         let used = TwoFactorEvent.used(step: 101)
@@ -167,7 +178,8 @@ extension Scenario {
             .when(remove(typed(101))).then(used, removed, in: factor)
     }
 
-    @Test func `is not needed to get new recovery codes, but a code is`() async throws {
+    @Test func `renewing recovery codes keeps the authenticator app and needs a code`() async throws
+    {
         let realm = try givenLinkedRealm().givenTwoFactor()
         let renewed = TwoFactorEvent.recoveryCodesRenewed([try digest(5)])
         try await realm.when(renew(typed(101)))
@@ -186,7 +198,7 @@ extension Scenario {
 @Suite struct `Resetting a second factor` {
     let reset = ResetTwoFactor(account: account, mail: mail)
 
-    @Test func `takes it away without a code, where there is one`() async throws {
+    @Test func `resetting a second factor removes it without a code`() async throws {
         try await givenLinkedRealm().givenTwoFactor().when(reset)
             .then(TwoFactorEvent.removed(account: account, mail: mail), in: factor)
         try await givenLinkedRealm().when(reset).thenNothing()
@@ -196,7 +208,7 @@ extension Scenario {
             .when(reset).then(TwoFactorEvent.removed(account: account, mail: mail), in: factor)
     }
 
-    @Test func `needs an account, in a realm that is open`() async throws {
+    @Test func `resetting a second factor needs an account in an enabled realm`() async throws {
         try await given().when(reset).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(reset).thenRejected(.realmDisabled)
         try await givenRealm().when(reset).thenRejected(.notFound)
@@ -266,7 +278,8 @@ extension Scenario {
     let codeTried = (MailboxEvent.codeRefused(code, at: noon) as any Event, mailbox)
     let linkUsed = (MailboxEvent.linkRedeemed(link) as any Event, mailbox)
 
-    @Test func `is asked for after a code, which is tried but not used up without it`() async throws
+    @Test func `a second factor is asked for after a mailed code, which is not used up yet`()
+        async throws
     {
         let realm = try given()
         try await realm.when(redeemCode(typed(101))).then(
@@ -289,7 +302,7 @@ extension Scenario {
             .when(redeemCode(typed(101))).then(decided(refused("invalid_code", .nativeOTP)))
     }
 
-    @Test func `is asked for after a link, which is used up without it as well`() async throws {
+    @Test func `a second factor is asked for after a mailed link, which is used up`() async throws {
         let realm = try given()
         try await realm.when(redeemLink(typed(101))).then(
             decided(
@@ -300,7 +313,7 @@ extension Scenario {
         try await realm.when(redeemLink(typed())).then(decided(linkUsed, guess, invalid))
     }
 
-    @Test func `is asked for by nobody who is wrong already`() async throws {
+    @Test func `a second factor is not asked for after a wrong first factor`() async throws {
         let realm = try given().given(
             MailboxEvent.codeRedeemed(code), MailboxEvent.linkRedeemed(link), in: mailbox)
         try await realm.when(redeemCode(typed(101))).then(
@@ -309,7 +322,8 @@ extension Scenario {
             decided(refused("invalid_link", .nativeMagicLink)))
     }
 
-    @Test func `that is only offered, or was removed, is not asked for`() async throws {
+    @Test func `a second factor that is not proved, or was removed, is not asked for`() async throws
+    {
         let realm = try givenNativeRealm([:]).given(registeredAccount(), in: account)
             .given(MailboxEvent.assigned(account), in: mailbox)
             .given(issued(.signIn), in: mailbox).given(offered(), in: factor)

@@ -30,7 +30,9 @@ import Values
             state: try digest(1), slug: "drive", now: Owned.now)
     }
 
-    @Test func `is asked for in its own name, of the categories that it said`() async throws {
+    @Test func `a web app's notification comes in its own name, with its declared categories`()
+        async throws
+    {
         let known = try await opened(["notifications": ["balance": ["stateful": true]]])
         var expected = Decision(
             NotificationEvent.requested(
@@ -47,7 +49,9 @@ import Values
         try await opened([:]).when(try request()).thenRejected(.unknownCategory)
     }
 
-    @Test func `is refused where the app is gone, or who opened it`() async throws {
+    @Test func `a web app's notification is refused once the app or its opener is gone`()
+        async throws
+    {
         let known = try await opened(["notifications": ["balance": [:]]])
         try await known.given(WebAppEvent.removed, in: app).when(try request())
             .thenRejected(.notAllowed)

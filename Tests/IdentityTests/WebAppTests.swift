@@ -27,7 +27,7 @@ private func givenDrive() throws -> Scenario {
 @Suite struct `Registering a web app` {
     let register = RegisterWebApp(id: id, members: drive)
 
-    @Test func `takes its name and its place`() async throws {
+    @Test func `registering a web app claims its name and its host`() async throws {
         try await givenRealm().when(register).then(
             WebAppEvent.registered(try WebAppCard(drive)), in: id, taking: claims)
         try await givenRealm().when(RegisterWebApp(id: id, members: bank)).then(
@@ -35,19 +35,19 @@ private func givenDrive() throws -> Scenario {
             taking: [Claim("konnector", "bank")])
     }
 
-    @Test func `needs an open realm`() async throws {
+    @Test func `registering a web app needs an enabled realm`() async throws {
         try await given().when(register).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(register).thenRejected(.realmDisabled)
     }
 
-    @Test func `is refused where something is taken`() async throws {
+    @Test func `registering a web app is refused with a taken name or host`() async throws {
         try await givenDrive().when(register).thenRejected(.idTaken)
         try await givenRealm().when(register).thenRejected(.slugTaken, whenTaken: claims[0])
         try await givenRealm().when(register).thenRejected(.originTaken, whenTaken: claims[1])
     }
 
     /// What would make it a face of the realm is what would make it another app as well.
-    @Test func `shares its name with no face of the realm`() async throws {
+    @Test func `registering a web app is refused under a name of the realm's own`() async throws {
         try await givenRealm().when(CreateApp(id: app, slug: "drive", name: "Drive"))
             .thenRejected(.slugTaken, whenTaken: claims[0])
     }
@@ -85,7 +85,9 @@ private func givenDrive() throws -> Scenario {
     ]
 
     @Test(arguments: badMembers)
-    func `is refused with a bad member`(_ more: JSONObject, _ fault: FieldFault) async throws {
+    func `registering a web app is refused with an invalid member`(
+        _ more: JSONObject, _ fault: FieldFault
+    ) async throws {
         try await givenRealm().when(RegisterWebApp(id: id, members: with(more)))
             .thenRejected(.invalid(fault))
     }
@@ -101,7 +103,7 @@ private func givenDrive() throws -> Scenario {
         ("https://drive.example.org:443", .malformed), ("https://", .malformed),
         ("drive.example.org", .malformed),
     ])
-    func `is refused at a place that is no origin`(
+    func `registering a web app is refused at an invalid origin`(
         _ origin: String, _ reason: FieldFault.Reason
     ) async throws {
         try await givenRealm()
@@ -110,7 +112,7 @@ private func givenDrive() throws -> Scenario {
     }
 
     @Test(arguments: ["http://localhost:8080", "https://drive.example.org:8443"])
-    func `is taken at an origin`(_ origin: String) throws {
+    func `registering a web app at an origin is accepted`(_ origin: String) throws {
         let card = try WebAppCard(with(["origin": .string(origin)]))
         #expect(card.originHost.map { origin.hasSuffix("//\($0)") } == true)
     }
@@ -121,7 +123,7 @@ private func givenDrive() throws -> Scenario {
         ("https://bank.example/?state=1", .reserved),
         ("https://bank.example/?a=1&redirect_uri=x", .reserved),
     ])
-    func `is refused with a provider that is none`(
+    func `registering a web app is refused with an invalid provider`(
         _ address: String, _ reason: FieldFault.Reason
     ) async throws {
         for name in ["start_url", "reconnect_url", "manage_url"] {
@@ -131,7 +133,7 @@ private func givenDrive() throws -> Scenario {
         }
     }
 
-    @Test func `knows konnectors without pages, and not too much of anything`() async throws {
+    @Test func `registering a konnector needs no pages and has bounds`() async throws {
         let texts = (0...50).map { JSON.string("p\($0)") }
         let many = FieldFault("permissions", .tooMany(limit: 50))
         let flags = JSON.object(
@@ -153,7 +155,7 @@ private func givenDrive() throws -> Scenario {
 }
 
 @Suite struct `Updating a web app` {
-    @Test func `changes what differs`() async throws {
+    @Test func `updating a web app changes only what differs`() async throws {
         var moved = try WebAppCard(drive)
         moved.origin = "https://files.example.org"
         try await givenDrive().when(
@@ -169,7 +171,7 @@ private func givenDrive() throws -> Scenario {
             .thenNothing()
     }
 
-    @Test func `is refused where it may not be`() async throws {
+    @Test func `updating a web app is refused with invalid values`() async throws {
         let rename = UpdateWebApp(id: id, changes: ["name": "Files"])
         try await given().when(rename).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(rename).thenRejected(.realmDisabled)
@@ -190,12 +192,12 @@ private func givenDrive() throws -> Scenario {
 }
 
 @Suite struct `Removing a web app` {
-    @Test func `frees its name and its place`() async throws {
+    @Test func `removing a web app releases its name and its host`() async throws {
         try await givenDrive().when(RemoveWebApp(id: id))
             .then(WebAppEvent.removed, in: id, releasing: claims)
     }
 
-    @Test func `needs one`() async throws {
+    @Test func `removing a web app needs a web app`() async throws {
         let remove = RemoveWebApp(id: id)
         try await given().when(remove).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(remove).thenRejected(.realmDisabled)

@@ -21,7 +21,7 @@ import Values
             claims: "{\(text.joined(separator: ","))}", rules: rules)
     }
 
-    @Test func `are accepted when they are right`() throws {
+    @Test func `a token's claims are accepted when they are right`() throws {
         #expect(try check([:]).id == "j1")
         #expect(try check(["iat": nil]).issuedAt == nil)
         #expect(try check(["aud": #"["https://id.example/token"]"#]).id == "j1")
@@ -32,7 +32,7 @@ import Values
         ("exp", ClaimName.expiresAt), ("jti", .id), ("iss", .issuer), ("sub", .subject),
         ("aud", .audience),
     ])
-    func `are refused when one is missing`(name: String, claim: ClaimName) throws {
+    func `a token's claims are refused when one is missing`(name: String, claim: ClaimName) throws {
         #expect(throws: TokenRejection.missing(claim)) { try check([name: nil]) }
         #expect(throws: TokenRejection.malformedClaim(claim)) { try check([name: "null"]) }
     }
@@ -48,7 +48,9 @@ import Values
         ("jti", "7", .id), ("jti", #""""#, .id),
         ("jti", #""\#(String(repeating: "j", count: 257))""#, .id),
     ])
-    func `are refused in another shape`(name: String, value: String, claim: ClaimName) throws {
+    func `a token's claims are refused in another type`(
+        name: String, value: String, claim: ClaimName
+    ) throws {
         #expect(throws: TokenRejection.malformedClaim(claim)) { try check([name: value]) }
     }
 
@@ -58,11 +60,13 @@ import Values
         #"["https://id.example","https://id.example"]"#, #"["https://other.example"]"#,
         #""https://id.example ""#,
     ])
-    func `are refused for another audience, or for one more`(audience: String) throws {
+    func `a token's claims are refused for another audience, or for an additional one`(
+        audience: String
+    ) throws {
         #expect(throws: TokenRejection.wrongAudience) { try check(["aud": audience]) }
     }
 
-    @Test func `are refused from another client`() throws {
+    @Test func `a token's claims are refused of another client`() throws {
         #expect(throws: TokenRejection.wrongSubject) { try check(["sub": #""other""#]) }
         #expect(throws: TokenRejection.wrongIssuer) { try check(["iss": #""other""#]) }
         #expect(throws: TokenRejection.wrongSubject) {
@@ -70,7 +74,7 @@ import Values
         }
     }
 
-    @Test func `are refused before and after their time, with the leeway's second on our side`()
+    @Test func `a token's claims are refused before and after their time, within the leeway`()
         throws
     {
         let leeway = ClientAssertion.rules.leeway
@@ -116,7 +120,7 @@ import Values
         ("180000006e1", 1_800_000_060), ("1800000060e0", 1_800_000_060),
         ("1.8000000600000000000000000000e9", 1_800_000_060),
     ])
-    func `hold instants with fractions`(text: String, value: Int64) throws {
+    func `a token's instants may have fractions`(text: String, value: Int64) throws {
         let assertion = try check(["exp": text, "iat": "\(Self.seconds).25", "nbf": " 1.5e9 "])
         #expect(assertion.expiresAt == Timestamp(seconds: value))
         #expect(assertion.issuedAt == now)
@@ -128,12 +132,12 @@ import Values
         "1.5.5", "1e5e5", "--1.5", "+1.5", "1.5-", "NaN", "Infinity", "0x1p3", "1e17",
         "9007199254740992.5", "-", "1,5", "1_0.5", "١.٥",
     ])
-    func `hold no other numbers`(text: String) throws {
+    func `a token's numbers other than instants have no fractions`(text: String) throws {
         #expect(throws: TokenRejection.malformed) { try check(["exp": text]) }
     }
 
     @Test(arguments: ["-0.5", "0.9", "1e-5", "0e999", "-1.9e0", "1e-999"])
-    func `hold fractions around zero, which are long past`(text: String) throws {
+    func `a token's instants around zero are long past`(text: String) throws {
         #expect(throws: TokenRejection.expired) { try check(["exp": text, "iat": nil]) }
     }
 
@@ -144,11 +148,11 @@ import Values
         #"{"x":1.5}"#, #"{"x\"exp":1.5}"#, #"{"x":[1.5]}"#, #"{"e\u0078p":1.5}"#, #"["exp",1.5]"#,
         #"{"exp":[1.5]}"#, #"{"exp" 1.5}"#, #"{"exp":-1.5x}"#, #"{"exp"::1.5}"#, "1.5", "1.5e5",
     ])
-    func `with fractions elsewhere are refused`(payload: String) {
+    func `a token with fractions elsewhere is refused`(payload: String) {
         #expect(throws: TokenRejection.malformed) { try Claims(payload: Array(payload.utf8)) }
     }
 
-    @Test func `with fractions in a few instants are read, and strings that look so are left`()
+    @Test func `a token's fractional instants are read, and strings that look like them kept`()
         throws
     {
         let payload =
@@ -165,7 +169,7 @@ import Values
     @Test(arguments: [
         "issuer", "subject", "audience", "clientID", "id", "issuedAt", "expiresAt",
     ])
-    func `of an access token are all demanded`(name: String) throws {
+    func `an access token's claims are all demanded`(name: String) throws {
         let names: [String: ClaimName] = [
             "issuer": .issuer, "subject": .subject, "audience": .audience, "clientID": .clientID,
             "id": .id, "issuedAt": .issuedAt, "expiresAt": .expiresAt,
@@ -182,7 +186,7 @@ import Values
         }
     }
 
-    @Test func `of an access token are checked against issuer, reader and clock`() throws {
+    @Test func `an access token's claims are checked against issuer, audience and clock`() throws {
         func check(
             _ rules: ClaimRules = AccessToken.rules, at instant: Timestamp = now,
             _ change: (inout AccessToken) -> Void = { _ in }

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `Every seed of the fuzzers, and what becomes of it` {
-    @Test func `is read as a token, claims and a key without harm`() {
+    @Test func `every seed of the fuzzers is read as a token, claims and a key without harm`() {
         let seeds = corpus("token")
         #expect(seeds.count >= 10)
         var random = SeededGenerator(seed: 1)

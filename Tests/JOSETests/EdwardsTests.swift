@@ -15,7 +15,7 @@ import Values
     }
 
     @Test(arguments: [Algorithm.edDSA, .ed25519])
-    func `are verified by the name that the key was made for`(algorithm: Algorithm) throws {
+    func `Ed25519 tokens are verified by the key's algorithm name`(algorithm: Algorithm) throws {
         let key = try Ed25519.PrivateKey.generate()
         let other: Algorithm = algorithm == .edDSA ? .ed25519 : .edDSA
         let open = try #require(VerificationKey(.ed25519(key.publicKey)))
@@ -36,7 +36,7 @@ import Values
     }
 
     /// Which hash belongs to it is not agreed on, so that none may pass for right.
-    @Test func `prove nothing about an access token`() throws {
+    @Test func `Ed25519 tokens of other types are refused as access tokens`() throws {
         let key = try Ed25519.PrivateKey.generate()
         let hash = IDToken.hash(ofAccessToken: "access")
         let claims = """
@@ -54,7 +54,7 @@ import Values
         #expect(throws: TokenRejection.wrongAccessTokenHash) { try check("access") }
     }
 
-    @Test func `are refused under a key that signs everything`() throws {
+    @Test func `Ed25519 tokens under a key of small order are refused`() throws {
         let neutral: [UInt8] = [1] + [UInt8](repeating: 0, count: 31)
         #expect(throws: JWKRejection.malformed) {
             try VerificationKey(

@@ -10,12 +10,12 @@ import Values
         #""b64":false"#, #""b64":true"#, #""enc":"A256GCM""#, #""zip":"DEF""#,
         #""cr\u0069t":["x"]"#,
     ])
-    func `a header that must be understood`(member: String) throws {
+    func `a token with a critical header is refused`(member: String) throws {
         let text = try signedRaw(#"{"alg":"ES256",\#(member)}"#, "{}", by: Keys.es256())
         #expect(throws: TokenRejection.unsupportedHeader) { try verify(text) }
     }
 
-    @Test func `a key that the token brings along`() throws {
+    @Test func `a token with an embedded key is refused`() throws {
         let attacker = try SigningKey.generate(.es256)
         let jwk = String(decoding: attacker.verificationKey.jwk.canonical(), as: UTF8.self)
         for member in [
@@ -36,7 +36,7 @@ import Values
         #"{"alg":"ES256","a":1.5}"#,
         #"{"alg":"ES256","kid":"\#(String(repeating: "k", count: 257))"}"#,
     ])
-    func `a header that is no sound JSON object`(header: String) throws {
+    func `a token whose header is not a valid JSON object is refused`(header: String) throws {
         let text = try signedRaw(header, "{}", by: Keys.es256())
         #expect(throws: TokenRejection.malformed) { try verify(text) }
     }
@@ -45,11 +45,11 @@ import Values
         "", ".", "..", "...", "a.b", "a.b.c.d", "e30", "e30.e30", "e30..", ".e30.e30",
         "e30.e30.AA.AA.AA", "🔑.🔑.🔑", "e30.e30.AA\0",
     ])
-    func `what is no token at all`(text: String) throws {
+    func `a malformed token is refused`(text: String) throws {
         #expect(throws: TokenRejection.self) { try verify(text) }
     }
 
-    @Test func `too large a header, token or nesting`() throws {
+    @Test func `a token with too large a header, body or nesting is refused`() throws {
         let key = try Keys.es256()
         let large = String(repeating: "x", count: 4000)
         #expect(throws: TokenRejection.tooLarge) {
@@ -69,7 +69,7 @@ import Values
     }
 
     @Test(arguments: ["JWT", "at+JWT", "application/at+jwt", "APPLICATION/AT+JWT"])
-    func `but not a type that is only written otherwise`(type: String) throws {
+    func `a token's type may be written in equivalent forms`(type: String) throws {
         let text = try signedRaw(#"{"alg":"ES256","typ":"\#(type)"}"#, "{}", by: Keys.es256())
         let rules = JWS.Rules(types: TokenTypes(["at+jwt", "jwt"]))
         #expect(throws: Never.self) { try verify(text, rules: rules) }
@@ -79,7 +79,7 @@ import Values
         "", "jwt", "at+jwt ", "at", "application/application/at+jwt", "x/at+jwt", "dpop+jwt",
         "logout+jwt", "at+jwt/application", "a\u{0308}t+jwt",
     ])
-    func `another type, and none where one is demanded`(type: String) throws {
+    func `a token of another type, or without the demanded one, is refused`(type: String) throws {
         let rules = JWS.Rules(types: .accessToken)
         let text = try signedRaw(#"{"alg":"ES256","typ":"\#(type)"}"#, "{}", by: Keys.es256())
         #expect(throws: TokenRejection.wrongType) { try verify(text, rules: rules) }
@@ -87,13 +87,13 @@ import Values
         #expect(throws: TokenRejection.wrongType) { try verify(untyped, rules: rules) }
     }
 
-    @Test func `a type of another tree, though it ends the same`() {
+    @Test func `a token whose type has the same ending in another tree is refused`() {
         #expect(TokenTypes(["x/at+jwt"]).accepts("X/at+jwt"))
         #expect(!TokenTypes(["x/at+jwt"]).accepts("application/x/at+jwt"))
         #expect(TokenTypes(["application/x/at+jwt"]).accepts("application/x/at+jwt"))
     }
 
-    @Test func `the name of another key`() throws {
+    @Test func `a token with another key's id is refused`() throws {
         let (one, two) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
         let keys = KeySet([one.verificationKey, two.verificationKey])
         let confused = try signedRaw(#"{"alg":"ES256","kid":"\#(one.id)"}"#, "{}", by: two)
@@ -110,7 +110,7 @@ import Values
     }
 
     /// The Kelvin sign is canonically the letter K, so that Swift's `==` takes them for equal.
-    @Test func `a name that only looks the same`() throws {
+    @Test func `a token with a look-alike key id is refused`() throws {
         let key = try SigningKey.generate(.es256, id: "K")
         let text = try signedRaw("{\"alg\":\"ES256\",\"kid\":\"\u{212A}\"}", "{}", by: key)
         #expect(throws: TokenRejection.unknownKey) {

@@ -12,7 +12,7 @@ import Values
         "none", "None", "NONE", "nOnE", "", "HS256", "HS384", "HS512", "ES512", "RS512", "es256",
         "ES256 ", "PS384", "ES256K", "dir",
     ])
-    func `an algorithm that is not ours`(name: String) throws {
+    func `a token with an unsupported algorithm is refused`(name: String) throws {
         let header = #"{"alg":"\#(name)"}"#
         for signature in ["", "AA", parts(try signedRaw("{}", "{}", by: Keys.es256()))[2]] {
             let text = "\(base64URL(header)).\(base64URL(Self.payload)).\(signature)"
@@ -20,7 +20,7 @@ import Values
         }
     }
 
-    @Test func `the public key used as the secret of an HMAC`() throws {
+    @Test func `a token signed by HMAC with the public key is refused`() throws {
         let key = try Keys.rs256().verificationKey
         guard case .rsa(let material) = key.material else { throw Keys.None() }
         let secrets = [try material.spki(), material.modulus, key.jwk.canonical()]
@@ -35,7 +35,9 @@ import Values
     }
 
     @Test(arguments: SigningAlgorithm.allCases)
-    func `any sign of any part changed, left out or added`(algorithm: SigningAlgorithm) throws {
+    func `a token with any character changed, removed or added is refused`(
+        algorithm: SigningAlgorithm
+    ) throws {
         let text = try JWS.sign(Array(Self.payload.utf8), by: Keys.key(algorithm), type: "JWT")
         #expect(throws: Never.self) { try verify(text) }
         let bytes = Array(text.utf8)
@@ -64,7 +66,7 @@ import Values
     }
 
     /// The last sign of a part carries bits that count for nothing: all spellings but one.
-    @Test func `the same bytes spelled otherwise`() throws {
+    @Test func `a token with another spelling of the same bytes is refused`() throws {
         let text = try JWS.sign(Array(Self.payload.utf8), by: Keys.es256(), type: "JWT")
         let last = try #require(text.last)
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -77,7 +79,7 @@ import Values
         if standard != text { #expect(throws: TokenRejection.self) { try verify(standard) } }
     }
 
-    @Test func `signatures of zeros, of the order, and none`() throws {
+    @Test func `a token with a signature of zeros, of the order, or none is refused`() throws {
         let input = base64URL(#"{"alg":"ES256"}"#) + "." + base64URL("{}")
         let keys = KeySet([try Keys.es256().verificationKey])
         let zero = [UInt8](repeating: 0, count: 32)
@@ -90,7 +92,7 @@ import Values
         #expect(throws: TokenRejection.badSignature) { try verify(input + ".", keys: keys) }
     }
 
-    @Test func `a signature in DER instead of r and s`() throws {
+    @Test func `a token with a DER signature is refused`() throws {
         let key = try Keys.es256()
         let text = try signedRaw(#"{"alg":"ES256"}"#, "{}", by: key)
         let raw = try #require(Base64URL.decode(parts(text)[2]))
@@ -108,7 +110,7 @@ import Values
         }
     }
 
-    @Test func `a key of one kind under an algorithm of another`() throws {
+    @Test func `a token with a key of one kind under an algorithm of another is refused`() throws {
         let pairs = [(try Keys.es256(), "RS256"), (try Keys.rs256(), "ES256")]
         for (key, name) in pairs {
             for header in [#"{"alg":"\#(name)"}"#, #"{"alg":"\#(name)","kid":"\#(key.id)"}"#] {
@@ -128,7 +130,8 @@ import Values
         #expect(throws: TokenRejection.badSignature) { try verify(text, keys: KeySet([open])) }
     }
 
-    @Test func `an algorithm that the reader does not allow, with the right key`() throws {
+    @Test func `a token with a disallowed algorithm is refused, although its key is right`() throws
+    {
         let text = try signedRaw(#"{"alg":"RS256"}"#, "{}", by: Keys.rs256())
         var rules = anything
         rules.algorithms = [.es256]

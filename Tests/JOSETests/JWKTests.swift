@@ -7,7 +7,7 @@ import Values
 
 @Suite struct `Keys as JSON` {
     @Test(arguments: SigningAlgorithm.allCases)
-    func `survive being written and read`(algorithm: SigningAlgorithm) throws {
+    func `JSON web keys survive writing and reading`(algorithm: SigningAlgorithm) throws {
         let key = try Keys.key(algorithm)
         let jwk = key.verificationKey.jwk
         #expect(try VerificationKey(jwk: jwk) == key.verificationKey)
@@ -23,7 +23,7 @@ import Values
     }
 
     /// RFC 7638 section 3.1 and RFC 8037 appendix A.3.
-    @Test func `have the thumbprints of the RFCs`() throws {
+    @Test func `JSON web keys have the thumbprints of the RFCs`() throws {
         let rsa: JSON = [
             "kty": "RSA", "e": "AQAB", "alg": "RS256", "kid": "2011-04-29",
             "n": .string(
@@ -53,7 +53,7 @@ import Values
     }
 
     @Test(arguments: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"])
-    func `are refused with anything secret in them`(name: String) throws {
+    func `JSON web keys with private members are refused`(name: String) throws {
         let value = try changed([name: "AA"])
         #expect(throws: JWKRejection.holdsSecret) { try VerificationKey(jwk: value) }
         #expect(throws: JWKRejection.holdsSecret) { try KeySet(jwks: ["keys": [value]]) }
@@ -80,7 +80,9 @@ import Values
             (["kid": ""], .malformed),
             (["kid": .string(String(repeating: "k", count: 257))], .malformed),
         ] as [([String: JSON?], JWKRejection)])
-    func `are refused when a member is wrong`(changes: [String: JSON?], rejection: JWKRejection)
+    func `JSON web keys with an invalid member are refused`(
+        changes: [String: JSON?], rejection: JWKRejection
+    )
         throws
     {
         let value = try changed(changes)
@@ -90,7 +92,7 @@ import Values
         #expect(try KeySet(jwks: ["keys": [value, good.jwk]]).keys == [good])
     }
 
-    @Test func `are refused off the curve, at infinity, with swapped or lengthened coordinates`()
+    @Test func `JSON web keys off the curve, at infinity or with altered coordinates are refused`()
         throws
     {
         let jwk = try Keys.es256().verificationKey.jwk
@@ -110,7 +112,9 @@ import Values
         }
     }
 
-    @Test func `of RSA are refused too short, with leading zeros or odd exponents`() throws {
+    @Test func `RSA keys in JSON that are short, zero-padded or have odd exponents are refused`()
+        throws
+    {
         guard case .object(let members) = try Keys.rs256().verificationKey.jwk else {
             throw Keys.None()
         }
@@ -130,7 +134,7 @@ import Values
         }
     }
 
-    @Test func `in a set keep their order and are found by name and algorithm`() throws {
+    @Test func `JSON web key sets keep their order and are searched by id and algorithm`() throws {
         let set = try Keys.both()
         #expect(try KeySet(jwks: set.document) == set)
         #expect(try KeySet(parsing: set.document.canonical()) == set)
@@ -143,7 +147,7 @@ import Values
         #expect(KeySet([ec, ec]).key(id: ec.id, for: .es256) == nil)
     }
 
-    @Test func `in a set are limited in number and size`() throws {
+    @Test func `JSON web key sets are limited in number and size`() throws {
         let jwk = try Keys.es256().verificationKey.jwk
         let many = JSON.array(Array(repeating: jwk, count: 33))
         #expect(throws: JWKRejection.tooMany) { try KeySet(jwks: ["keys": many]) }

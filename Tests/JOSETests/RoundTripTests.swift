@@ -5,7 +5,7 @@ import Values
 
 @Suite struct `Tokens that Urd makes` {
     @Test(arguments: SigningAlgorithm.allCases)
-    func `come back as they were: access token`(algorithm: SigningAlgorithm) throws {
+    func `an access token made by Urd is read back`(algorithm: SigningAlgorithm) throws {
         let token = AccessToken.sample()
         let text = try token.signed(by: Keys.key(algorithm))
         let read = try AccessToken.check(
@@ -20,7 +20,7 @@ import Values
     }
 
     @Test(arguments: SigningAlgorithm.allCases)
-    func `come back as they were: identity token`(algorithm: SigningAlgorithm) throws {
+    func `an identity token made by Urd is read back`(algorithm: SigningAlgorithm) throws {
         let access = try AccessToken.sample().signed(by: Keys.es256())
         let token = IDToken(
             issuer: "https://id.example", subject: "018f", clientID: "app", issuedAt: now,
@@ -47,7 +47,7 @@ import Values
     }
 
     @Test(arguments: SigningAlgorithm.allCases)
-    func `come back as they were: client assertion`(algorithm: SigningAlgorithm) throws {
+    func `a client assertion made by Urd is read back`(algorithm: SigningAlgorithm) throws {
         let assertion = ClientAssertion.sample()
         let key = try Keys.key(algorithm)
         let text = try assertion.signed(by: key)
@@ -60,13 +60,13 @@ import Values
     }
 
     /// OpenID Connect Core shows the computation in its appendix A.3, with this access token.
-    @Test func `hash the access token as the example of OpenID Connect does`() {
+    @Test func `an identity token's at_hash equals the example of OpenID Connect`() {
         #expect(
             IDToken.hash(ofAccessToken: "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y")
                 == "77QmUPtjPfzWtF2AnpK9RQ")
     }
 
-    @Test func `name no other party that they are for`() throws {
+    @Test func `a token made by Urd is refused by other audiences`() throws {
         var token = IDToken(
             issuer: "https://id.example", subject: "018f", clientID: "app", issuedAt: now,
             expiresAt: now.adding(seconds: 300), additional: ["azp": "other"])
@@ -93,7 +93,7 @@ import Values
         }
     }
 
-    @Test func `do not let a further claim stand in for one of theirs`() throws {
+    @Test func `a token's additional claim cannot replace a registered one`() throws {
         let token = AccessToken.sample {
             $0.additional = ["sub": "admin", "aud": "x", "acr": "gold", "scope": "all"]
             $0.authenticationContext = nil
@@ -107,7 +107,7 @@ import Values
         #expect(read.additional == [:])
     }
 
-    @Test func `are no other kind of token`() throws {
+    @Test func `a token made by Urd is refused as any other kind`() throws {
         let key = try Keys.es256()
         let keys = KeySet([key.verificationKey])
         let identity = try IDToken(

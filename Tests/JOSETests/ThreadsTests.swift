@@ -4,7 +4,7 @@ import Values
 
 @Suite struct `Many threads` {
     @Test(arguments: SigningAlgorithm.allCases)
-    func `sign and check with one key`(algorithm: SigningAlgorithm) async throws {
+    func `one key signs and verifies on many threads`(algorithm: SigningAlgorithm) async throws {
         let key = try Keys.key(algorithm)
         let keys = try Keys.both()
         try await withThrowingTaskGroup(of: AccessToken.self) { group in

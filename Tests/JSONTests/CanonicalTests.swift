@@ -35,12 +35,14 @@ import Testing
         (" [ ] ", "[]"),
         (" { } ", "{}"),
     ])
-    func `is that of the standard's own examples`(input: String, expected: String) throws {
+    func `the canonical form equals the standard's examples`(input: String, expected: String) throws
+    {
         let written = try parse(input).canonical()
         #expect(written == Array(expected.utf8), "\(text(written))")
     }
 
-    @Test func `escapes control characters, quotation marks and backslashes, and nothing else`() {
+    @Test
+    func `the canonical form escapes only control characters, quotation marks and backslashes`() {
         let all = JSON.string(
             String(String.UnicodeScalarView((0..<0x100).compactMap(Unicode.Scalar.init(_:)))))
         let expected =
@@ -53,7 +55,7 @@ import Testing
         #expect(text(all.canonical()) == expected)
     }
 
-    @Test func `sorts names by UTF-16 code units, so that surrogates come before U+E000`() {
+    @Test func `the canonical form sorts names by UTF-16 units, surrogates before U+E000`() {
         let names = [
             "", "a", "aa", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaab", "b", "é", "\u{7FF}", "\u{800}",
             "\u{D7FF}",
@@ -65,7 +67,7 @@ import Testing
         #expect(text(object.canonical()) == expected)
     }
 
-    @Test func `sorts random names as UTF-16 does`() throws {
+    @Test func `the canonical form sorts random names as UTF-16 does`() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let alphabet: [Unicode.Scalar] = [
@@ -86,17 +88,18 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 9, 10, 99, 100, 9_007_199_254_740_991, .max])
-    func `writes every integer in digits`(value: Int64) {
+    func `the canonical form writes every integer in digits`(value: Int64) {
         #expect(text(JSON.integer(value).canonical()) == String(value))
     }
 
-    @Test func `is appended to what is already there`() {
+    @Test func `the canonical form is appended to existing bytes`() {
         var output = Array("x=".utf8)
         (["b": [1], "a": "é"] as JSON).write(into: &output)
         #expect(text(output) == "x={\"a\":\"é\",\"b\":[1]}")
     }
 
-    @Test func `is the same for the same value, whatever order its members came in`() throws {
+    @Test func `the canonical form of a value does not depend on the order of its members`() throws
+    {
         let names = (0..<100).map { "member\($0)" }
         var random = SeededGenerator(seed: 7)
         let first = JSON.object(JSONObject(names.map { ($0, .null) }))
@@ -107,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `writes a string that another runtime made`() {
+    @Test func `the canonical form of a bridged string is written`() {
         // A bridged or sliced string need not be contiguous UTF-8.
         let slice = String("xx\u{1F600}\"quoted\"yy".dropFirst(2).dropLast(2))
         #expect(text(JSON.string(slice).canonical()) == "\"\u{1F600}\\\"quoted\\\"\"")
@@ -115,7 +118,7 @@ import Testing
 }
 
 @Suite struct `The form for people` {
-    @Test func `is indented by two spaces and sorted`() throws {
+    @Test func `the pretty form is indented by two spaces and sorted`() throws {
         let value: JSON = ["b": [1, "two", [], [:]], "a": ["x": .null], "c": [:]]
         #expect(
             value.pretty() == """
@@ -135,7 +138,7 @@ import Testing
         #expect(try parse(value.pretty()) == value)
     }
 
-    @Test func `of a plain value is one line`() {
+    @Test func `the pretty form of a plain value is one line`() {
         #expect(JSON.string("a\n").pretty() == #""a\n""#)
         #expect(JSON.null.pretty() == "null")
     }

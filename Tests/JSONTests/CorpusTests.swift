@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `Every seed of the fuzzers` {
-    @Test func `is parsed and written without harm`() {
+    @Test func `every seed of the fuzzers is parsed and written without harm`() {
         let seeds = corpus("json")
         #expect(seeds.count >= 10)
         for seed in seeds {
@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `makes a value that is written canonically`() {
+    @Test func `every seed of the fuzzers makes a value that is written canonically`() {
         let seeds = corpus("canonical")
         #expect(seeds.count >= 10)
         for seed in seeds {

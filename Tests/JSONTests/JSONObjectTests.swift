@@ -3,7 +3,7 @@ import Testing
 @testable import JSON
 
 @Suite struct `The members of an object` {
-    @Test func `are what a dictionary would hold, whatever is done to them`() {
+    @Test func `a JSON object's members equal those of a dictionary after any changes`() {
         var random = SeededGenerator(seed: 11)
         let names = [
             "", "a", "aa", "b", "ä", "a\u{308}", "é", "zz", "\u{E000}", "\u{10000}", "member",
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `are the same in whatever order they came, and then have the same hash`() {
+    @Test func `a JSON object's equality and hash do not depend on the order of its members`() {
         let first: JSONObject = ["b": 1, "a": 2, "é": 3]
         let second: JSONObject = ["e\u{301}": 3, "a": 2, "b": 1]
         #expect(first == second)
@@ -42,18 +42,18 @@ import Testing
         #expect(first != ["b": 1, "a": 2])
     }
 
-    @Test func `have a name once, and then the last value`() {
+    @Test func `a JSON object has each name once, with the last value`() {
         #expect(JSONObject([("a", 1), ("b", 2), ("a", 3)]) == ["a": 3, "b": 2])
     }
 
-    @Test func `are written in the order of UTF-16, however they are kept`() {
+    @Test func `a JSON object's members are written in UTF-16 order`() {
         let object: JSONObject = ["\u{FF01}": 1, "\u{1F600}": 2, "z": 3]
         #expect(
             String(decoding: JSON.object(object).canonical(), as: UTF8.self)
                 == "{\"z\":3,\"\u{1F600}\":2,\"\u{FF01}\":1}")
     }
 
-    @Test func `keep what a closure lets through`() {
+    @Test func `a JSON object keeps the members that a filter accepts`() {
         let object: JSONObject = ["a": 1, "b": .null, "c": 3]
         #expect(object.filter { !$0.value.isNull } == ["a": 1, "c": 3])
         #expect(object.mapValues { $0.isNull ? 0 : $0 } == ["a": 1, "b": 0, "c": 3])

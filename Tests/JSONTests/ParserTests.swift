@@ -27,7 +27,7 @@ import Testing
             ("{ \"min\" : -1, \"max\" : 1 }", ["min": -1, "max": 1]),
             ("{\n\"a\": \"b\"\n}", ["a": "b"]),
         ] as [(String, JSON)])
-    func `every kind of value`(input: String, expected: JSON) throws {
+    func `the parser reads every kind of value`(input: String, expected: JSON) throws {
         #expect(try parse(input) == expected)
     }
 
@@ -44,12 +44,12 @@ import Testing
         ("\"\u{2028}\u{2029}\u{7F}\u{FEFF}\"", "\u{2028}\u{2029}\u{7F}\u{FEFF}"),
         ("\"\u{10FFFF}\"", "\u{10FFFF}"),
     ])
-    func `every escape and every scalar`(input: String, expected: String) throws {
+    func `the parser reads every escape and every scalar`(input: String, expected: String) throws {
         let read = try #require(try parse(input).string)
         #expect(Array(read.utf8) == Array(expected.utf8))
     }
 
-    @Test func `a string as long as it comes`() throws {
+    @Test func `the parser reads a string of any length`() throws {
         let long = String(repeating: "é\\n", count: 20_000)
         let read = try #require(try parse("\"\(long)\"").string)
         #expect(read.utf8.count == 60_000)
@@ -58,7 +58,9 @@ import Testing
 
 @Suite struct `The parser refuses` {
     @Test(arguments: [(#""a\u0000b""#, 2), (#"{"\u0000":1}"#, 2), (#"[{"a":["\u0000"]}]"#, 8)])
-    func `a null character where it is said`(input: String, offset: Int) throws {
+    func `the parser refuses null characters where that is asked for`(input: String, offset: Int)
+        throws
+    {
         #expect(throws: JSONError(offset: offset, reason: .nullCharacter)) {
             try JSON.parse(Array(input.utf8), limits: JSON.Limits(takesNull: false))
         }
@@ -73,7 +75,7 @@ import Testing
         "", " ", "[", "{", "[1", "[1,", "[\"a", "[\"\\", "[\"\\u", "[\"\\u00", "{\"a", "{\"a\"",
         "{\"a\":", "{\"a\":1", "{\"a\":1,", "tru", "[nul", "-", "\"", "\"\\uD834\\", "[[[",
     ])
-    func `a text that ends too early`(input: String) throws {
+    func `the parser refuses a text that ends too early`(input: String) throws {
         let error = try #require(refusal(input))
         #expect([.unexpectedEnd, .loneSurrogate].contains(error.reason))
         #expect(error.offset <= input.utf8.count)
@@ -87,22 +89,24 @@ import Testing
         "[1//\n]", "\u{FEFF}[]", "[\u{A0}1]", "[\u{C}1]", "[\u{2060}]", "[\\n]", "]", "}", ",",
         "[1\u{0}]", "*", "<null>", "[-a]", "[0x1]", "[1_000]", "[１]",
     ])
-    func `what stands in the wrong place`(input: String) throws {
+    func `the parser refuses misplaced tokens`(input: String) throws {
         #expect(refusal(input)?.reason == .unexpectedByte)
     }
 
     @Test(arguments: ["1 2", "[]]", "{}}", "[]x", "null null", "1,", "\"a\"b", "{}#", "[]\u{0}"])
-    func `anything behind the value`(input: String) throws {
+    func `the parser refuses anything after the value`(input: String) throws {
         #expect(refusal(input)?.reason == .trailingBytes)
     }
 
     @Test(arguments: ["1.0", "0.1", "-0.0", "1e5", "1E5", "1e-2", "0e1", "1.", "-1e+9", "[1.5]"])
-    func `fractions and exponents, even where the number is whole`(input: String) throws {
+    func `the parser refuses fractions and exponents, even where the number is whole`(input: String)
+        throws
+    {
         #expect(refusal(input)?.reason == .notAnInteger)
     }
 
     @Test(arguments: ["01", "-01", "00", "-00", "[012]", "00000000000000000000"])
-    func `leading zeros`(input: String) throws {
+    func `the parser refuses leading zeros`(input: String) throws {
         #expect(refusal(input)?.reason == .leadingZero)
     }
 
@@ -110,11 +114,11 @@ import Testing
         "9007199254740992", "-9007199254740992", "9223372036854775807", "-9223372036854775808",
         "9223372036854775808", "18446744073709551616", "123456789012345678901234567890",
     ])
-    func `integers that not every reader keeps`(input: String) throws {
+    func `the parser refuses integers beyond 2^53`(input: String) throws {
         #expect(refusal(input) == JSONError(offset: 0, reason: .integerOutOfRange))
     }
 
-    @Test func `a number of a million digits`() throws {
+    @Test func `the parser refuses a number of a million digits`() throws {
         let number = String(repeating: "9", count: 1_000_000)
         #expect(refusal(number)?.reason == .integerOutOfRange)
         #expect(refusal("-" + number)?.reason == .integerOutOfRange)
@@ -125,7 +129,7 @@ import Testing
         #""\uDC00\uDC00""#,
         #""\ud800x""#, #""\ud800\n""#, #""a\uDFFF""#, #"{"\ud800":1}"#, #""\ud800\\udc00""#,
     ])
-    func `lone surrogates`(input: String) throws {
+    func `the parser refuses lone surrogates`(input: String) throws {
         #expect(refusal(input)?.reason == .loneSurrogate)
     }
 
@@ -134,12 +138,12 @@ import Testing
         #""\u+041""#, #""\u{41}""#, "\"\\\u{1F600}\"", "\"\\\n\"", #""\u00""#, #""\ud83d\u""#,
         "\"\\ \"",
     ])
-    func `escapes that don't exist`(input: String) throws {
+    func `the parser refuses unknown escapes`(input: String) throws {
         #expect(refusal(input)?.reason == .invalidEscape)
     }
 
     @Test(arguments: Array(UInt8(0)..<0x20))
-    func `control characters in strings`(byte: UInt8) throws {
+    func `the parser refuses control characters in strings`(byte: UInt8) throws {
         let plain = [0x22, 0x61, byte, 0x22]
         #expect(refusal(plain) == JSONError(offset: 2, reason: .controlCharacter))
         let afterEscape = [0x22, 0x5C, 0x6E, byte, 0x22]
@@ -154,14 +158,14 @@ import Testing
             [0xF5, 0x80, 0x80, 0x80], [0xFE], [0xFF], [0xC3, 0x28], [0xE9],
             [0xF8, 0x88, 0x80, 0x80, 0x80],
         ] as [[UInt8]])
-    func `bytes that are no UTF-8`(bytes: [UInt8]) throws {
+    func `the parser refuses bytes outside UTF-8`(bytes: [UInt8]) throws {
         #expect(refusal([0x22] + bytes + [0x22])?.reason == .invalidUTF8)
         #expect(refusal([0x22, 0x5C, 0x6E] + bytes + [0x22])?.reason == .invalidUTF8)
         #expect(refusal([0x7B, 0x22] + bytes + [0x22, 0x3A, 0x31, 0x7D])?.reason == .invalidUTF8)
         #expect(refusal([0x5B] + bytes + [0x5D])?.reason == .unexpectedByte)
     }
 
-    @Test func `the place of an invalid byte by its offset`() throws {
+    @Test func `the parser names the offset of an invalid byte`() throws {
         #expect(refusal([0x22, 0x61, 0x62, 0xFF, 0x22])?.offset == 3)
     }
 
@@ -173,11 +177,11 @@ import Testing
         (#"{"":1,"":2}"#, 6),
         ("{\"\u{E9}\":1,\"e\u{301}\":2}", 8),
     ])
-    func `a name that an object has twice`(input: String, offset: Int) throws {
+    func `the parser refuses a repeated name in an object`(input: String, offset: Int) throws {
         #expect(refusal(input) == JSONError(offset: offset, reason: .duplicateKey))
     }
 
-    @Test func `other encodings than UTF-8`() throws {
+    @Test func `the parser refuses encodings other than UTF-8`() throws {
         #expect(refusal([0xFF, 0xFE, 0x5B, 0x00, 0x5D, 0x00]) != nil)
         #expect(refusal([0x00, 0x5B, 0x00, 0x5D]) != nil)
         #expect(refusal([0xEF, 0xBB, 0xBF, 0x5B, 0x5D])?.offset == 0)
@@ -185,7 +189,7 @@ import Testing
 }
 
 @Suite struct `The parser's limits` {
-    @Test func `depth 64 is read and 65 is not`() throws {
+    @Test func `the parser reads depth 64 and refuses 65`() throws {
         let deepest = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(refusal(deepest) == nil)
         #expect(refusal("[" + deepest + "]") == JSONError(offset: 64, reason: .tooDeep))
@@ -196,32 +200,32 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"\":"])
-    func `a bomb of a hundred thousand brackets is refused`(unit: String) throws {
+    func `the parser refuses a hundred thousand brackets`(unit: String) throws {
         #expect(refusal(String(repeating: unit, count: 100_000))?.reason == .tooDeep)
     }
 
-    @Test func `nobody can ask for more than depth 512`() throws {
+    @Test func `the parser takes no depth limit above 512`() throws {
         let limits = JSON.Limits(depth: .max)
         let deepest = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
         #expect(refusal(deepest, limits: limits) == nil)
         #expect(refusal("[" + deepest + "]", limits: limits)?.reason == .tooDeep)
     }
 
-    @Test func `a text over the size is not even looked at`() throws {
+    @Test func `the parser does not begin a text over the size limit`() throws {
         let limits = JSON.Limits(size: 4)
         #expect(refusal("true", limits: limits) == nil)
         #expect(refusal("false", limits: limits) == JSONError(offset: 4, reason: .tooLarge))
         #expect(refusal("!!!!!!", limits: limits)?.reason == .tooLarge)
     }
 
-    @Test func `many members are no trouble`() throws {
+    @Test func `the parser reads many members in linear time`() throws {
         let members = (0..<50_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
         #expect(try parse("{\(members)}").object?.count == 50_000)
     }
 }
 
 @Suite struct `A JSON error` {
-    @Test func `tells reason and place and nothing of the input`() throws {
+    @Test func `a JSON error has a reason and a place, and no input`() throws {
         let error = try #require(refusal("{\"password\":hunter2}"))
         #expect(error.description == "unexpected character at byte 12")
     }

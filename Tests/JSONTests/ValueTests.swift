@@ -4,7 +4,7 @@ import Testing
 @Suite struct `A JSON value` {
     let value: JSON = ["name": "Urd", "age": 3, "open": true, "none": .null, "list": [1, "b"]]
 
-    @Test func `hands out its members by their kind`() {
+    @Test func `a JSON value returns its members by their kind`() {
         #expect(value["name"]?.string == "Urd")
         #expect(value["age"]?.integer == 3)
         #expect(value["open"]?.bool == true)
@@ -14,7 +14,7 @@ import Testing
         #expect(value.object?.count == 5)
     }
 
-    @Test func `hands out nothing by another kind`() {
+    @Test func `a JSON value returns nil for another kind`() {
         #expect(value["name"]?.integer == nil)
         #expect(value["age"]?.string == nil)
         #expect(value["age"]?.bool == nil)
@@ -27,11 +27,11 @@ import Testing
         #expect(value["list"]?[-1] == nil)
     }
 
-    @Test func `keeps the last of two members in a literal`() {
+    @Test func `a JSON literal keeps the last of two members of one name`() {
         #expect((["a": 1, "a": 2] as JSON) == ["a": 2])
     }
 
-    @Test func `is made from interpolated text`() {
+    @Test func `a JSON value is made from interpolated text`() {
         #expect(("n\(1)" as JSON) == .string("n1"))
     }
 }

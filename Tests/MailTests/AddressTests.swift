@@ -29,7 +29,7 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         ("!#$&'*+-/=?^_`{|}~".dropFirst() + "@a-b.c0.example", "#$&'*+-/=?^_`{|}~@a-b.c0.example"),
         ("o'neil@sub.domain.example", "o'neil@sub.domain.example"),
     ])
-    func `has one form`(written: String, text: String) throws {
+    func `a mail address has one normal form`(written: String, text: String) throws {
         let address = try MailAddress(written)
         #expect(address.text == text)
         #expect(try MailAddress(address.text) == address)
@@ -40,7 +40,7 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         ("a@XN--E1AFMKFD.xn--p1ai", "a@пример.рф"), ("a@b.MÜNCHEN.de", "a@b.münchen.de"),
         ("a@xn--mgbp1eef.com", "a@دامنه.com"), ("a@рос.рф", "a@рос.рф"),
     ])
-    func `is shown with the letters of its domain, and is the same read again`(
+    func `a mail address is shown in Unicode and read back as the same`(
         written: String, shown: String
     ) throws {
         let address = try MailAddress(written)
@@ -85,7 +85,7 @@ private func fault(_ text: String) -> MailAddress.Fault? {
             ("a@1א.example", .malformedDomain),
             ("a@א.1b.example", .malformedDomain),
         ] as [(String, MailAddress.Fault)])
-    func `is refused`(written: String, expected: MailAddress.Fault) {
+    func `an invalid mail address is refused`(written: String, expected: MailAddress.Fault) {
         #expect(fault(written) == expected)
     }
 
@@ -96,16 +96,16 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         "a@exampleノ.com", "a@🎉.example", "a@ⅷ.example", "a@а1.example", "a@ǆ.example",
         "a@日本a.jp", "a@ｶﾅ.jp", "a@Kelvin\u{212A}α.com",
     ])
-    func `does not look like another`(written: String) {
+    func `a mail address with look-alike letters is shown in ASCII`(written: String) {
         let found = fault(written)
         #expect(found == .lookAlike || found == .malformedDomain, "\(found as Any)")
     }
 
-    @Test func `keeps a word of look-alikes where its script is at home`() throws {
+    @Test func `a mail address with letters of its own script is shown in Unicode`() throws {
         #expect(try MailAddress("a@рос.рф").domain == "xn--n1ade.xn--p1ai")
     }
 
-    @Test func `is the same, whether it is plain or looked at closely`() {
+    @Test func `a mail address gives the same result on the fast and on the full path`() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let pieces = ["a", "bc", "7", "42", "e.f", ".", "-", "A", "_", "@", "x\u{301}", " "]
@@ -130,7 +130,7 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         #expect(taken > 300, "seed \(seed)")
     }
 
-    @Test func `tells nobody by accident`() throws {
+    @Test func `a mail address's description does not reveal it`() throws {
         let address = try MailAddress("anna@example.org")
         var output = "\(address) \(String(reflecting: address)) \([address]) \(Mailbox(address))"
         dump(address, to: &output)
@@ -149,12 +149,14 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         ("そのスピードで", "d9juau41awczczp"),
         ("ひとつ屋根の下2", "2-u9tlzr9756bt3uc0v"),
     ])
-    func `reads and writes the examples of its standard`(text: String, code: String) {
+    func `an ASCII label is written and read as in the examples of RFC 3492`(
+        text: String, code: String
+    ) {
         #expect(Punycode.encode(Array(text.unicodeScalars)) == code)
         #expect(Punycode.decode(code) == Array(text.unicodeScalars))
     }
 
-    @Test func `has one text for each label, whatever is read`() {
+    @Test func `an ASCII label has one Unicode text`() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let digits = Array("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
@@ -179,7 +181,7 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         }
     }
 
-    @Test func `bears any text for an address`() {
+    @Test func `an ASCII label is read from any text without harm`() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let pieces = [

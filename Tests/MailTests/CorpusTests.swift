@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `Every seed of the fuzzers` {
-    @Test func `is a mail address or none`() {
+    @Test func `every seed of the fuzzers is read as a mail address or refused`() {
         let seeds = corpus("address")
         #expect(seeds.count >= 10)
         for seed in seeds {
@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `makes a mail that nobody can split`() {
+    @Test func `every seed of the fuzzers makes a mail that cannot be split`() {
         let seeds = corpus("message") + corpus("address")
         #expect(seeds.count >= 20)
         for seed in seeds {

@@ -12,7 +12,9 @@ import Testing
             ("de;q=0,en;q=0.001", .english), ("de;q=2,en;q=0.1", .english), ("de;q=,en", .english),
             ("de;q=0.1234,en;q=0.1", .english), ("de;x=1", nil), ("*", nil), ("", nil), (nil, nil),
         ] as [(String?, MailLanguage?)])
-    func `is the one that weighs most`(header: String?, language: MailLanguage?) {
+    func `the reader's language is the one with the highest weight`(
+        header: String?, language: MailLanguage?
+    ) {
         #expect(MailLanguage(accepted: header) == language)
     }
 }

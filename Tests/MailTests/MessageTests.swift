@@ -41,7 +41,7 @@ private func expectWellFormed(_ bytes: [UInt8], _ comment: Comment) {
 }
 
 @Suite struct `A mail` {
-    @Test func `is written as the standards have it`() throws {
+    @Test func `a mail is written as the standards demand`() throws {
         let found = String(decoding: try message().bytes, as: UTF8.self)
         #expect(
             found.replacing("\r\n", with: "\n") == """
@@ -78,12 +78,12 @@ private func expectWellFormed(_ bytes: [UInt8], _ comment: Comment) {
         String(repeating: "ü ", count: 3000), String(repeating: "\"\\", count: 50),
         "e" + String(repeating: "\u{301}", count: 10_000), String(repeating: "👩‍👩‍👧‍👦", count: 300), "",
     ])
-    func `lets nothing in that is not its place`(hostile: String) throws {
+    func `a mail's fields cannot contain characters that break them`(hostile: String) throws {
         let mail = try message(subject: hostile, text: hostile, html: hostile, name: hostile)
         expectWellFormed(mail.bytes, "\(hostile.prefix(40).debugDescription)")
     }
 
-    @Test func `bears any text`() throws {
+    @Test func `a mail takes any text`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let pieces = [
@@ -108,7 +108,7 @@ private func expectWellFormed(_ bytes: [UInt8], _ comment: Comment) {
         ("", "From: urd@example.org"),
         ("a <evil@example.com>", "From: \"a <evil@example.com>\" <urd@example.org>"),
     ])
-    func `quotes the name of its sender`(name: String, header: String) throws {
+    func `a mail quotes its sender's name`(name: String, header: String) throws {
         #expect(lines(try message(name: name).bytes)[0] == header)
     }
 
@@ -116,7 +116,7 @@ private func expectWellFormed(_ bytes: [UInt8], _ comment: Comment) {
         "a", "a@", "@b", "a@b@c", "a b@c", "<a@b>", "a@b\r\nX: y", "a..b@c", "ü@b", "",
         String(repeating: "a", count: 200) + "@b",
     ])
-    func `has a narrow identifier`(text: String) {
+    func `a mail's identifier has a narrow alphabet`(text: String) {
         #expect(MessageID(text) == nil)
     }
 
@@ -124,11 +124,11 @@ private func expectWellFormed(_ bytes: [UInt8], _ comment: Comment) {
         (0, "Thu, 1 Jan 1970 00:00:00 +0000"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 +0000"),
         (-1, "Thu, 1 Jan 1970 00:00:00 +0000"), (Int64.max, "Fri, 31 Dec 9999 23:59:59 +0000"),
     ])
-    func `has a date`(seconds: Int64, text: String) {
+    func `a mail has a date`(seconds: Int64, text: String) {
         #expect(MailDate.text(Timestamp(seconds: seconds)) == text)
     }
 
-    @Test func `encodes what is mostly not ASCII in the shorter way`() {
+    @Test func `a mail's mostly non-ASCII text has the shorter encoding`() {
         #expect(BodyText("Grüße").encoding == "quoted-printable")
         #expect(BodyText(String(repeating: "日本語", count: 50)).encoding == "base64")
         #expect(BodyText("").bytes == [0x0D, 0x0A])

@@ -34,7 +34,7 @@ private func all() throws -> [MailKind] {
         footer: "Acme GmbH\nMain Street 1 <Berlin>")
 
     @Test(arguments: MailLanguage.allCases)
-    func `has all its words in each language`(language: MailLanguage) throws {
+    func `a realm's mail has all its texts in each language`(language: MailLanguage) throws {
         let kinds = try all()
         #expect(Set(kinds.map(\.name)) == Set(MailKind.Name.allCases))
         for kind in kinds {
@@ -59,7 +59,7 @@ private func all() throws -> [MailKind] {
         #expect(Set(subjects).count == kinds.count)
     }
 
-    @Test func `shows a code where it is read and not where it is stored`() {
+    @Test func `a realm's mail shows a code that is stored nowhere`() {
         let mail = MailTemplates(branding: branding).content(
             of: .emailOtp(code: "047911", minutes: 10), in: .english)
         #expect(mail.text.contains("\n    047911\n"))
@@ -71,7 +71,10 @@ private func all() throws -> [MailKind] {
         #expect(once.text.contains("1 Minute "))
     }
 
-    @Test func `promises nobody to keep an account that only others can keep`() throws {
+    @Test
+    func `a realm's mail does not offer to keep an account that only administrators can keep`()
+        throws
+    {
         let templates = MailTemplates(branding: branding)
         let english = templates.content(of: .accountDeletion(at: moment), in: .english)
         #expect(english.text.contains("Only the team of Acme & Söhne can cancel the deletion."))
@@ -88,7 +91,7 @@ private func all() throws -> [MailKind] {
     }
 
     /// WCAG 2.2, section 1.4.3.
-    @Test func `can be read down to its last line`() throws {
+    @Test func `a realm's mail renders to its last line`() throws {
         func luminance(_ digits: Substring) throws -> Double {
             let value = try #require(Int(digits, radix: 16))
             let parts = [value >> 16, value >> 8 & 0xFF, value & 0xFF].map { byte in
@@ -110,7 +113,7 @@ private func all() throws -> [MailKind] {
         #expect(contrast >= 4.5, "\(contrast)")
     }
 
-    @Test func `leads where it was told to`() throws {
+    @Test func `a realm's mail links to the given address`() throws {
         let url = "https://login.example.org/magic-login?userId=1&token=%2B"
         let link = try #require(MailLink(url))
         let mail = MailTemplates(branding: branding).content(
@@ -135,13 +138,13 @@ private func all() throws -> [MailKind] {
         ("Call 0900 123", "Hello,"),
         ("You have won a prize, call us at once now", "Hello,"), ("a\r\nb", "Hello a b,"),
     ])
-    func `calls nobody by an advertisement`(name: String, greeting: String) {
+    func `a realm's mail drops names that contain advertisements`(name: String, greeting: String) {
         let mail = MailTemplates(branding: branding).content(
             of: .emailOtp(code: "1", minutes: 10), in: .english, displayName: name)
         #expect(mail.text.split(separator: "\n").contains { $0 == greeting })
     }
 
-    @Test func `names a passkey only by a name`() {
+    @Test func `a realm's mail names a passkey only by a plain name`() {
         let mail = MailTemplates(branding: branding).content(
             of: .passkeyEnrolled(device: "http://evil.example", at: moment), in: .english)
         #expect(mail.text.contains("“Passkey”"))
@@ -152,7 +155,7 @@ private func all() throws -> [MailKind] {
         #expect(german.text.contains("21.09.2026 um 14:13 Uhr (UTC)"))
     }
 
-    @Test func `may say it in a realm's own words`() throws {
+    @Test func `a realm's mail may have the realm's own words`() throws {
         let own = try MailOverride(
             [
                 .subject: "{product}: welcome {name} <b>",
@@ -186,13 +189,13 @@ private func all() throws -> [MailKind] {
         (.subject, String(repeating: "a", count: 401), .tooLong(.subject)),
         (.closing, String(repeating: "a", count: 4001), .tooLong(.closing)),
     ])
-    func `refuses words that it cannot say`(
+    func `a realm's mail refuses words with unknown placeholders`(
         part: MailText.Part, words: String, fault: MailOverride.Fault
     ) {
         #expect(throws: fault) { try MailOverride([part: words], for: .emailOtp) }
     }
 
-    @Test func `refuses a look that is none`() {
+    @Test func `a realm's mail refuses an invalid look`() {
         for text in ["", "red", "#fff", "#12345g", "#1234567", "123456", "#+12345", "#１２３４５６"] {
             #expect(Colour(text) == nil, "\(text)")
         }
@@ -210,7 +213,8 @@ private func all() throws -> [MailKind] {
         ("de", MailLanguage.german), ("de-AT", .german), ("DE_ch", .german), ("en-GB", .english),
         ("fr", nil), ("", nil), ("deu", nil),
     ])
-    func `finds its language`(tag: String, language: MailLanguage?) {
+    func `a realm's mail falls back to a language that it has`(tag: String, language: MailLanguage?)
+    {
         #expect(MailLanguage(tag: tag) == language)
     }
 }

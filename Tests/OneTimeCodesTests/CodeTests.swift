@@ -15,7 +15,7 @@ private struct Scripted: RandomNumberGenerator {
 }
 
 @Suite struct `Recovery codes` {
-    @Test func `are ten different ones of sixty bits, read back as they are shown`() throws {
+    @Test func `recovery codes are ten distinct codes of sixty bits that read back`() throws {
         let codes = RecoveryCode.generateSet()
         #expect(Set(codes).count == 10)
         for code in codes {
@@ -28,12 +28,12 @@ private struct Scripted: RandomNumberGenerator {
         }
     }
 
-    @Test func `are never the same twice in a set`() {
+    @Test func `recovery codes are distinct within a set`() {
         var random = Scripted(numbers: [5, 5, 5, 6, 5])
         #expect(Set(RecoveryCode.generateSet(using: &random)).count == 10)
     }
 
-    @Test func `use every sign of their alphabet`() {
+    @Test func `recovery codes use every sign of their alphabet`() {
         let signs = Set(
             (0..<40).flatMap { _ in RecoveryCode.generateSet().flatMap { Array($0.plain) } })
         #expect(String(signs.sorted()) == "0123456789ABCDEFGHJKMNPQRSTVWXYZ")
@@ -45,7 +45,7 @@ private struct Scripted: RandomNumberGenerator {
         "oi23.4567.89ab".replacing(".", with: "\u{2212}"), "0 1 2 3 4 5 6 7 8 9 A B\n",
         "0l23 4567 89aB",
     ])
-    func `are read as people type them`(input: String) {
+    func `recovery codes are read in any case and spacing`(input: String) {
         #expect(RecoveryCode(typed: input)?.plain == "0123456789AB")
     }
 
@@ -56,7 +56,7 @@ private struct Scripted: RandomNumberGenerator {
         String(repeating: "-", count: 1000) + "0123456789AB",
         String(repeating: "A", count: 100_000),
     ])
-    func `are nothing else`(input: String) {
+    func `malformed recovery codes are refused`(input: String) {
         #expect(RecoveryCode(typed: input) == nil)
     }
 }

@@ -16,7 +16,8 @@ import Values
             (5, "254676"),
             (6, "287922"), (7, "162583"), (8, "399871"), (9, "520489"),
         ] as [(UInt64, String)])
-    func `are those of RFC 4226`(counter: UInt64, code: String) throws {
+    func `authenticator codes equal the examples of RFC 4226`(counter: UInt64, code: String) throws
+    {
         #expect(try HOTP.code(secret: Self.secret, counter: counter, digits: 6) == code)
     }
 
@@ -25,7 +26,7 @@ import Values
             (59, "94287082"), (1_111_111_109, "07081804"), (1_111_111_111, "14050471"),
             (1_234_567_890, "89005924"), (2_000_000_000, "69279037"), (20_000_000_000, "65353130"),
         ] as [(Int64, String)])
-    func `are those of RFC 6238`(second: Int64, code: String) throws {
+    func `authenticator codes equal the examples of RFC 6238`(second: Int64, code: String) throws {
         let step = TOTP.step(atSecond: second)
         let eight = try HOTP.code(secret: Self.secret, counter: UInt64(step), digits: 8)
         #expect(eight == code)
@@ -34,7 +35,9 @@ import Values
         #expect(try totp().matchingStep(of: six, atSecond: second) == step)
     }
 
-    @Test func `are taken one step early and late, and name their step`() throws {
+    @Test func `authenticator codes are accepted one step early and late, and name their step`()
+        throws
+    {
         let totp = try totp()
         let step: Int64 = 50_000_000
         for offset: Int64 in -3...3 {
@@ -46,7 +49,8 @@ import Values
         }
     }
 
-    @Test func `are not taken again, nor is one that is older than the last`() throws {
+    @Test func `authenticator codes are refused when used or older than the last one used`() throws
+    {
         let totp = try totp()
         let second: Int64 = 1_500_000_000
         let step = TOTP.step(atSecond: second)
@@ -64,7 +68,7 @@ import Values
     }
 
     @Test(arguments: [" 287 082 ", "287-082", "2 8 7 0 8 2", "-287082"])
-    func `may be typed with spaces and hyphens`(input: String) throws {
+    func `authenticator codes may be typed with spaces and hyphens`(input: String) throws {
         #expect(try totp().matchingStep(of: input, atSecond: 59) == 1)
     }
 
@@ -73,12 +77,12 @@ import Values
         "٢٨٧٠٨٢", "287.082", "+287082", "abcdef", "287082" + String(repeating: " ", count: 100_000),
         "\u{202A}287082",
     ])
-    func `are nothing but six digits`(input: String) throws {
+    func `authenticator codes need exactly six digits`(input: String) throws {
         #expect(try totp().matchingStep(of: input, atSecond: 59) == nil)
     }
 
     @Test(arguments: [Int64.min, -1_000_000, -31, -1, 0, 29, .max - 1, .max])
-    func `do no harm at the ends of time`(second: Int64) throws {
+    func `authenticator codes at the ends of time do no harm`(second: Int64) throws {
         let totp = try totp()
         for code in ["755224", "287082", "000000"] {
             let step = try totp.matchingStep(of: code, atSecond: second)
@@ -89,7 +93,7 @@ import Values
         #expect(try totp.matchingStep(of: "755224", atSecond: -31) == 0)
     }
 
-    @Test func `come from secrets of 160 bits that nobody has twice`() throws {
+    @Test func `authenticator secrets have 160 bits and do not repeat`() throws {
         let secrets = (0..<50).map { _ in TOTP.generate().text }
         #expect(Set(secrets).count == 50)
         #expect(secrets.allSatisfy { $0.utf8.count == 32 })
@@ -99,7 +103,7 @@ import Values
         for count in [16, 20, 128] { #expect(TOTP(secret: .random(count)) != nil) }
     }
 
-    @Test func `are enrolled by an address that apps read`() throws {
+    @Test func `authenticator apps are enrolled by an otpauth URL`() throws {
         let totp = try totp()
         #expect(
             totp.enrolmentURI(issuer: "Example Co", account: "ann@example.org")
@@ -114,7 +118,7 @@ import Values
         String(repeating: "x", count: 10_000), String(repeating: "日", count: 10_000), "",
         "e" + String(repeating: "\u{0301}", count: 5000),
     ])
-    func `are enrolled by an address whose names change nothing else`(name: String) throws {
+    func `authenticator apps' otpauth URLs escape the names`(name: String) throws {
         let uri = try totp().enrolmentURI(issuer: name, account: name)
         #expect(uri.utf8.count < 1400)
         #expect(!uri.contains("%3A"))

@@ -15,7 +15,7 @@ import Testing
         return try connect().executeOnce("select $1::text", parameters).text(0, 0)
     }
 
-    @Test func `are the same numbers for the server`() throws {
+    @Test func `integers at the ends of their types survive the server`() throws {
         #expect(try text { $0.add(Int16.min) } == "-32768")
         #expect(try text { $0.add(Int16.max) } == "32767")
         #expect(try text { $0.add(Int32.min) } == "-2147483648")
@@ -26,7 +26,9 @@ import Testing
         #expect(try text { $0.add(false) } == "false")
     }
 
-    @Test func `are the same identifiers, bytes and documents for the server`() throws {
+    @Test func `identifiers, bytes and documents at the ends of their types survive the server`()
+        throws
+    {
         #expect(
             try text { $0.add(uuid: (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)) }
                 == "01234567-89ab-cdef-fedc-ba9876543210")
@@ -34,7 +36,7 @@ import Testing
         #expect(try text { $0.add(json: Array(#"{ "b":1,"a":[] }"#.utf8)) } == #"{ "b":1,"a":[] }"#)
     }
 
-    @Test func `are the same instants for the server`() throws {
+    @Test func `instants at the ends of their type survive the server`() throws {
         func instant(_ microseconds: Int64) throws -> String {
             var parameters = Parameters()
             parameters.add(time: microseconds)
@@ -49,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, Int64.min + 1, Int64.min / 2])
-    func `before the server's first day are refused, not mistaken`(time: Int64) throws {
+    func `instants before the server's first day are refused, not mistaken`(time: Int64) throws {
         var parameters = Parameters()
         parameters.add(time: time)
         var array = ArrayParameter(of: .timestamptz)
@@ -65,7 +67,7 @@ import Testing
         #expect(try connection.run("select 1").count == 1)
     }
 
-    @Test func `keep their places in arrays of every type`() throws {
+    @Test func `arrays of every type keep their order`() throws {
         var int2 = ArrayParameter(of: .int2)
         for value in [Int16.min, 0, .max] { int2.append(value) }
         var int4 = ArrayParameter(of: .int4)
@@ -96,7 +98,7 @@ import Testing
         #expect(try text { $0.add(time) } == "{\"1970-01-01 00:00:00+00\"}")
     }
 
-    @Test func `may be large`() throws {
+    @Test func `large values survive the server`() throws {
         let large = [UInt8](repeating: 0xA5, count: 8 << 20)
         var parameters = Parameters()
         parameters.add(bytes: large)
@@ -105,7 +107,7 @@ import Testing
         #expect(rows.int32(0, 1) == 8 << 20)
     }
 
-    @Test func `of texts do not end at a zero byte, they are refused`() throws {
+    @Test func `texts with a zero byte are refused, not cut`() throws {
         var parameters = Parameters()
         parameters.add("a\u{0}b")
         let connection = try connect()

@@ -9,7 +9,7 @@ import Testing
         return try #require(failure.explanation)
     }
 
-    @Test func `is told in the words of PostgreSQL`() throws {
+    @Test func `a failed connection's reason is PostgreSQL's message`() throws {
         let cluster = TestCluster.shared
         #expect(
             try explanation(cluster.address("postgres", "nobody"))
@@ -34,7 +34,9 @@ import Testing
         "host=127.0.0.1 port=1 password=hunter2", "host=127.0.0.1 port=hunter2",
         "postgresql://u:hunter2", "postgresql://u:hunter2/urd",
     ])
-    func `never shows a password, or a part of one`(_ address: String) throws {
+    func `a failed connection's reason never shows a password or a part of one`(_ address: String)
+        throws
+    {
         let told = try explanation(address)
         #expect(!told.contains("hunter"), "\(told)")
         #expect(!told.isEmpty)

@@ -20,7 +20,7 @@ import Testing
         return parameters
     }
 
-    @Test func `are answered and committed in their order`() throws {
+    @Test func `pipelined statements are answered and committed in their order`() throws {
         let connection = try connect()
         try connection.send(Self.adding, parameters(1))
         for number in 2...50 as ClosedRange<Int32> {
@@ -33,7 +33,7 @@ import Testing
         #expect(try connection.run("select from t").count == 50)
     }
 
-    @Test func `fail by themselves: the one behind is a transaction of its own`() throws {
+    @Test func `pipelined statements fail one by one, each in its own transaction`() throws {
         let connection = try connect()
         try connection.run("insert into t values (1)")
         try connection.send(Self.adding, parameters(1))
@@ -45,7 +45,7 @@ import Testing
         #expect(try connection.run("select from t").count == 2)
     }
 
-    @Test func `tell of a commit that fails`() throws {
+    @Test func `pipelined statements report a commit that fails`() throws {
         let connection = try connect()
         try connection.run(
             """
@@ -63,7 +63,7 @@ import Testing
         #expect(try connection.run("select from t").count == 1)
     }
 
-    @Test func `make room for others when all of them are done`() throws {
+    @Test func `pipelined statements free their slot when all are done`() throws {
         let connection = try connect()
         for number in 1...3 as ClosedRange<Int32> {
             try connection.send(Self.adding, parameters(number))
@@ -76,7 +76,7 @@ import Testing
         #expect(throws: Failure.self) { try connection.run("select 1") }
     }
 
-    @Test func `end with the connection`() throws {
+    @Test func `pipelined statements fail with their connection`() throws {
         let connection = try connect()
         let process = connection.serverProcess
         let killer = try Connection(TestCluster.shared.address("postgres", "postgres"))
@@ -93,7 +93,7 @@ import Testing
         #expect(!connection.isStillThere())
     }
 
-    @Test func `end with the connection also when that ends during the commit`() throws {
+    @Test func `pipelined statements fail when the connection ends during the commit`() throws {
         for _ in 0..<20 {
             let connection = try connect()
             try connection.run(

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `do all the work, one for each connection`() async throws {
+    @Test func `a pool's threads do all the work, one per connection`() async throws {
         let single = Database(address, connections: 1)
         defer { single.close() }
         let one = try await threads(single, 20)
@@ -32,7 +32,9 @@ import Testing
         #expect(one.isDisjoint(with: three))
     }
 
-    @Test func `notice a server that went away before they hand a connection out`() async throws {
+    @Test func `a pool's threads notice a lost server before they hand a connection out`()
+        async throws
+    {
         let pool = Database(address, connections: 1)
         defer { pool.close() }
         let killer = try Connection(address)
@@ -50,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `keep nobody's failed transaction`() async throws {
+    @Test func `a pool's threads reset a failed transaction`() async throws {
         let pool = Database(address, connections: 1)
         defer { pool.close() }
         await #expect(throws: Failure.self) {
@@ -68,7 +70,9 @@ import Testing
         #expect(exists)
     }
 
-    @Test func `do what was queued before they end, and nothing after`() async throws {
+    @Test func `a pool's threads do what was queued before they end, and nothing after`()
+        async throws
+    {
         let pool = Database(address, connections: 1)
         let gate = Monitor((isEntered: false, isOpen: false))
         async let held: Void = pool.run { connection throws(Failure) in
@@ -91,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `make nobody wait for more than one attempt at a server that never answers`()
+    @Test func `a pool's callers wait for one attempt at most at a server that never answers`()
         async throws
     {
         let server = try SilentServer()

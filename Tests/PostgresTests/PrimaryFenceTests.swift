@@ -15,7 +15,7 @@ import Testing
         ServerHistory(system: system ?? self.system, timeline: timeline)
     }
 
-    @Test func `reads every server of an address`() {
+    @Test func `the primary fence reads every server of an address`() {
         let cases: [(String, [ServerPlace])] = [
             ("host=a,b port=1,2", [.init(host: "a", port: "1"), .init(host: "b", port: "2")]),
             ("host=a,b port=7", [.init(host: "a", port: "7"), .init(host: "b", port: "7")]),
@@ -40,7 +40,9 @@ import Testing
         for (address, places) in cases { #expect(ServerPlace.all(in: address) == places) }
     }
 
-    @Test func `takes a server for what it is, and remembers it before it is used`() throws {
+    @Test func `the primary fence accepts a primary and remembers its timeline before it is used`()
+        throws
+    {
         let told = Told()
         let fence = PrimaryFence { seen in
             told.all.withLock { $0.append(seen) }
@@ -54,7 +56,7 @@ import Testing
         #expect(told.all.withLock { $0 } == [[], [try #require(fence.current)]])
     }
 
-    @Test func `refuses an earlier timeline of the same system`() throws {
+    @Test func `the primary fence refuses an earlier timeline of the same system`() throws {
         let here = try #require(
             try PrimaryFence().connect(TestCluster.shared.address("postgres", "postgres")).history)
         let fence = PrimaryFence { _ in [history(here.timeline + 4, of: here.system)] }
@@ -67,7 +69,7 @@ import Testing
                 == "the server is at timeline 1, and was left behind by a failover to timeline 5")
     }
 
-    @Test func `goes on to another system, and never back to the one before`() throws {
+    @Test func `the primary fence moves on to another system and never back`() throws {
         let address = TestCluster.shared.address("postgres", "postgres")
         let here = try #require(try PrimaryFence().connect(address).history)
         let other = history(9, of: here.system &+ 1)
@@ -79,7 +81,9 @@ import Testing
         #expect(failure?.description.contains("which was left for another one") == true)
     }
 
-    @Test func `takes pools off a server as soon as one connection shows a later one`() async throws
+    @Test
+    func `the primary fence drops a server's pools once one connection shows a later timeline`()
+        async throws
     {
         let pair = try StandbyPair()
         let fence = PrimaryFence()

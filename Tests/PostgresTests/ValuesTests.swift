@@ -7,7 +7,7 @@ import Testing
         try Connection(TestCluster.shared.address("postgres", "postgres"))
     }
 
-    @Test func `come back as they went`() throws {
+    @Test func `values sent to the server come back unchanged`() throws {
         let connection = try connect()
         var parameters = Parameters()
         parameters.add(true)
@@ -32,7 +32,7 @@ import Testing
         #expect(rows.text(0, 8) == #"{"a":1}"#)
     }
 
-    @Test func `may be null or empty, which is not the same`() throws {
+    @Test func `values sent to the server may be null or empty, which differ`() throws {
         var parameters = Parameters()
         parameters.add(nil as String?)
         parameters.add("")
@@ -44,7 +44,9 @@ import Testing
         #expect(rows.text(0, 1) == "" && rows.bytes(0, 3) == [])
     }
 
-    @Test func `may be arrays, also empty ones and ones with holes`() throws {
+    @Test func `values sent to the server may be arrays, also empty ones and ones with nulls`()
+        throws
+    {
         var texts = ArrayParameter(of: .text)
         texts.append("a")
         texts.appendNull()
@@ -61,7 +63,7 @@ import Testing
 }
 
 @Suite struct `A transaction` {
-    @Test func `leaves nothing behind when it fails`() throws {
+    @Test func `a transaction that fails leaves nothing behind`() throws {
         let database = try TestCluster.shared.makeDatabase(migrated: false)
         let connection = try Connection(database.superuser)
         try connection.run("create table t (n integer primary key)")
@@ -80,7 +82,7 @@ import Testing
 }
 
 @Suite struct `The pool` {
-    @Test func `takes no more than may wait`() async throws {
+    @Test func `the pool refuses more waiters than its limit`() async throws {
         let pool = Database(
             TestCluster.shared.address("postgres", "postgres"), connections: 1, limit: 2)
         defer { pool.close() }
@@ -102,7 +104,7 @@ import Testing
         #expect(outcomes.contains(true) && outcomes.contains(false))
     }
 
-    @Test func `replaces a connection that the server ended meanwhile`() async throws {
+    @Test func `the pool replaces a connection that the server ended meanwhile`() async throws {
         let pool = Database(
             TestCluster.shared.address("postgres", "postgres"), connections: 1)
         defer { pool.close() }
@@ -119,7 +121,7 @@ import Testing
         #expect(pool.isReachable)
     }
 
-    @Test func `says that nobody answers, and goes on when somebody does`() async throws {
+    @Test func `the pool reports an unreachable server and recovers with it`() async throws {
         let pool = Database("host=/nowhere user=nobody", connections: 1)
         defer { pool.close() }
         await #expect(throws: Failure.self) {

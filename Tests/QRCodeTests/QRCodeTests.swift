@@ -6,7 +6,7 @@ import Testing
     static let text = "otpauth://totp/Urd:ann%40example.org?secret=GEZDGNBVGY3TQOJQ&issuer=Urd"
 
     @Test(arguments: QRCode.Correction.allCases)
-    func `have the three corners that readers look for`(correction: QRCode.Correction) throws {
+    func `QR codes have the three finder patterns`(correction: QRCode.Correction) throws {
         let code = try QRCode(Self.text, correction: correction)
         #expect((code.side - 17) % 4 == 0)
         let corner = [
@@ -24,7 +24,7 @@ import Testing
         #expect(try QRCode(Self.text, correction: correction) == code)
     }
 
-    @Test func `grow with the text and with the correction`() throws {
+    @Test func `QR codes grow with the text and the error correction`() throws {
         let short = try QRCode("a")
         let long = try QRCode(String(repeating: "a", count: QRCode.mostBytes))
         #expect(short.side == 21)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `are light around`() throws {
+    @Test func `QR codes have a light border`() throws {
         let code = try QRCode(Self.text)
         for place in [-1, -4, .min, code.side, .max] {
             #expect(!code.isDark(row: place, column: 0))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `hold no empty text and none that is too long`() {
+    @Test func `QR codes of an empty or too long text are refused`() {
         #expect(throws: QRCode.Failure(.empty)) { try QRCode("") }
         for count in [QRCode.mostBytes + 1, 1_000_000] {
             #expect(throws: QRCode.Failure(.tooLong)) {
@@ -57,11 +57,11 @@ import Testing
     }
 
     @Test(arguments: ["\0", "a\0b", "\u{1F511}", "日本語", "\r\n", "<&\"'>"])
-    func `take every text`(text: String) throws {
+    func `QR codes encode any text`(text: String) throws {
         #expect(try QRCode(text).side >= 21)
     }
 
-    @Test func `are made by many threads at once`() async throws {
+    @Test func `QR codes are made on many threads at once`() async throws {
         let expected = try (0..<20).map { try QRCode("text \($0)") }
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `as SVG draw each dark module once`() throws {
+    @Test func `QR codes in SVG draw each dark module once`() throws {
         let code = try QRCode(Self.text)
         let svg = code.svg
         #expect(
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// RFC 1950 and PNG name no test values; these are the well-known ones of the two checksums.
-    @Test func `as PNG have the right checksums`() {
+    @Test func `QR codes in PNG have right checksums`() {
         #expect(crc32(Array("123456789".utf8)) == 0xCBF4_3926)
         #expect(crc32(Array("IEND".utf8)) == 0xAE42_6082)
         #expect(crc32([]) == 0)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, 3, 8, 16, 17, 1000, .max])
-    func `as PNG are as large as asked for, within reason`(scale: Int) throws {
+    func `QR codes in PNG have the requested size, within bounds`(scale: Int) throws {
         let code = try QRCode(Self.text)
         let png = code.png(scale: scale)
         let side = (code.side + 8) * min(max(scale, 1), 16)

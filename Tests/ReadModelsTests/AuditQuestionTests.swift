@@ -12,7 +12,10 @@ import Values
     private static let begin: Int64 = 1_790_000_000
     private let realm = RealmID("one")!
 
-    @Test func `finds what all its conditions say, in the order that is asked for`() async throws {
+    @Test
+    func `an audit query returns the events that meet all its conditions, in the given order`()
+        async throws
+    {
         let trail = AuditTrail(try grown().pool)
         var asked = AuditTrail.Selection()
         #expect(try await positions(trail, asked) == [1, 2, 3, 4])
@@ -50,7 +53,9 @@ import Values
     }
 
     /// Two nodes whose clocks are not the same.
-    @Test func `finds what stands before an entry of an earlier time`() async throws {
+    @Test func `an audit query finds events at positions before one of an earlier time`()
+        async throws
+    {
         let world = try grown()
         try world.superuser.run(
             """
@@ -62,7 +67,7 @@ import Values
             try await positions(AuditTrail(world.pool), asked) == [29_950, 29_952, 30_001, 30_003])
     }
 
-    @Test func `that names a time does not read what was before`() async throws {
+    @Test func `an audit query with a time does not read earlier events`() async throws {
         let world = try grown()
         for isNewestFirst in [false, true] {
             for actor in [nil, "admin:1"] {
@@ -75,7 +80,7 @@ import Values
         }
     }
 
-    @Test func `that names a rare type does not read what happens every day`() async throws {
+    @Test func `an audit query with a rare type does not read the common types`() async throws {
         let world = try grown()
         try world.superuser.run(
             """

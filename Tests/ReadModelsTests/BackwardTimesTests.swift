@@ -9,7 +9,7 @@ import Values
 
 @Suite struct `A client that many change at once, at nodes whose clocks differ` {
     /// In one batch of the committer there are several of its events, each earlier than the one before.
-    @Test func `was changed when the last event says, live and rebuilt`() async throws {
+    @Test func `a client's update time is that of the last event, live and rebuilt`() async throws {
         let world = try World()
         let log = PostgresLog(
             world.pool, keyring: Keyring(world.pool, master: .generate()), lanes: 1)

@@ -16,7 +16,8 @@ import Values
         for name in names { #expect(try world.live(name) == 1) }
     }
 
-    @Test func `a comment is no reason to build anew, and a statement is`() throws {
+    @Test func `a changed statement rebuilds a projection, and a changed comment does not`() throws
+    {
         let world = try World([fragile(.inline)])
         #expect(try world.engine([fragile(.inline)]).pending() == [])
         #expect(try world.engine([fragile(.inline, limit: 11)]).pending() == ["fragile"])
@@ -38,7 +39,7 @@ import Values
         """
     }
 
-    @Test func `the build before the live one can be gone back to, however old it is`() throws {
+    @Test func `the build before the live one can be restored, however old it is`() throws {
         let world = try World([fragile(.inline)])
         try world.append(numbered([1, 2]), in: "one")
         let next = fragile(.inline, limit: 20)
@@ -57,14 +58,14 @@ import Values
         #expect(try world.rows("fragile").count == 5)
     }
 
-    @Test func `without an earlier build there is nothing to go back to`() throws {
+    @Test func `without an earlier build nothing is restored`() throws {
         let world = try World([fragile(.inline)])
         #expect(throws: ProjectionFailure.nothingToRollBack("fragile")) {
             try world.engine([fragile(.inline)]).rollback("fragile")
         }
     }
 
-    @Test func `one earlier build is kept and no more`() throws {
+    @Test func `one earlier build is kept, and no more`() throws {
         let world = try World([fragile(.inline)])
         for _ in 0..<3 { _ = try world.engine([fragile(.inline)]).rebuild("fragile") }
         #expect(try world.live("fragile") == 4)
@@ -102,7 +103,7 @@ import Values
         #expect(try world.rows("fragile") == ["(1,one)"])
     }
 
-    @Test func `a projection that the binary does not know any more goes`() throws {
+    @Test func `a projection that the binary no longer knows is dropped`() throws {
         let world = try World([fragile(.inline), fragile(.inline, name: "frail")])
         _ = try world.engine([fragile(.inline)]).migrate()
         #expect(try world.value("to_regclass('urd.frail_1')") == "null")
@@ -111,7 +112,7 @@ import Values
         #expect(try world.rows("fragile").count == 1)
     }
 
-    @Test func `a rebuild that is killed half-way leaves nothing that the next one minds`() throws {
+    @Test func `a rebuild that is killed half-way does not disturb the next one`() throws {
         let world = try World([slow()])
         try world.append(numbered(Array(1...5)), in: "one")
         let engine = world.engine([slow()])

@@ -7,14 +7,19 @@ import Testing
 @testable import ReadModels
 
 @Suite struct `What every request looks at` {
-    @Test func `is the same to the read model and to the node that writes it`() throws {
+    @Test
+    func `a realm's configuration is the same in the read model and on the node that writes it`()
+        throws
+    {
         let projection = try #require(Projection.all.first { $0.name == "configurations" })
         let configuring = EventCatalogue.all.map(\.name).filter(EventCatalogue.isConfiguration)
         #expect(Set(projection.types ?? []) == Set(configuring))
         #expect(!configuring.isEmpty)
     }
 
-    @Test func `is known to have changed on another node, and only then`() async throws {
+    @Test func `a realm's configuration is reread exactly when another node changed it`()
+        async throws
+    {
         let world = try World()
         let hub = CommitHub()
         let realm = try #require(RealmID("one"))
@@ -30,7 +35,8 @@ import Testing
         #expect(hub.configuration(of: realm) == Int64(last + 1))
     }
 
-    @Test func `is known to be another log's, though its position is smaller`() async throws {
+    @Test func `a realm's configuration of another epoch is reread, at any position`() async throws
+    {
         let world = try World()
         let hub = CommitHub()
         let realm = try #require(RealmID("one"))

@@ -40,7 +40,7 @@ import Values
         return states
     }
 
-    @Test func `of clients`() async throws {
+    @Test func `a read model equals the folded streams of clients`() async throws {
         let folded: [UUID: Client] = try fold("client.").filter { !($0.value as Client).isDeleted }
         let entries = try await Clients(world.pool).page(in: realm, limit: 10_000)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
@@ -55,7 +55,7 @@ import Values
         }
     }
 
-    @Test func `of apps`() async throws {
+    @Test func `a read model equals the folded streams of apps`() async throws {
         let folded: [UUID: App] = try fold("app.").filter { !($0.value as App).isDeleted }
         let entries = try await Apps(world.pool).page(in: realm, limit: 10_000)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
@@ -67,7 +67,7 @@ import Values
         }
     }
 
-    @Test func `of web apps`() async throws {
+    @Test func `a read model equals the folded streams of web apps`() async throws {
         let folded: [UUID: WebApp] = try fold("web_app.").filter {
             !($0.value as WebApp).isRemoved
         }
@@ -86,7 +86,7 @@ import Values
         }
     }
 
-    @Test func `of the realm`() async throws {
+    @Test func `a read model equals the folded streams of the realm`() async throws {
         let folded: [UUID: Realm] = try fold("realm.")
         let state = try #require(folded.values.first)
         let entry = try #require(try await Realms(world.pool).find(realm))
@@ -94,7 +94,7 @@ import Values
         #expect(entry.settings == state.settings.overrides, "seed \(seed)")
     }
 
-    @Test func `of accounts and sessions`() throws {
+    @Test func `a read model equals the folded streams of accounts and sessions`() throws {
         let accounts: [UUID: Account] = try fold("account.").filter {
             !($0.value as Account).isDeleted
         }
@@ -132,7 +132,7 @@ import Values
         #expect(shown.sorted() == expected.sorted(), "seed \(seed)")
     }
 
-    @Test func `of deletions that are to come`() async throws {
+    @Test func `a read model equals the folded streams of scheduled deletions`() async throws {
         let folded: [UUID: Account] = try fold("account.")
         let waiting = folded.filter { _, account in
             !account.isErased && (account.isDeleted || account.deletionDue != nil)
@@ -149,7 +149,9 @@ import Values
     }
 
     /// Each attempt of a person, and how the session ended: by itself, or with all of its account.
-    @Test func `of installations that nobody let in`() async throws {
+    @Test func `a read model equals the folded streams of installations not yet admitted`()
+        async throws
+    {
         try follow("pending_installations")
         let late = Timestamp(seconds: 4_000_000_000)
         let folded: [UUID: Client] = try fold("client.").filter {
@@ -170,7 +172,7 @@ import Values
         #expect(early.isEmpty)
     }
 
-    @Test func `of the login history`() async throws {
+    @Test func `a read model equals the folded streams of the login history`() async throws {
         var expected: [String] = []
         for (index, event) in events.enumerated()
         where event.type.hasPrefix("session.") || event.type.hasPrefix("browser.") {
@@ -249,7 +251,7 @@ import Values
         return entries
     }
 
-    @Test func `of passkeys`() async throws {
+    @Test func `a read model equals the folded streams of passkeys`() async throws {
         let folded: [UUID: Passkey] = try fold("passkey.").filter { entry in
             let passkey: Passkey = entry.value
             return passkey.enrolled != nil && !passkey.isRemoved
@@ -282,7 +284,7 @@ import Values
     }
 
     /// Hosts and keys are looked up in the system realm; their rows are the same in any.
-    @Test func `of hosts and keys`() throws {
+    @Test func `a read model equals the folded streams of hosts and keys`() throws {
         let hosts: [UUID: Host] = try fold("host.").filter { ($0.value as Host).realm != nil }
         let expected = hosts.values.map { "\($0.name) \($0.realm?.name ?? "")" }.sorted()
         let found = try world.superuser.executeOnce(
@@ -306,7 +308,7 @@ import Values
 }
 
 extension `A read model says the same as the folded streams` {
-    @Test func `of browsers`() async throws {
+    @Test func `a read model equals the folded streams of browsers`() async throws {
         let folded: [UUID: BrowserSession] = try fold("browser.").filter {
             ($0.value as BrowserSession).terms != nil
         }

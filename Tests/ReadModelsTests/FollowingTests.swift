@@ -41,7 +41,7 @@ import Values
 
     struct Lost: Error {}
 
-    @Test func `the audit trail has every event soon after it was committed`() async throws {
+    @Test func `the audit trail has every event soon after its commit`() async throws {
         let world = try World()
         let log = store(world)
         defer { log.close() }
@@ -86,7 +86,7 @@ import Values
         #expect(try await Clients(world.pool).find("b", in: realm)?.clientID == "b")
     }
 
-    @Test func `a subscriber gets each event once, in order, as it comes`() async throws {
+    @Test func `a subscriber gets each event once, in order`() async throws {
         let world = try World()
         let log = store(world)
         defer { log.close() }
@@ -106,7 +106,7 @@ import Values
         #expect(try await following.value == ["b", "c", "d"])
     }
 
-    @Test func `a subscriber may ask for some types, and for what there is`() async throws {
+    @Test func `a subscriber may ask for some types, and for past events`() async throws {
         let world = try World()
         let log = store(world)
         defer { log.close() }
@@ -123,7 +123,7 @@ import Values
         #expect(positions == [1, 3])
     }
 
-    @Test func `a subscriber that is cancelled ends`() async throws {
+    @Test func `a cancelled subscriber ends`() async throws {
         let world = try World()
         let log = store(world)
         defer { log.close() }
@@ -136,7 +136,7 @@ import Values
         #expect(try await following.value)
     }
 
-    @Test func `a hole in the log is an alarm and never stepped over`() async throws {
+    @Test func `a hole in the log raises an alarm and is never skipped`() async throws {
         let world = try World()
         let log = store(world)
         defer { log.close() }

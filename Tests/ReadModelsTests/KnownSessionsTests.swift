@@ -44,7 +44,7 @@ import Values
         try world.superuser.run("update urd.sessions_1 set generation = \(generation)")
     }
 
-    @Test func `is not read again as long as nothing happened to it`() async throws {
+    @Test func `a cached session is not reread while nothing happened to it`() async throws {
         #expect(try await generation() == 0)
         try mark(7)
         #expect(try await generation() == 0)
@@ -67,7 +67,7 @@ import Values
         ("account.deleted", UUID(high: 1, low: 1), 2, #"{"subjects":[]}"#),
         ("session.ended", UUID(high: 11, low: 1), 2, #"{"reason":"signed_out"}"#),
     ])
-    func `is over with the next question after what ends it`(
+    func `a cached session is over at the first request after its end`(
         _ type: String, _ stream: UUID, _ version: Int, _ data: String
     ) async throws {
         #expect(try await sessions.find(session, in: realm)?.isOver == false)
@@ -79,13 +79,15 @@ import Values
         ("client.disabled", UUID(high: 9, low: 9)), ("client.deleted", UUID(high: 9, low: 9)),
         ("realm.disabled", UUID.zero),
     ])
-    func `is over with its client and its realm`(_ type: String, _ stream: UUID) async throws {
+    func `a cached session is over with its client and its realm`(_ type: String, _ stream: UUID)
+        async throws
+    {
         #expect(try await sessions.find(session, in: realm)?.isOver == false)
         try world.append([Happening(type, stream, version: 2)], in: "one")
         #expect(try await sessions.find(session, in: realm)?.isOver == true)
     }
 
-    @Test func `is forgotten with the log that it was read from`() async throws {
+    @Test func `a cached session is dropped with the epoch that it was read from`() async throws {
         #expect(try await generation() == 0)
         try mark(7)
         try world.superuser.run("update urd.realm_log set epoch = epoch + 1 where realm = 'one'")

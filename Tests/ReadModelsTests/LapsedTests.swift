@@ -18,7 +18,7 @@ import Values
             """)
     }
 
-    @Test func `are those that their account has ended, and no others`() async throws {
+    @Test func `lapsed sessions are those that their account ended, and no others`() async throws {
         let world = try World()
         let (ann, bob) = (UUID(high: 1, low: 1), UUID(high: 2, low: 1))
         let issuer = #","issuer":"https://id.example""#

@@ -5,7 +5,7 @@ import Values
 @testable import ReadModels
 
 extension `A read model says the same as the folded streams` {
-    @Test func `of why mails did not get through`() async throws {
+    @Test func `a read model equals the folded streams of mail failures`() async throws {
         var reasons: [UUID: String] = [:]
         for event in events where event.type.hasPrefix("mail.") {
             reasons[event.stream] =

@@ -8,7 +8,7 @@ import Values
 
 @Suite struct `What append pays for its read models` {
     /// The session keeps the plans that it made while everything was empty.
-    @Test func `does not grow with the log or with the read models`() throws {
+    @Test func `the cost of append does not grow with the log or with the read models`() throws {
         let world = try World()
         var history = RandomHistory(seed: 21)
         for _ in 0..<10 { try world.append(history.events(64), in: "one") }
@@ -74,7 +74,7 @@ import Values
 }
 
 @Suite struct `A read model whose position somebody holds` {
-    @Test func `moves with the log all the same`() async throws {
+    @Test func `a read model whose position is locked moves with the log`() async throws {
         let world = try World()
         var history = RandomHistory(seed: 22)
         try world.append(history.events(10), in: "one")

@@ -48,7 +48,10 @@ func numbered(_ numbers: [Int]) -> [Happening] {
 @Suite struct `A projection that cannot apply an event` {
     let clients = Projection.all.filter { $0.name == "clients" }
 
-    @Test func `stops exactly there, while the log and the others go on`() throws {
+    @Test
+    func `a projection that cannot apply an event halts there, while the log and others go on`()
+        throws
+    {
         let world = try World(clients + [fragile(.inline)])
         try world.append(numbered([1, 2, 3]), in: "one")
         try world.append(numbered([4, 5, 99, 6, 7]), in: "one")
@@ -64,7 +67,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(try world.status("clients", "one")?.lag == 0)
     }
 
-    @Test func `says why without saying what the event held`() throws {
+    @Test func `a halted projection says why without the event's content`() throws {
         let world = try World([fragile(.inline)])
         try world.append(
             [
@@ -80,7 +83,8 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(other.contains("number_is_small"))
     }
 
-    @Test func `is not stepped over by later pages, and is tried again`() throws {
+    @Test func `a halted projection does not skip the event on later pages, and retries it`() throws
+    {
         let world = try World([fragile(.following)])
         try world.append(numbered([1, 2, 99, 3, 4]), in: "one")
         let first = try Step.project("one", "fragile", 1, page: 2, world.owner)
@@ -100,7 +104,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(try world.status("fragile", "one")?.halt == nil)
     }
 
-    @Test func `goes on by itself once a build can apply it, and is moved by append again`()
+    @Test func `a halted projection resumes once a build can apply the event`()
         async throws
     {
         let world = try World(clients + [fragile(.inline)])
@@ -115,7 +119,9 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(try world.rows("fragile").count == 4)
     }
 
-    @Test func `is brought back by the follower when the cause goes away`() async throws {
+    @Test func `a halted projection is resumed by the follower when the cause goes away`()
+        async throws
+    {
         let world = try World([
             fragile(.inline), fragile(.following, name: "frail"),
             fragile(.following, name: "firm", limit: 100),
@@ -148,7 +154,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         }
     }
 
-    @Test func `leaves the live build alone when the new one halts where it did not`() throws {
+    @Test func `a halted new build leaves the live build alone`() throws {
         let world = try World([fragile(.inline, limit: 100)])
         try world.append(numbered([1, 99, 2]), in: "one")
         let worse = fragile(.inline, limit: 50)
@@ -165,7 +171,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(try world.value("to_regclass('urd.fragile_2')") == "null")
     }
 
-    @Test func `is not at fault when the world is`() throws {
+    @Test func `a projection does not halt at an outage of the database`() throws {
         let world = try World([fragile(.inline)])
         try world.append(numbered([1]), in: "one")
         let blocker = try Connection(world.database.superuser)
@@ -179,7 +185,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(try world.rows("fragile_1").count == 2)
     }
 
-    @Test func `stops at a hole in the log as well`() throws {
+    @Test func `a projection halts at a hole in the log`() throws {
         let world = try World([fragile(.following)])
         try world.append(numbered([1, 2, 3, 4, 5]), in: "one")
         try world.superuser.run(

@@ -79,7 +79,7 @@ import Threads
         return tasks
     }
 
-    @Test func `are one query, begun after the last of them came`() async {
+    @Test func `simultaneous look-ups are one query, begun after the last of them`() async {
         let first = find(1)
         await source.waits(for: 1)
         let others = await queue([1, 2, 2, -1])
@@ -97,7 +97,7 @@ import Threads
             ])
     }
 
-    @Test func `are no more in one query than it bears`() async {
+    @Test func `simultaneous look-ups are split at the query's limit`() async {
         let first = find(0)
         await source.waits(for: 1)
         let others = await queue([1, 2, 3, 4, 5])
@@ -113,7 +113,7 @@ import Threads
         }
     }
 
-    @Test func `give others a turn, however many there are`() async {
+    @Test func `simultaneous look-ups leave other queries their turn`() async {
         let first = find(0)
         await source.waits(for: 1)
         let others = await queue(Array(20...99))
@@ -134,7 +134,7 @@ import Threads
         #expect(source.state.withLock { $0.lent } == 2)
     }
 
-    @Test func `share the failure of their query, and not that of a row`() async {
+    @Test func `simultaneous look-ups share their query's failure, but not that of a row`() async {
         let first = find(0)
         await source.waits(for: 1)
         let others = await queue([13, 14])

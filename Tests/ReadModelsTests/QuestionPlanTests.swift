@@ -12,7 +12,9 @@ import Values
 @Suite struct `A question about people` {
     private static let many = 60_000
 
-    @Test func `costs what its answer is long, however many there are`() async throws {
+    @Test func `a query about people costs what its answer holds, for any number of people`()
+        async throws
+    {
         let world = try World()
         let realm = try #require(RealmID("one"))
         var history = RandomHistory(seed: 31)
@@ -76,7 +78,7 @@ import Values
     }
 
     /// What ends a session looks for it in a history of any length.
-    @Test func `is not needed to follow the log: a page costs what is in it`() throws {
+    @Test func `a page of the projections' follower costs what it holds`() throws {
         let world = try World()
         var history = RandomHistory(seed: 32)
         try world.append(history.events(64), in: "one")

@@ -64,7 +64,7 @@ private final class Background: Sendable {
 }
 
 @Suite struct `Who reads a view` {
-    @Test func `is waited for without end, and named, while all others go on`() throws {
+    @Test func `a reader that locks a view delays the rebuild alone, and is named`() throws {
         let world = try World([fragile(.inline)])
         try world.append(numbered([1, 2]), in: "one")
         let reader = try Connection(world.database.superuser, application: "monthly report")
@@ -90,7 +90,9 @@ private final class Background: Sendable {
         #expect(try world.rows("fragile").count == 4)
     }
 
-    @Test func `as a dump does, all tables at one moment, keeps no rebuild from its end`() throws {
+    @Test func `a reader of all tables at one moment, like a dump, does not block a rebuild's end`()
+        throws
+    {
         let world = try World([fragile(.inline)])
         try world.append(numbered([1]), in: "one")
         let engine = world.engine([fragile(.inline)])
@@ -117,7 +119,7 @@ private final class Background: Sendable {
         }
     }
 
-    @Test func `of a build that is gone leaves its number to nobody`() throws {
+    @Test func `a reader of a dropped build does not see its number reused`() throws {
         let world = try World([fragile(.inline)])
         // A run that was killed before it registered its build; somebody reads what it left.
         try world.owner.run("create table urd.fragile_2 (left_over integer)")
@@ -131,7 +133,7 @@ private final class Background: Sendable {
         #expect(try world.value("to_regclass('urd.fragile_2')") == "null")
     }
 
-    @Test func `of a projection that the binary does not know any more is waited for`() throws {
+    @Test func `a reader of a projection that the binary no longer knows is waited for`() throws {
         let world = try World([fragile(.inline), fragile(.inline, name: "frail")])
         let reader = try Connection(world.database.superuser)
         try reader.run("begin; select count(*) from urd.frail")
@@ -145,7 +147,7 @@ private final class Background: Sendable {
         #expect(try world.value("to_regclass('urd.frail_position')") == "null")
     }
 
-    @Test func `loses no build that is live to a fault that comes after the switch`() throws {
+    @Test func `a reader's lock does not lose a live build to a failure after the switch`() throws {
         let world = try World([fragile(.inline)])
         try world.append(numbered([1]), in: "one")
         try world.superuser.run(

@@ -24,7 +24,7 @@ import Values
             """)
     }
 
-    @Test func `gives a client as its events left it`() async throws {
+    @Test func `a client's read model returns it as its events left it`() async throws {
         let world = try World()
         let realm = try #require(realm)
         let clients = Clients(world.pool)
@@ -62,7 +62,7 @@ import Values
         #expect(try await clients.find("mine", in: realm)?.id == UUID(high: 8, low: 8))
     }
 
-    @Test func `gives the clients of an app, and no others`() async throws {
+    @Test func `a client's read model returns the clients of one app`() async throws {
         let world = try World()
         let realm = try #require(realm)
         let (app, other) = (UUID(high: 5, low: 1), UUID(high: 5, low: 2))
@@ -85,7 +85,7 @@ import Values
         #expect(try await clients.page(ofApp: app, in: two, limit: 9).isEmpty)
     }
 
-    @Test func `gives pages that hang together`() async throws {
+    @Test func `a read model's pages are consistent with each other`() async throws {
         let world = try World()
         let realm = try #require(realm)
         let clients = Clients(world.pool)
@@ -105,7 +105,7 @@ import Values
         #expect(seen == (1...7).map { "c\($0)" })
     }
 
-    @Test func `gives no answer while the model is behind the log`() async throws {
+    @Test func `a read model gives no answer while it is behind the log`() async throws {
         let world = try World()
         let realm = try #require(realm)
         try world.append([registered(UUID(high: 1, low: 1), "mine")], in: "one")
@@ -123,7 +123,7 @@ import Values
         #expect(try await Apps(world.pool).page(in: realm, limit: 5) == [])
     }
 
-    @Test func `gives no answer when the model was never told of the realm`() async throws {
+    @Test func `a read model gives no answer for a realm that it was never told of`() async throws {
         let world = try World()
         let realm = try #require(realm)
         try world.append([registered(UUID(high: 1, low: 1), "mine")], in: "one")
@@ -133,7 +133,7 @@ import Values
         }
     }
 
-    @Test func `finds realms, apps, hosts and keys`() async throws {
+    @Test func `a read model finds realms, apps, hosts and keys`() async throws {
         let world = try World()
         let realm = try #require(realm)
         let app = UUID(high: 2, low: 2)
@@ -184,7 +184,7 @@ import Values
 }
 
 @Suite struct `Whoever may only look` {
-    @Test func `sees the views and nothing behind them`() throws {
+    @Test func `the observer's role sees the views and nothing behind them`() throws {
         let world = try World()
         var history = RandomHistory(seed: 5)
         try world.append(history.events(100), in: "one")
@@ -205,7 +205,7 @@ import Values
         }
     }
 
-    @Test func `the application changes no read model but through the log`() throws {
+    @Test func `the application's role changes read models through the log alone`() throws {
         let world = try World()
         let application = try Connection(world.database.application)
         for refused in [

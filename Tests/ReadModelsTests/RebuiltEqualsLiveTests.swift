@@ -6,7 +6,9 @@ import Values
 @testable import ReadModels
 
 @Suite struct `A projection that is rebuilt equals the one that moved with the log` {
-    @Test func `after a random history in several realms, applied batch by batch`() throws {
+    @Test func `a rebuilt projection equals the live one after a random history in several realms`()
+        throws
+    {
         let world = try World()
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -29,7 +31,10 @@ import Values
         }
     }
 
-    @Test func `whatever the size of its pages, and shared among connections`() throws {
+    @Test
+    func `a rebuilt projection equals the live one for every page size and several connections`()
+        throws
+    {
         let world = try World()
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -69,7 +74,7 @@ import Values
         }
     }
 
-    @Test func `even while writers go on`() throws {
+    @Test func `a rebuilt projection equals the live one while writers go on`() throws {
         let world = try World()
         let writer = Writer(world.database.superuser, realm: "one", seed: 7)
         writer.waitForBatches(100)
@@ -92,7 +97,7 @@ import Values
         }
     }
 
-    @Test func `from the first event of a realm that is born meanwhile`() throws {
+    @Test func `a rebuilt projection equals the live one for a realm created meanwhile`() throws {
         let world = try World()
         var history = RandomHistory(seed: 3)
         try world.append(history.events(10), in: "one")
@@ -110,7 +115,7 @@ import Values
 }
 
 @Suite struct `A read model that was changed by hand` {
-    @Test func `is found out by verify, and mended by a rebuild`() throws {
+    @Test func `a read model changed by hand is found by verify and mended by a rebuild`() throws {
         let world = try World()
         var history = RandomHistory(seed: 11)
         try world.append(history.events(300), in: "one")

@@ -46,7 +46,7 @@ import Values
         ("reuse", "urn:cocoar:otp", "refresh_token"),
         ("code_reuse", "authorization_code", "authorization_code"),
     ])
-    func `is on record beside the sign-in that it ended`(
+    func `a reused token is recorded beside the sign-in that it ended`(
         _ reason: String, _ openedBy: String, _ method: String
     ) async throws {
         let session = UUID(high: 11, low: 1)
@@ -74,7 +74,8 @@ import Values
         }
     }
 
-    @Test func `is nobody's attempt where a session ends in another way or is a client's own`()
+    @Test
+    func `a reused token makes no attempt where the session ended otherwise or is a client's`()
         async throws
     {
         let (own, other) = (UUID(high: 11, low: 1), UUID(high: 11, low: 2))

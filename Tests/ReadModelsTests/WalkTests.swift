@@ -21,7 +21,7 @@ import Testing
         _ = try Step.project("one", projection, 1, page: page, world.superuser)
     }
 
-    @Test func `move page by page, and each applies all of it`() throws {
+    @Test func `projections that share a page each apply all of it`() throws {
         let world = try World(three)
         try world.append(numbered([1, 2, 3, 4, 5]), in: "one")
         #expect(try walk(world, page: 3) == ["a3*", "b3*", "c3*"])
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `wait for those that are less than a page behind`() throws {
+    @Test func `projections that share a page wait for those less than a page behind`() throws {
         let world = try World(three)
         try world.append(numbered([1, 2, 3, 4, 5]), in: "one")
         try advance("a", by: 2, world)
@@ -43,7 +43,8 @@ import Testing
         #expect(try world.rows("c_1").count == 5)
     }
 
-    @Test func `do not wait for stragglers, and take them along once they are near`() throws {
+    @Test func `projections that share a page leave stragglers behind until they are near`() throws
+    {
         let world = try World(three)
         try world.append(numbered(Array(1...9)), in: "one")
         try advance("a", by: 9, world)
@@ -56,7 +57,7 @@ import Testing
         #expect(try world.rows("c_1").isEmpty)
     }
 
-    @Test func `go on without one that halts, and leave it alone`() throws {
+    @Test func `projections that share a page go on without one that halts`() throws {
         let world = try World([
             fragile(.following, name: "a"), fragile(.following, name: "b", limit: 1000),
         ])
@@ -71,7 +72,7 @@ import Testing
         #expect(try walk(world, page: 100) == ["a3*", "b3*"])
     }
 
-    @Test func `all stop at a hole`() throws {
+    @Test func `projections that share a page all stop at a hole`() throws {
         let world = try World(three)
         try world.append(numbered([1, 2, 3, 4]), in: "one")
         try world.superuser.run(
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `leave to another node what it is at`() throws {
+    @Test func `projections that share a page leave those that another node moves`() throws {
         let world = try World(three)
         try world.append(numbered([1, 2]), in: "one")
         let other = try Connection(world.database.superuser)

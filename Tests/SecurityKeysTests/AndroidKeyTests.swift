@@ -50,7 +50,7 @@ import Values
         return draft
     }
 
-    @Test func `Is taken, with its root as Android sends it`() throws {
+    @Test func `an Android key attestation is accepted with Google's root`() throws {
         let maker = try Maker()
         for withRoot in [false, true] {
             let draft = try Self.draft(maker, Lists(), withRoot: withRoot)
@@ -61,7 +61,9 @@ import Values
         }
     }
 
-    @Test func `Counts what the software says unless hardware is demanded`() throws {
+    @Test func `an Android key attestation accepts software values unless hardware is demanded`()
+        throws
+    {
         let maker = try Maker()
         let mixed = [
             Lists(software: [Self.purpose([2]), Self.origin(0)], hardware: []),
@@ -79,7 +81,7 @@ import Values
         }
     }
 
-    @Test func `Is refused when anything is not right`() throws {
+    @Test func `an Android key attestation with any fault is refused`() throws {
         let maker = try Maker()
         let right = [Self.purpose([2]), Self.origin(0)]
         let wrong: [(Lists, WebAuthnFailure.StatementFlaw)] = [

@@ -24,12 +24,14 @@ import Values
 
     private static let attested = Vector.appAttest.filter { !$0.value("attestation").isEmpty }
 
-    @Test func `are there`() {
+    @Test func `the App Attest samples exist`() {
         #expect(Self.attested.count == 1)
         #expect(Vector.appAttest.count == 2)
     }
 
-    @Test(arguments: attested) func `COZ-06 are believed on their day`(_ vector: Vector) throws {
+    @Test(arguments: attested) func `COZ-06: an App Attest sample is accepted on its day`(
+        _ vector: Vector
+    ) throws {
         let key = try Self.verify(vector)
         #expect(key.publicKey == vector.value("publicKey"))
         #expect(key.keyID == vector.value("keyID"))
@@ -37,7 +39,7 @@ import Values
         #expect(try Self.verify(vector) == key)
     }
 
-    @Test(arguments: attested) func `COZ-06 are not believed on another day`(
+    @Test(arguments: attested) func `COZ-06: an App Attest sample is refused on another day`(
         _ vector: Vector
     ) throws {
         let day = `What real devices made`.time(vector)
@@ -47,7 +49,8 @@ import Values
         }
     }
 
-    @Test(arguments: attested) func `COZ-06 are those of one app, world, challenge and root`(
+    @Test(arguments: attested)
+    func `COZ-06: an App Attest sample is bound to its app, environment, challenge and root`(
         _ vector: Vector
     ) throws {
         _ = try Self.verify(vector)
@@ -59,7 +62,7 @@ import Values
         #expect(throws: AppAttest.Flaw.chainUntrusted) { try Self.verify(vector, root: other) }
     }
 
-    @Test(arguments: attested) func `COZ-06 are not believed where a byte differs`(
+    @Test(arguments: attested) func `COZ-06: an App Attest sample with any byte changed is refused`(
         _ vector: Vector
     ) throws {
         let receipt = try #require(
@@ -96,7 +99,8 @@ import Values
             app: app ?? String(decoding: vector.value("app"), as: UTF8.self))
     }
 
-    @Test(arguments: Vector.appAttest) func `COZ-06 sign later, with a number that grows`(
+    @Test(arguments: Vector.appAttest)
+    func `COZ-06: an App Attest sample's later assertions need a growing counter`(
         _ vector: Vector
     ) throws {
         #expect(try Self.count(vector) == 1)

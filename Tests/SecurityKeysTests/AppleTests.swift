@@ -30,7 +30,7 @@ import Values
             value: ASN1.sequence(ASN1.context(1, ASN1.octets(hash))))
     }
 
-    @Test func `Is taken, and refused when anything is not right`() throws {
+    @Test func `an Apple attestation is accepted, and refused with any fault`() throws {
         let maker = try Maker()
         let key = try ES256.PrivateKey.generate()
         let kept = try Site.register(Self.draft(maker, key: key), policy: maker.policy(.apple))

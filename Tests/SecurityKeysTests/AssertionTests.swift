@@ -18,7 +18,7 @@ import Values
         #expect(throws: wrong.failure) { try Site.use(changed) }
     }
 
-    @Test func `Is taken from keys of all kinds`() throws {
+    @Test func `an assertion of a key of each kind is accepted`() throws {
         let keys: [TestKey] = [
             .es256(try .generate()), .rs256(try .generate()), .ed25519(try .generate()),
         ]
@@ -32,7 +32,7 @@ import Values
         }
     }
 
-    @Test func `Can be read from text`() throws {
+    @Test func `an assertion is read from JSON`() throws {
         let draft = try Self.draft()
         let json = try draft.json()
         let parsed = try PublicKeyCredential.Assertion(text: json.canonical())
@@ -45,7 +45,7 @@ import Values
         }
     }
 
-    @Test(arguments: structure) func `With a broken shape is refused`(_ wrong: Wrong) throws {
+    @Test(arguments: structure) func `a malformed assertion is refused`(_ wrong: Wrong) throws {
         try Self.refuse(wrong)
     }
 
@@ -87,11 +87,11 @@ import Values
         + `A registration`.responseBytes(.signature)
 
     @Test(arguments: ClientDataCases.all(for: .get))
-    func `With client data that are not right is refused`(_ wrong: Wrong) throws {
+    func `an assertion with faulty client data is refused`(_ wrong: Wrong) throws {
         try Self.refuse(wrong)
     }
 
-    @Test(arguments: content) func `That is not right is refused`(_ wrong: Wrong) throws {
+    @Test(arguments: content) func `an assertion with any fault is refused`(_ wrong: Wrong) throws {
         try Self.refuse(wrong)
     }
 
@@ -145,7 +145,7 @@ import Values
         },
     ]
 
-    @Test func `Names the user only where nobody did before`() throws {
+    @Test func `an assertion must name its user where none was known`() throws {
         var draft = try Self.draft()
         draft.userHandle = nil
         _ = try Site.use(draft, identifiesUser: false)
@@ -154,7 +154,7 @@ import Values
         #expect(throws: WebAuthnFailure.otherUser) { try Site.use(other, identifiesUser: false) }
     }
 
-    @Test func `Is one of those that were asked for`() throws {
+    @Test func `an assertion must use one of the requested credentials`() throws {
         let draft = try Self.draft()
         _ = try Site.use(draft, allowed: [[1], draft.credentialID])
         #expect(throws: WebAuthnFailure.credentialNotAllowed) {
@@ -167,7 +167,9 @@ import Values
             (0, 0, false), (0, 1, false), (1, 2, false), (1, 1, true), (2, 1, true), (1, 0, true),
             (UInt32.max, 0, true), (UInt32.max - 1, UInt32.max, false),
         ] as [(UInt32, UInt32, Bool)])
-    func `Tells that a counter went back`(_ stored: UInt32, _ new: UInt32, _ isBack: Bool) throws {
+    func `an assertion reports a counter that went back`(
+        _ stored: UInt32, _ new: UInt32, _ isBack: Bool
+    ) throws {
         var draft = try Self.draft()
         draft.signCount = new
         let outcome = try Site.use(draft, signCount: stored)
@@ -175,7 +177,7 @@ import Values
         #expect(outcome.signCount == new)
     }
 
-    @Test func `Tells whether the key is backed up`() throws {
+    @Test func `an assertion reports whether the key is backed up`() throws {
         var draft = try Self.draft()
         draft.flags = 0x0D
         #expect(try !Site.use(draft, backupEligible: true).backedUp)
@@ -188,7 +190,9 @@ import Values
         }
     }
 
-    @Test func `May lack verification where nobody asks, and have extensions`() throws {
+    @Test func `an assertion may lack user verification where none is asked, and have extensions`()
+        throws
+    {
         var draft = try Self.draft()
         draft.flags = 0x81
         draft.extensions = Item.map([(.text("uvm"), .array([.integer(1)]))]).encoded
@@ -207,7 +211,7 @@ import Values
             ("https://a.login.example.org/", false), ("https://", false), ("", false),
             ("http://localhost", false), ("https://ä.login.example.org", false),
         ])
-    func `May come from pages below the id, where that is allowed`(
+    func `an assertion from a page below the domain is accepted where that is allowed`(
         _ origin: String, _ isFine: Bool
     ) throws {
         let party = RelyingParty(
@@ -227,7 +231,7 @@ import Values
         }
     }
 
-    @Test func `Finds a stored key that is broken`() throws {
+    @Test func `an assertion under a damaged stored key is refused`() throws {
         let draft = try Self.draft()
         let key = draft.key.cose.encoded
         for broken: [UInt8] in [[], [0xA0], key + [0], Array(key.dropLast())] {
@@ -237,7 +241,7 @@ import Values
         }
     }
 
-    @Test func `May have members in its client data that nobody knows yet`() throws {
+    @Test func `an assertion's client data may have unknown members`() throws {
         var draft = try Self.draft()
         let unknown = #"{"a":[1.5e-7,-0,"\ud800",{}],"\u0061":null,"a":true}"#
         draft.clientData.insert(("new \\\" member", unknown), at: 0)

@@ -18,7 +18,9 @@ import Values
         }
     }
 
-    @Test(arguments: cases) func `That is not right is refused`(_ wrong: Wrong) throws {
+    @Test(arguments: cases) func `an attestation object with any fault is refused`(_ wrong: Wrong)
+        throws
+    {
         var draft = Draft(.create, key: .es256(try .generate()))
         _ = try Site.register(draft)
         try wrong.change(&draft)
@@ -122,7 +124,7 @@ import Values
         },
     ]
 
-    @Test func `May have extensions that nobody asked for`() throws {
+    @Test func `an attestation object may have unsolicited extensions`() throws {
         var draft = Draft(.create, key: .es256(try .generate()))
         draft.flags = 0xC5
         draft.extensions =
@@ -133,19 +135,22 @@ import Values
         _ = try Site.register(draft)
     }
 
-    @Test func `May have the longest id that there is`() throws {
+    @Test func `an attestation object may have the longest credential id`() throws {
         var draft = Draft(.create, key: .es256(try .generate()))
         draft.credentialID = [UInt8](repeating: 9, count: 1023)
         #expect(try Site.register(draft).id.count == 1023)
     }
 
-    @Test func `May name its members in any order`() throws {
+    @Test func `an attestation object may have its members in any order`() throws {
         var draft = Draft(.create, key: .es256(try .generate()))
         draft.object = { .map($0.reversed()) }
         _ = try Site.register(draft)
     }
 
-    @Test func `May lack the user where a browser makes the key on its own`() throws {
+    @Test
+    func `an attestation object may lack user presence where the browser creates the key itself`()
+        throws
+    {
         var draft = Draft(.create, key: .es256(try .generate()))
         draft.flags = 0x40
         let unattended = draft
@@ -160,7 +165,7 @@ import Values
         #expect(throws: WebAuthnFailure.userNotPresent) { try register(requiresUserPresence: true) }
     }
 
-    @Test func `Is refused by any byte that is cut off`() throws {
+    @Test func `an attestation object cut at any byte is refused`() throws {
         let draft = Draft(.create, key: .es256(try .generate()))
         let members = try draft.json()
         let text = members["response"]?["attestationObject"]?.string ?? ""

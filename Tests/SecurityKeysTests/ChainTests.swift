@@ -13,7 +13,7 @@ import Values
         let make: @Sendable (Maker) throws -> [[UInt8]]
     }
 
-    @Test(arguments: chains) func `Is refused when it is not right`(
+    @Test(arguments: chains) func `a faulty certificate chain is refused`(
         _ chain: Chain
     ) throws {
         let maker = try Maker()

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `The seeds of the fuzzer` {
-    @Test func `hold what must hold for any ceremony`() {
+    @Test func `every seed of the fuzzers holds the invariants of ceremonies`() {
         let seeds = corpus("webauthn")
         #expect(!seeds.isEmpty)
         for (index, seed) in seeds.enumerated() {
@@ -10,7 +10,7 @@ import Testing
     }
 
     /// What a fuzzer would do first, without one: a byte changed, left out, or doubled.
-    @Test func `hold it when they are changed a little`() {
+    @Test func `every slightly changed seed of the fuzzers holds the invariants of ceremonies`() {
         var generator = SeededGenerator(seed: 20_261_121)
         for seed in corpus("webauthn") {
             for _ in 0..<60 {

@@ -27,9 +27,11 @@ import Values
         Timestamp(seconds: vector.value("day").reduce(0) { $0 << 8 | Int64($1) })
     }
 
-    @Test func `is of four kinds`() { #expect(Vector.devices.count == 4) }
+    @Test func `the real devices' attestations are of four kinds`() {
+        #expect(Vector.devices.count == 4)
+    }
 
-    @Test(arguments: Vector.devices) func `is taken on the day that it was made`(
+    @Test(arguments: Vector.devices) func `a real device's attestation is accepted on its day`(
         _ vector: Vector
     ) throws {
         let statement = try Self.statement(vector)
@@ -46,7 +48,8 @@ import Values
         #expect(throws: WebAuthnFailure.chain(.outOfDate)) { try late.check(chain) }
     }
 
-    @Test(arguments: Vector.devices) func `is refused when a bit of it differs`(
+    @Test(arguments: Vector.devices)
+    func `a real device's attestation with any bit changed is refused`(
         _ vector: Vector
     ) throws {
         for name in ["sig", "certInfo", "pubArea"] {

@@ -25,7 +25,7 @@ import Values
         return draft
     }
 
-    @Test func `Is taken, and refused when anything is not right`() throws {
+    @Test func `a U2F attestation is accepted, and refused with any fault`() throws {
         let maker = try Maker()
         let leaf = try maker.leaf()
         var draft = try Self.draft(maker, [leaf])
@@ -53,7 +53,7 @@ import Values
         }
     }
 
-    @Test func `Vouches for keys on P-256 alone`() throws {
+    @Test func `a U2F attestation is accepted for keys on P-256 alone`() throws {
         let maker = try Maker()
         let leaf = try maker.leaf()
         var draft = Draft(.create, key: .ed25519(try .generate()))

@@ -44,14 +44,17 @@ import Testing
             for: leaf, issuer: authority.intermediate, roots: roots, at: time ?? now)
     }
 
-    @Test func `vouch for what they issued, and say nothing before`() throws {
+    @Test func `known issuers vouch for certificates once these were verified`() throws {
         let leaf = try leaf(authority)
         #expect(try !vouches(leaf, roots(authority)))
         try remember(authority)
         #expect(try vouches(leaf, roots(authority)))
     }
 
-    @Test func `vouch for nothing of others, changed, out of date or below another root`() throws {
+    @Test
+    func `known issuers vouch for no foreign, changed or expired certificates, or other roots`()
+        throws
+    {
         try remember(authority)
         let other = try CertificateAuthority()
         let good = try roots(authority)
@@ -69,7 +72,9 @@ import Testing
         #expect(try !vouches(leaf(authority), good, at: 1_600_000_000))
     }
 
-    @Test func `are those whose signature was looked at, byte for byte`() throws {
+    @Test func `known issuers are remembered by the exact bytes whose signature was verified`()
+        throws
+    {
         try remember(authority)
         let other = try CertificateAuthority.intermediate(
             of: authority.intermediateKey, by: CertificateAuthority().key)
@@ -78,13 +83,14 @@ import Testing
                 for: leaf(authority), issuer: other, roots: roots(authority), at: now))
     }
 
-    @Test func `are not remembered below a root that did not issue them`() throws {
+    @Test func `known issuers are not remembered below a root that did not issue them`() throws {
         #expect(try !meet(authority, roots(CertificateAuthority())))
         #expect(try !meet(authority, []))
         #expect(try !vouches(leaf(authority), roots(authority)))
     }
 
-    @Test func `are not remembered with a leaf that is changed, or when one is out of date`() throws
+    @Test func `known issuers are not remembered with a changed leaf or an expired certificate`()
+        throws
     {
         let good = try roots(authority)
         #expect(try !meet(authority, good) { $0.notAfter = "20250101000000Z" })
@@ -94,7 +100,7 @@ import Testing
         #expect(try !vouches(leaf(authority), good))
     }
 
-    @Test func `are found below the root that is theirs, whatever others there are`() throws {
+    @Test func `known issuers are found below their own root among others`() throws {
         let key = try ES256.PrivateKey.generate()
         var draft = CertificateDraft(key: key.publicKey.spki)
         draft.subject = [("2.5.4.3", "Another authority")]
@@ -107,7 +113,7 @@ import Testing
         #expect(try !vouches(leaf(authority), [other]))
     }
 
-    @Test func `are no authorities by a name alone`() throws {
+    @Test func `known issuers are no authorities by name alone`() throws {
         // A leaf of the root's own, which signs another one as if it were an issuer.
         let key = try ES256.PrivateKey.generate()
         var draft = CertificateDraft(key: key.publicKey.spki)
@@ -119,7 +125,9 @@ import Testing
         #expect(try !known.meet(between, of: leaf, roots: roots(authority), at: now))
     }
 
-    @Test func `are read sooner where all keys are of curves, and mean the same`() throws {
+    @Test func `known issuers of elliptic-curve keys are read earlier, with the same result`()
+        throws
+    {
         let leaf = try Certificate(ofCurve: leaf(authority).der)
         let issuer = try Certificate(ofCurve: authority.intermediate)
         #expect(try leaf.publicKey() == Certificate(der: leaf.der).publicKey())
@@ -133,7 +141,7 @@ import Testing
         #expect(throws: (any Error).self) { try Certificate(ofCurve: []) }
     }
 
-    @Test func `are a few, and learned anew where there were too many`() throws {
+    @Test func `known issuers are bounded in number and learned anew beyond it`() throws {
         try remember(authority)
         for _ in 0..<2 { try remember(CertificateAuthority()) }
         #expect(try !vouches(leaf(authority), roots(authority)))

@@ -17,7 +17,7 @@ import Values
         return draft
     }
 
-    @Test func `Is trusted as far as its root is`() throws {
+    @Test func `a packed attestation is trusted as far as its root`() throws {
         let maker = try Maker()
         let draft = try Self.draft(maker)
         let kept = try Site.register(draft, policy: maker.policy(.packed))
@@ -29,7 +29,7 @@ import Values
         }
     }
 
-    @Test func `May come from a leaf or an intermediate that is trusted itself`() throws {
+    @Test func `a packed attestation may end at a trusted leaf or intermediate`() throws {
         let maker = try Maker()
         let leaf = try maker.leaf()
         let draft = try Self.draft(maker, [leaf])
@@ -39,7 +39,7 @@ import Values
         }
     }
 
-    @Test func `Names the model in the certificate as in the data`() throws {
+    @Test func `a packed attestation's certificate and data must name one model`() throws {
         let maker = try Maker()
         let model: [UInt8] = Array(1...16)
         func chain(_ value: [UInt8], isCritical: Bool = false, twice: Bool = false) throws
@@ -71,7 +71,7 @@ import Values
         }
     }
 
-    @Test(arguments: statements) func `With a statement that is not right is refused`(
+    @Test(arguments: statements) func `a packed attestation with a faulty statement is refused`(
         _ wrong: Wrong
     ) throws {
         let maker = try Maker()
@@ -163,7 +163,7 @@ import Values
         },
     ]
 
-    @Test func `By the key itself proves the key alone`() throws {
+    @Test func `a self attestation proves the key alone`() throws {
         let keys: [TestKey] = [
             .es256(try .generate()), .rs256(try .generate()), .ed25519(try .generate()),
         ]
@@ -193,7 +193,7 @@ import Values
         }
     }
 
-    @Test func `By the key itself carries no chain`() throws {
+    @Test func `a self attestation with a chain is refused`() throws {
         let maker = try Maker()
         var draft = try Self.draft(maker)
         let chain = try maker.chain()
@@ -202,7 +202,7 @@ import Values
         #expect(throws: WebAuthnFailure.statement(.signature)) { try Site.register(changed) }
     }
 
-    @Test func `Comes from a model that is let in`() throws {
+    @Test func `a packed attestation must come from an allowed model`() throws {
         let maker = try Maker()
         var draft = try Self.draft(maker)
         draft.model = Array(1...16)
@@ -217,7 +217,7 @@ import Values
         }
     }
 
-    @Test func `Is demanded where a policy trusts makers alone`() throws {
+    @Test func `a packed attestation is demanded where a policy trusts makers alone`() throws {
         let draft = Draft(.create, key: .es256(try .generate()))
         #expect(throws: WebAuthnFailure.formatNotAccepted) {
             try Site.register(draft, policy: Maker().policy(.packed))

@@ -11,7 +11,7 @@ import Values
         [.es256(try .generate()), .rs256(try .generate()), .ed25519(try .generate())]
     }
 
-    @Test func `is kept without the members that a public key does not have`() throws {
+    @Test func `a credential's public key is stored with its public members alone`() throws {
         for key in try Self.keys() {
             var draft = Draft(.create, key: key)
             draft.publicKey = .map(
@@ -26,7 +26,7 @@ import Values
         }
     }
 
-    @Test func `is kept in one form, whatever the order of its members`() throws {
+    @Test func `a credential's public key has one form for every order of its members`() throws {
         for key in try Self.keys() {
             var draft = Draft(.create, key: key)
             draft.publicKey = .map(key.members.reversed())
@@ -42,7 +42,7 @@ import Values
         }
     }
 
-    @Test func `is refused with a private part in it`() throws {
+    @Test func `a credential's public key with a private member is refused`() throws {
         for key in try Self.keys() {
             for label in Self.privateLabels(key) {
                 var draft = Draft(.create, key: key)
@@ -55,7 +55,7 @@ import Values
         }
     }
 
-    @Test func `signs nobody in where a private part was stored with it`() throws {
+    @Test func `a credential stored with a private member signs nobody in`() throws {
         for key in try Self.keys() {
             let stored = Item.map(
                 key.members + [(.integer(Self.privateLabels(key)[0]), .bytes([1, 2, 3]))])

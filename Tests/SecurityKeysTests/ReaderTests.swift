@@ -23,7 +23,7 @@ import Values
             ("f6", .null), ("f93c00", .float), ("fa47c35000", .float),
             ("fb3ff199999999999a", .float),
         ] as [(String, CBOR)])
-    func `is read`(_ hex: String, _ item: CBOR) throws {
+    func `a well-formed CBOR item is read`(_ hex: String, _ item: CBOR) throws {
         #expect(try CBOR.decode(Self.bytes(hex)) == item)
     }
 
@@ -45,12 +45,12 @@ import Values
             ("61ff", .unsupported), ("62c328", .unsupported), ("a201000100", .duplicateKey),
             ("a2616100616100", .duplicateKey), ("0000", .trailing),
         ] as [(String, CBORFlaw)])
-    func `is refused`(_ hex: String, _ flaw: CBORFlaw) throws {
+    func `a malformed CBOR item is refused`(_ hex: String, _ flaw: CBORFlaw) throws {
         let bytes = try Self.bytes(hex)
         #expect(throws: flaw) { try CBOR.decode(bytes) }
     }
 
-    @Test func `is not read deeper than anybody writes`() throws {
+    @Test func `a CBOR item that is nested too deep is refused`() throws {
         let deep = [UInt8](repeating: 0x81, count: CBORReader.depthLimit) + [0x00]
         _ = try CBOR.decode(deep)
         #expect(throws: CBORFlaw.tooDeep) { try CBOR.decode([0x81] + deep) }
@@ -58,12 +58,12 @@ import Values
         #expect(throws: CBORFlaw.self) { try CBOR.decode(maps) }
     }
 
-    @Test func `is not read when it is longer than anybody writes`() {
+    @Test func `a CBOR item that is too long is refused`() {
         let long = Item.bytes([UInt8](repeating: 0, count: CBORReader.sizeLimit)).encoded
         #expect(throws: CBORFlaw.tooLarge) { try CBOR.decode(long) }
     }
 
-    @Test func `can begin in the middle and says where it ends`() throws {
+    @Test func `a CBOR item is read at an offset and returns its end`() throws {
         let (item, end) = try CBOR.decode([0xFF, 0x82, 0x01, 0x02, 0xFF], from: 1)
         #expect(item == .array([.integer(1), .integer(2)]))
         #expect(end == 4)
@@ -79,16 +79,16 @@ import Values
             [0x1F, 0x1E, 0x00], [0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0x00],
             [0x05, 0x00, 0x05, 0x00],
         ] as [[UInt8]])
-    func `is refused`(_ bytes: [UInt8]) {
+    func `a malformed DER element is refused`(_ bytes: [UInt8]) {
         #expect(throws: DER.Malformed.self) { try DER.decode(bytes) }
     }
 
-    @Test func `has nothing inside of what is not constructed`() throws {
+    @Test func `a primitive DER element has no children`() throws {
         let element = try DER.decode([0x81, 0x03] + ASN1.integer(1))
         #expect(element.tag == .other)
     }
 
-    @Test func `is read with tags of several bytes`() throws {
+    @Test func `a DER element with a tag of several bytes is read`() throws {
         let element = try DER.decode(ASN1.context(702, ASN1.integer(3)))
         #expect(element.tag == .context(702))
         #expect(try element.child().number() == 3)
@@ -96,7 +96,7 @@ import Values
     }
 
     @Test(arguments: [[], [0x80], [0, 1], [0, 0], [1, 2, 3, 4, 5]] as [[UInt8]])
-    func `has numbers that are short and not negative`(_ content: [UInt8]) throws {
+    func `a DER integer must be short and not negative`(_ content: [UInt8]) throws {
         let element = try DER.decode(ASN1.element(0x02, content))
         #expect(throws: DER.Malformed.self) { try element.number() }
     }

@@ -18,7 +18,7 @@ import Values
         #expect(throws: wrong.failure) { try Site.register(changed) }
     }
 
-    @Test func `Keeps what the authenticator said`() throws {
+    @Test func `a registration returns what the authenticator reported`() throws {
         var draft = try Self.draft()
         draft.flags = 0x5D
         draft.signCount = 7
@@ -34,7 +34,7 @@ import Values
         #expect(kept.attestation.kind == .none && !kept.attestation.isTrusted)
     }
 
-    @Test func `Takes RSA and Ed25519 as well`() throws {
+    @Test func `a registration accepts RSA and Ed25519 keys`() throws {
         let keys: [TestKey] = [.rs256(try .generate()), .ed25519(try .generate())]
         for key in keys {
             let kept = try Site.register(Draft(.create, key: key))
@@ -42,7 +42,7 @@ import Values
         }
     }
 
-    @Test func `Matches names in any case of letters`() throws {
+    @Test func `a registration compares host names without case`() throws {
         let json = try Self.draft().json()
         func raised(_ json: JSON) -> JSON {
             guard case .object(let members) = json else { return json }
@@ -57,7 +57,7 @@ import Values
         #expect(try attestation == PublicKeyCredential.Attestation(json))
     }
 
-    @Test(arguments: structure) func `With a broken shape is refused`(_ wrong: Wrong) throws {
+    @Test(arguments: structure) func `a malformed registration is refused`(_ wrong: Wrong) throws {
         try Self.refuse(wrong)
     }
 
@@ -141,11 +141,11 @@ import Values
     }
 
     @Test(arguments: ClientDataCases.all(for: .create))
-    func `With client data that are not right is refused`(_ wrong: Wrong) throws {
+    func `a registration with faulty client data is refused`(_ wrong: Wrong) throws {
         try Self.refuse(wrong)
     }
 
-    @Test(arguments: algorithms) func `With a key that is not right is refused`(
+    @Test(arguments: algorithms) func `a registration with a faulty key is refused`(
         _ wrong: Wrong
     ) throws {
         try Self.refuse(wrong)
@@ -177,14 +177,16 @@ import Values
         },
     ]
 
-    @Test func `With an algorithm that was not offered is refused`() throws {
+    @Test func `a registration with an algorithm that was not offered is refused`() throws {
         let draft = Draft(.create, key: .ed25519(try .generate()))
         #expect(throws: WebAuthnFailure.algorithmNotOffered) {
             try Site.register(draft, algorithms: [-7, -257])
         }
     }
 
-    @Test func `Takes a user that is not verified where nobody asks`() throws {
+    @Test func `a registration without user verification is accepted where none is demanded`()
+        throws
+    {
         var draft = try Self.draft()
         draft.flags = 0x41
         #expect(try !Site.register(draft, requiresUserVerification: false).userVerified)
@@ -192,7 +194,7 @@ import Values
         #expect(try Site.register(draft, requiresUserVerification: false).userVerified)
     }
 
-    @Test func `Stays within its frame`() throws {
+    @Test func `a registration from a foreign frame is refused`() throws {
         var draft = try Self.draft()
         draft.setClientData("crossOrigin", "true")
         let open = RelyingParty(
@@ -208,7 +210,7 @@ import Values
         #expect(throws: WebAuthnFailure.otherTopOrigin) { try Site.register(draft, party: open) }
     }
 
-    @Test func `Comes from an app as well as from a page`() throws {
+    @Test func `a registration may come from an app or a page`() throws {
         var draft = try Self.draft()
         let app = "android:apk-key-hash:9Ia3F1CRyj2i6P1VHhUXxY3VJ9X2IuHpR4aXn0_wzSs"
         draft.setClientData("origin", "\"\(app)\"")

@@ -79,7 +79,9 @@ import Testing
             && !["ES512", "Ed448", "RS256"].contains { vector.name.hasSuffix($0) }
     }
 
-    @Test(arguments: known) func `agrees about the test vectors`(_ vector: Vector) throws {
+    @Test(arguments: known) func `libfido2 agrees with the verifier on the test vectors`(
+        _ vector: Vector
+    ) throws {
         let parts = try Parts(
             object: vector.value("create.attestationObject"),
             clientDataJSON: vector.value("create.clientDataJSON"))
@@ -97,7 +99,7 @@ import Testing
             })
     }
 
-    @Test func `agrees about what is made and broken here`() throws {
+    @Test func `libfido2 agrees with the verifier on generated and damaged attestations`() throws {
         let keys: [TestKey] = [
             .es256(try .generate()), .rs256(try .generate()), .ed25519(try .generate()),
         ]

@@ -81,7 +81,7 @@ import Values
         return draft
     }
 
-    @Test func `Is taken for keys of both kinds`() throws {
+    @Test func `a TPM attestation is accepted for keys of both kinds`() throws {
         let maker = try Maker()
         for key in [TestKey.es256(try .generate()), .rs256(try .generate())] {
             let draft = Self.draft(maker, key, Chip())
@@ -94,7 +94,7 @@ import Values
 
     /// Chips of the first years know nothing newer.
     @Test(arguments: [(COSEAlgorithm.rs1, HashFunction.sha1), (.rs256, .sha256), (.rs512, .sha512)])
-    func `May be signed with RSA, and with SHA-1`(
+    func `a TPM attestation may be signed with RSA and with SHA-1`(
         _ algorithm: COSEAlgorithm, _ function: HashFunction
     ) throws {
         let maker = try Maker()
@@ -118,7 +118,7 @@ import Values
         let change: @Sendable (inout Chip) throws -> Void
     }
 
-    @Test(arguments: broken) func `Is refused when anything is not right`(
+    @Test(arguments: broken) func `a TPM attestation with any fault is refused`(
         _ broken: Broken
     ) throws {
         let maker = try Maker()
@@ -194,7 +194,7 @@ import Values
         Broken(description: description, flaw: .certificate(flaw)) { $0.change = change }
     }
 
-    @Test func `With its certificates in another order is refused`() throws {
+    @Test func `a TPM attestation with its certificates in another order is refused`() throws {
         let maker = try Maker()
         let right = Self.draft(maker, .es256(try .generate()), Chip())
         var draft = right

@@ -76,14 +76,14 @@ import Values
             requiresUserVerification: false, identifiesUser: false)
     }
 
-    @Test func `There are fifteen of them, and a root`() {
+    @Test func `the WebAuthn test vectors are fifteen and a root`() {
         #expect(Vector.all.count == 15)
         #expect(!Vector.root.isEmpty)
         #expect(Vector.all.allSatisfy { $0.values.count == 7 })
     }
 
     @Test(arguments: Vector.all.filter { $0.name != "android-key.ES256" })
-    func `Each is registered and used`(_ vector: Vector) throws {
+    func `each WebAuthn test vector is registered and used`(_ vector: Vector) throws {
         let credential = try Self.register(vector, Self.policy())
         let expected: (AttestationFormat, AttestationKind) =
             switch vector.name.prefix(while: { $0 != "." }) {
@@ -106,14 +106,14 @@ import Values
         #expect(!outcome.counterWentBack)
     }
 
-    @Test func `The one of Android says nothing of purpose and origin, and is refused`() throws {
+    @Test func `the Android test vector lacks purpose and origin and is refused`() throws {
         let vector = try Vector.named("android-key.ES256")
         #expect(throws: WebAuthnFailure.statement(.android(.origin))) {
             try Self.register(vector, Self.policy())
         }
     }
 
-    @Test func `The one of U2F names a model, which FIDO's rules refuse`() throws {
+    @Test func `the U2F test vector names a model, which FIDO's rules refuse`() throws {
         let vector = try Vector.named("fido-u2f.ES256")
         var policy = try Self.policy()
         policy.acceptsModelInU2F = false
@@ -122,7 +122,9 @@ import Values
         }
     }
 
-    @Test(arguments: Vector.all) func `None is taken for another root's`(_ vector: Vector) throws {
+    @Test(arguments: Vector.all) func `a WebAuthn test vector is refused under another root`(
+        _ vector: Vector
+    ) throws {
         var policy = try Self.policy()
         policy.roots = [:]
         policy.acceptsSelf = false
@@ -130,7 +132,7 @@ import Values
         #expect(throws: WebAuthnFailure.self) { try Self.register(vector, policy) }
     }
 
-    @Test(arguments: Vector.all) func `Each uses its algorithm and no other`(
+    @Test(arguments: Vector.all) func `a WebAuthn test vector is refused under another algorithm`(
         _ vector: Vector
     ) throws {
         let words: [String: COSEAlgorithm] = [
@@ -148,7 +150,8 @@ import Values
         }
     }
 
-    @Test(arguments: Vector.all) func `No bit of what is signed may differ`(
+    @Test(arguments: Vector.all)
+    func `a WebAuthn test vector with any signed bit changed is refused`(
         _ vector: Vector
     ) throws {
         let key = try Self.publicKey(vector)

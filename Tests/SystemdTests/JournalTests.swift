@@ -4,7 +4,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct `The journal` {
-    @Test func `is recognised by the device and inode of the descriptor`() async {
+    @Test func `the journal is recognised by the descriptor's device and inode`() async {
         await #expect(processExitsWith: .success) {
             unsetenv("JOURNAL_STREAM")
             #expect(!Journal.receives())
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `gets each line with its priority in one write`() throws {
+    @Test func `the journal gets each line with its priority in one write`() throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }

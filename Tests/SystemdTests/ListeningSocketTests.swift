@@ -41,7 +41,7 @@ private func listener() -> Int32 {
 }
 
 @Suite struct `Socket activation` {
-    @Test func `hands over listening sockets with their names`() async {
+    @Test func `socket activation hands over listening sockets with their names`() async {
         await #expect(processExitsWith: .success) {
             handingOver([listener(), listener()], names: "public:private") {
                 let sockets = handedOver() ?? []
@@ -54,7 +54,7 @@ private func listener() -> Int32 {
         }
     }
 
-    @Test func `calls a socket without a name unknown`() async {
+    @Test func `socket activation calls a socket without a name unknown`() async {
         await #expect(processExitsWith: .success) {
             handingOver([listener()], names: nil) {
                 #expect(handedOver()?.map(\.name) == ["unknown"])
@@ -62,7 +62,7 @@ private func listener() -> Int32 {
         }
     }
 
-    @Test func `refuses what is no listening stream socket`() async {
+    @Test func `socket activation refuses sockets that are not listening streams`() async {
         await #expect(processExitsWith: .success) {
             let datagram = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
             let idle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -74,7 +74,7 @@ private func listener() -> Int32 {
         }
     }
 
-    @Test func `refuses an environment that cannot be read`() async {
+    @Test func `socket activation refuses an unreadable environment`() async {
         await #expect(processExitsWith: .success) {
             setenv("LISTEN_PID", "\(getpid())", 1)
             setenv("LISTEN_FDS", "many", 1)
@@ -84,7 +84,8 @@ private func listener() -> Int32 {
         }
     }
 
-    @Test func `hands over nothing without systemd, or to another process`() async {
+    @Test func `socket activation hands over nothing without systemd or to another process`() async
+    {
         await #expect(processExitsWith: .success) {
             #expect(handedOver()?.isEmpty == true)
             setenv("LISTEN_PID", "1", 1)

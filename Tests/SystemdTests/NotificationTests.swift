@@ -41,7 +41,7 @@ final class Supervisor {
 }
 
 @Suite struct `A service under systemd` {
-    @Test func `says when it is ready, what it does and that it stops`() async {
+    @Test func `a service under systemd reports its start, its status and its stop`() async {
         await #expect(processExitsWith: .success) {
             let supervisor = Supervisor()
             Notification.ready()
@@ -55,7 +55,7 @@ final class Supervisor {
         }
     }
 
-    @Test func `cannot be made to say more by the text of a status`() async {
+    @Test func `a service's status text cannot add other notifications`() async {
         await #expect(processExitsWith: .success) {
             let supervisor = Supervisor()
             Notification.status("a\nMAINPID=1\r\u{0}b")
@@ -63,7 +63,7 @@ final class Supervisor {
         }
     }
 
-    @Test func `pings its watchdog at half of the time while it is healthy`() async {
+    @Test func `a healthy service pings its watchdog at half of the interval`() async {
         await #expect(processExitsWith: .success) {
             let supervisor = Supervisor()
             setenv("WATCHDOG_USEC", "20000", 1)
@@ -96,7 +96,7 @@ final class Supervisor {
         }
     }
 
-    @Test func `is not watched when the watchdog is meant for another process`() async {
+    @Test func `a service ignores a watchdog that is meant for another process`() async {
         await #expect(processExitsWith: .success) {
             #expect(Watchdog.configured() == nil)
             setenv("WATCHDOG_USEC", "20000", 1)
@@ -105,7 +105,7 @@ final class Supervisor {
         }
     }
 
-    @Test func `runs without a supervisor as well`() async {
+    @Test func `a service runs without a supervisor`() async {
         await #expect(processExitsWith: .success) {
             unsetenv("NOTIFY_SOCKET")
             Notification.ready()

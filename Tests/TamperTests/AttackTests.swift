@@ -11,7 +11,7 @@ import Values
         try await log.verifier.verify(log.realm, from: position).finding
     }
 
-    @Test func `finds an intact one intact, with all that is signed`() async throws {
+    @Test func `verifying an intact log finds it intact, with all that is signed`() async throws {
         let log = try await TamperedLog.sealed()
         try await log.append(50)
         let verification = try await log.verifier.verify(log.realm)
@@ -21,7 +21,7 @@ import Values
         #expect(verification.sealed == 700 && verification.checkpoints == 8)
     }
 
-    @Test func `finds an empty one intact`() async throws {
+    @Test func `verifying an empty log finds it intact`() async throws {
         let log = try TamperedLog()
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
@@ -35,7 +35,9 @@ import Values
         "version = version + 1000", "leaf = sha256('')", "leaf = ''", "leaf = mac",
         "data = '{ \"n\":0}'", "type = 'thing.happened\",\"version\":1,\"x\":\"'",
     ])
-    func `names the event in which any column was changed`(_ change: String) async throws {
+    func `verifying a log names the event in which any column was changed`(_ change: String)
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         for position in [650, 150] as [Int64] {
             try log.attack("update urd.event set \(change) where position = \(position)")
@@ -44,7 +46,7 @@ import Values
         }
     }
 
-    @Test func `names whatever event is changed, wherever it stands`() async throws {
+    @Test func `verifying a log names any changed event at any position`() async throws {
         let log = try await TamperedLog.sealed()
         let seed = UInt64.random(in: 0 ... .max)
         var random = Seeded(state: seed)
@@ -75,7 +77,9 @@ import Values
         #expect(try await finding(log) == nil)
     }
 
-    @Test func `names an event that lost its sealed part or its subject`() async throws {
+    @Test func `verifying a log names an event that lost its sealed part or its subject`()
+        async throws
+    {
         for column in ["sealed", "subject"] {
             let log = try await TamperedLog.sealed()
             try log.attack("update urd.event set \(column) = null where position = 151")
@@ -83,7 +87,8 @@ import Values
         }
     }
 
-    @Test func `names an event whose leaf was made to fit the change`() async throws {
+    @Test func `verifying a log names an event whose leaf was made to fit the change`() async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack("update urd.event set data = '{}' where position = 650")
         try log.fixLeaf(at: 650)
@@ -95,7 +100,9 @@ import Values
         #expect(try await finding(log) == Finding(.forged, at: 150))
     }
 
-    @Test func `names an event whose leaf and tile were made to fit the change`() async throws {
+    @Test func `verifying a log names an event whose leaf and tile were made to fit the change`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack("update urd.event set data = '{}' where position = 150")
         try log.fixLeaf(at: 150)
@@ -103,7 +110,9 @@ import Values
         #expect(try await finding(log) == Finding(.forged, at: 150, notBefore: 101))
     }
 
-    @Test func `names an event that was given the leaf and mac of another`() async throws {
+    @Test func `verifying a log names an event that was given the leaf and mac of another`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack(
             """
@@ -113,7 +122,9 @@ import Values
         #expect(try await finding(log) == Finding(.leafChanged, at: 150))
     }
 
-    @Test func `names an event that was given the whole content of another`() async throws {
+    @Test func `verifying a log names an event that was given the whole content of another`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.dropUniqueness()
         try log.attack(
@@ -126,13 +137,13 @@ import Values
         #expect(try await finding(log) == Finding(.repeated, at: 150))
     }
 
-    @Test func `names an event whose mac was changed`() async throws {
+    @Test func `verifying a log names an event whose mac was changed`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack("update urd.event set mac = '\\x00' where position = 150")
         #expect(try await finding(log) == Finding(.macChanged, at: 150))
     }
 
-    @Test func `is not fooled by columns that read alike when put together`() async throws {
+    @Test func `verifying a log tells columns apart that read alike when joined`() async throws {
         let log = try TamperedLog()
         let record = log.record(at: 1)
         let realm = Array(log.realm.name.utf8)
@@ -154,7 +165,9 @@ import Values
         #expect(areWhole == [true, false])
     }
 
-    @Test func `names an event whose bytes moved from one column to the next`() async throws {
+    @Test func `verifying a log names an event whose bytes moved from one column to the next`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack(
             "alter table urd.event alter column data type text using data::text",
@@ -170,13 +183,13 @@ import Values
 
     // MARK: - Order
 
-    @Test func `names the first of two events that changed places`() async throws {
+    @Test func `verifying a log names the first of two events that changed places`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack(TamperedLog.swap)
         #expect(try await finding(log) == Finding(.reordered, at: 150))
     }
 
-    @Test func `narrows down two events that changed places, tile and all, to a checkpoint`()
+    @Test func `verifying a log narrows two swapped events, with their tile, down to a checkpoint`()
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -185,7 +198,10 @@ import Values
         #expect(try await finding(log) == Finding(.rootDiffers, at: 200, notBefore: 101))
     }
 
-    @Test func `names two events of one stream that changed places, tile and all`() async throws {
+    @Test
+    func `verifying a log names two events of one stream that changed places with their tile`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack(TamperedLog.swap.replacing("151", with: "157"))
         try log.fixTile(0)
@@ -194,7 +210,7 @@ import Values
 
     // MARK: - Removed
 
-    @Test func `names an event that is gone`() async throws {
+    @Test func `verifying a log names a deleted event`() async throws {
         for position in [650, 150, 1] as [Int64] {
             let log = try await TamperedLog.sealed()
             try log.attack("delete from urd.event where position = \(position)")
@@ -205,7 +221,7 @@ import Values
         }
     }
 
-    @Test func `names an event that is gone after the others moved up`() async throws {
+    @Test func `verifying a log names a deleted event after the others moved up`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack(
             "delete from urd.event where position = 150",
@@ -214,7 +230,7 @@ import Values
         #expect(try await finding(log) == Finding(.removed, at: 150))
     }
 
-    @Test func `names the first event of a tail that is gone, head and streams set back`()
+    @Test func `verifying a log names the first event of a deleted tail`()
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -222,7 +238,7 @@ import Values
         #expect(try await finding(log) == Finding(.droppedTail, at: 651, notBefore: 601))
     }
 
-    @Test func `knows from the file alone that a tail is gone with its tiles and checkpoints`()
+    @Test func `verifying a log by the file alone notices a tail deleted with its checkpoints`()
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -232,13 +248,13 @@ import Values
         #expect(try await finding(log) == Finding(.droppedTail, at: 251, notBefore: 201))
     }
 
-    @Test func `knows that checkpoints are gone which the file has`() async throws {
+    @Test func `verifying a log notices deleted checkpoints that the file has`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack("delete from urd.checkpoint")
         #expect(try await finding(log) == Finding(.checkpointRemoved, at: 700))
     }
 
-    @Test func `knows that a realm is gone as a whole`() async throws {
+    @Test func `verifying a log notices a deleted realm`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack(
             "delete from urd.event", "delete from urd.tile", "delete from urd.checkpoint",
@@ -248,14 +264,14 @@ import Values
 
     // MARK: - Inserted
 
-    @Test func `names an event that was put at the end without the key`() async throws {
+    @Test func `verifying a log names an event appended without the key`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack(copy(694, to: 701, "version = version + 1"), repairing: true)
         try log.fixLeaf(at: 701)
         #expect(try await finding(log) == Finding(.forged, at: 701))
     }
 
-    @Test func `names an event that was put between others without the key`() async throws {
+    @Test func `verifying a log names an event inserted without the key`() async throws {
         let log = try await TamperedLog.sealed()
         try log.attack(
             "update urd.event set position = -position where position >= 150",
@@ -265,7 +281,7 @@ import Values
         #expect(try await finding(log) == Finding(.inserted, at: 150))
     }
 
-    @Test func `names an event that was put at the end a second time, even once it is sealed`()
+    @Test func `verifying a log names an event that was appended a second time, also once sealed`()
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -277,7 +293,7 @@ import Values
         #expect(try await finding(log) == Finding(.repeated, at: 701))
     }
 
-    @Test func `names a position that stands twice, or below the first`() async throws {
+    @Test func `verifying a log names a repeated position, or one below the first`() async throws {
         for position in [150, 0, -1, .min] as [Int64] {
             let log = try await TamperedLog.sealed()
             try log.dropUniqueness()
@@ -287,7 +303,7 @@ import Values
         }
     }
 
-    @Test func `ends at once where an event stands at the last position there can be`()
+    @Test func `verifying a log ends at an event at the last possible position`()
         async throws
     {
         let log = try await TamperedLog.sealed()

@@ -12,7 +12,7 @@ private let places: [(Int64, Int64)] = [
 
 @Suite(.serialized) struct `A log that was set back` {
     @Test(arguments: places)
-    func `has lost its tail behind its last event, wherever that is`(
+    func `a log that was set back has lost the tail behind its last event`(
         kept: Int64, sealed: Int64
     ) async throws {
         let log = try TamperedLog()
@@ -26,7 +26,7 @@ private let places: [(Int64, Int64)] = [
         #expect(found == Finding(.droppedTail, at: kept + 1, notBefore: sealed + 1))
     }
 
-    @Test func `has no tile less than the database has checkpoints of`() async throws {
+    @Test func `a log that was set back lacks no tile of the remaining checkpoints`() async throws {
         let log = try await TamperedLog.sealed(600, every: 100)
         try log.attack("delete from urd.checkpoint where size > 500")
         try log.attack("delete from urd.tile where index = 0")
@@ -34,7 +34,7 @@ private let places: [(Int64, Int64)] = [
         #expect(found == Finding(.tileChanged, at: 1))
     }
 
-    @Test func `moves to another epoch, once, though the server's history is the same`()
+    @Test func `a log that was set back moves to another epoch once, without a new timeline too`()
         async throws
     {
         let log = try await TamperedLog.sealed(300, every: 100)
@@ -55,8 +55,7 @@ private let places: [(Int64, Int64)] = [
         #expect(try log.epoch() == moved + 1)
     }
 
-    @Test func `is not sealed before its loss is accepted by the application, whole`() async throws
-    {
+    @Test func `a log that was set back is not sealed before its loss is accepted`() async throws {
         let log = try await TamperedLog.sealed(300, every: 100)
         try log.setBack(to: 150, sealed: 100)
         let halt = Halt.lostCheckpoints(known: 300, found: 100)
@@ -80,7 +79,7 @@ private let places: [(Int64, Int64)] = [
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
-    @Test func `is sealed by all nodes that run once its loss is accepted, and binds anew`()
+    @Test func `a log that was set back is sealed by all running nodes once its loss is accepted`()
         async throws
     {
         let log = try await TamperedLog.sealed(200, every: 100)
@@ -124,7 +123,9 @@ private let places: [(Int64, Int64)] = [
         #expect(try log.epoch() > before)
     }
 
-    @Test func `goes on also where it was sealed past what was lost`() async throws {
+    @Test func `a log that was set back goes on also where it was sealed past the loss`()
+        async throws
+    {
         let log = try await TamperedLog.sealed(300, every: 100)
         let fresh = log.directory + "-fresh"
         defer { try? removeFolder(fresh) }
@@ -146,7 +147,7 @@ private let places: [(Int64, Int64)] = [
         #expect(try log.file.read(log.realm).flatMap { keys.checkpoint($0) }?.size == 402)
     }
 
-    @Test func `and made anew under other keys goes on once that is accepted`() async throws {
+    @Test func `a log remade under other keys goes on once that is accepted`() async throws {
         let old = try await TamperedLog.sealed(20, every: 10)
         let log = try TamperedLog()
         let copy = try #require(try old.file.read(old.realm))
@@ -164,7 +165,9 @@ private let places: [(Int64, Int64)] = [
         #expect(sealer.states[log.realm] == SealingState(sealed: 7, head: 7, halt: nil))
     }
 
-    @Test func `as a whole is given up by moving its file away, without a restart`() async throws {
+    @Test func `a whole lost log is given up by moving its file away, without a restart`()
+        async throws
+    {
         let log = try await TamperedLog.sealed(20, every: 10)
         try log.attack(
             "delete from urd.event", "delete from urd.tile", "delete from urd.checkpoint",

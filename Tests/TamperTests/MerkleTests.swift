@@ -72,7 +72,7 @@ func perfect(_ leaves: [TreeHash]) -> (Int, Int64) -> TreeHash {
 }
 
 @Suite struct `A Merkle tree` {
-    @Test func `has the roots of the reference tree at every size`() {
+    @Test func `a Merkle tree has the roots of the reference tree at every size`() {
         #expect(Merkle.emptyRoot.bytes == SHA256.hash([UInt8]()))
         var edge = CompactRange()
         var frontier = TileFrontier()
@@ -84,7 +84,7 @@ func perfect(_ leaves: [TreeHash]) -> (Int, Int64) -> TreeHash {
         }
     }
 
-    @Test func `has the paths of the reference tree`() throws {
+    @Test func `a Merkle tree has the paths of the reference tree`() throws {
         let leaves = referenceLeaves.map(Merkle.leaf)
         func path(_ ranges: [Range<Int64>]?) throws -> [String] {
             try #require(ranges).map {
@@ -105,8 +105,7 @@ func perfect(_ leaves: [TreeHash]) -> (Int, Int64) -> TreeHash {
             ])
     }
 
-    @Test func `proves every leaf in every size, as the definition does, and nothing else`() throws
-    {
+    @Test func `a Merkle tree proves exactly its leaves at every size`() throws {
         let all = records(70)
         let leaves = all.map(Merkle.leaf)
         for size in 1...70 {
@@ -138,7 +137,7 @@ func perfect(_ leaves: [TreeHash]) -> (Int, Int64) -> TreeHash {
         #expect(MerkleProof.inclusion(of: -1, in: 5) == nil)
     }
 
-    @Test func `proves that every size extends every smaller one, and nothing else`() throws {
+    @Test func `a Merkle tree proves exactly that each size extends the smaller ones`() throws {
         let all = records(70)
         let leaves = all.map(Merkle.leaf)
         let roots = try (0...70).map { try hash(Definition.root(all[..<$0])) }

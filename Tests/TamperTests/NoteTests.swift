@@ -19,7 +19,7 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
 }
 
 @Suite struct `A signed note` {
-    @Test func `of another implementation is read and verified`() throws {
+    @Test func `a signed note of another implementation is read and verified`() throws {
         let key = try #require(NoteVerifier(goKey))
         #expect(key.description == goKey)
         let note = try #require(SignedNote(Array(goNote.utf8)))
@@ -27,7 +27,7 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
         #expect(note.isSigned(by: key))
     }
 
-    @Test func `is refused once a bit of its text or signature has changed`() throws {
+    @Test func `a signed note with any bit of text or signature changed is refused`() throws {
         let key = try #require(NoteVerifier(goKey))
         let bytes = Array(goNote.utf8)
         for index in bytes.indices {
@@ -37,7 +37,7 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
         }
     }
 
-    @Test func `is refused when one of two signatures by the key is bad`() throws {
+    @Test func `a signed note with one bad signature of two by the key is refused`() throws {
         let signer = try makeSigner()
         let good = try SignedNote(Array("a\n".utf8), signedBy: signer).bytes
         let other = try SignedNote(Array("b\n".utf8), signedBy: signer).bytes
@@ -47,7 +47,7 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
         #expect(!note.isSigned(by: signer.verifier))
     }
 
-    @Test func `may carry signatures of keys that nobody knows`() throws {
+    @Test func `a signed note may have signatures of unknown keys`() throws {
         let signer = try makeSigner()
         let witness = try self.witness(over: "a\n")
         let note = try SignedNote(Array("a\n".utf8), signedBy: signer).bytes + witness
@@ -65,11 +65,11 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
         "a\n\n\u{2014} x y AAAAAAAA\n", "a\n\n\u{2014} x AAAA\n", "a\t\n\n\u{2014} x AAAAAAAA\n",
         "a\n\n\u{2014} x AAAAAAAA\n\n",
     ])
-    func `that is malformed is not read`(_ text: String) {
+    func `a malformed signed note is refused`(_ text: String) {
         #expect(SignedNote(Array(text.utf8)) == nil)
     }
 
-    @Test func `has a key whose text form is checked against its id`() throws {
+    @Test func `a signed note's key is checked against its id`() throws {
         let verifier = try makeSigner().verifier
         #expect(NoteVerifier(verifier.description) == verifier)
         #expect(NoteVerifier(goKey.replacing("c74f20a3", with: "c74f20a4")) == nil)
@@ -79,7 +79,7 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
 }
 
 @Suite struct `A checkpoint` {
-    @Test func `is written as the specification has it and read back`() throws {
+    @Test func `a checkpoint is written as specified and read back`() throws {
         let signer = try makeSigner()
         let root = Merkle.leaf([1, 2, 3])
         let signed = try Checkpoint(origin: signer.verifier.name, size: 20_852_163, root: root)
@@ -101,12 +101,12 @@ private func makeSigner(_ name: String = "urd.test/realm") throws -> NoteSigner 
         "o\n01\nROOT\n", "o\n-1\nROOT\n", "o\n+1\nROOT\n", "o\n1\nROO\n", "o\n1\n", "\n1\nROOT\n",
         "o\n1\nROOT", "o\n1\nROOT\n\n", "o\n9999999999999999999\nROOT\n", "o\n1 \nROOT\n",
     ])
-    func `with a malformed text is not read`(_ text: String) {
+    func `a malformed checkpoint is refused`(_ text: String) {
         let root = Base64.encode(Merkle.emptyRoot.bytes)
         #expect(Checkpoint(text: Array(text.replacing("ROOT", with: root).utf8)) == nil)
     }
 
-    @Test func `may carry extension lines`() throws {
+    @Test func `a checkpoint may carry extension lines`() throws {
         let root = Base64.encode(Merkle.emptyRoot.bytes)
         let read = try #require(Checkpoint(text: Array("o\n0\n\(root)\nmore\n".utf8)))
         #expect(read.size == 0 && read.root == Merkle.emptyRoot)

@@ -45,7 +45,7 @@ import Testing
     // MARK: - Inclusion and consistency
 
     @Test(arguments: [1, 256, 257, 699, 700] as [Int64])
-    func `of an event holds before a verifier that knows nothing of Urd`(_ position: Int64)
+    func `a proof of an event holds before an independent verifier`(_ position: Int64)
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -72,7 +72,7 @@ import Testing
         #expect(try !verify("proof", file, "--key", key).holds)
     }
 
-    @Test func `of growth holds between any two checkpoints`() async throws {
+    @Test func `a proof of consistency holds between any two checkpoints`() async throws {
         let log = try await TamperedLog.sealed(400, every: 50)
         let proofs = LogProofs(log.pool, keyring: log.keyring)
         let key = try await proofs.verifier(of: log.realm).description
@@ -94,7 +94,7 @@ import Testing
         #expect(try !verify("proof", file, "--key", key).holds)
     }
 
-    @Test func `is not given of what is not sealed, or was altered`() async throws {
+    @Test func `a proof of an unsealed or altered event is not given`() async throws {
         let log = try await TamperedLog.sealed()
         try await log.append(5)
         let proofs = LogProofs(log.pool, keyring: log.keyring)
@@ -122,7 +122,7 @@ import Testing
     // MARK: - Export
 
     @Test(arguments: [1, 2, 300, 601] as [Int64])
-    func `of a whole log is its export, from any position`(_ first: Int64) async throws {
+    func `a log's export is verifiable from any position`(_ first: Int64) async throws {
         let log = try await TamperedLog.sealed()
         try await log.append(3)
         let proofs = LogProofs(log.pool, keyring: log.keyring)
@@ -159,7 +159,7 @@ import Testing
     // MARK: - Tiles
 
     @Test(arguments: [1, 255, 256, 257, 700])
-    func `of a whole log is its tiles`(_ size: Int) async throws {
+    func `a log's tiles prove the whole log`(_ size: Int) async throws {
         let log = try await TamperedLog.sealed(size, every: size)
         let proofs = LogProofs(log.pool, keyring: log.keyring)
         let key = try await proofs.verifier(of: log.realm).description
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `has tiles of any width that was ever the last, and no others`() async throws {
+    @Test func `a log serves tiles of every width that was the last, and no others`() async throws {
         let log = try await TamperedLog.sealed()
         let proofs = LogProofs(log.pool, keyring: log.keyring)
         func length(_ path: String) async throws -> Int? {
@@ -198,7 +198,7 @@ import Testing
         #expect(try await length("tile/entries/002.p/189") == nil)
     }
 
-    @Test func `has no bundle with a record that does not fit`() async throws {
+    @Test func `a log's bundle with an oversized record is not served`() async throws {
         let log = try await TamperedLog.sealed(10, every: 10)
         let filler = String(repeating: "x", count: 70_000)
         try log.attack("update urd.event set data = '{\"x\":\"\(filler)\"}' where position = 3")

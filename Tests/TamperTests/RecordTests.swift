@@ -7,7 +7,8 @@ import Values
 @testable import EventStore
 
 @Suite struct `The record of an event` {
-    @Test func `is the same from the columns as it was from the application`() async throws {
+    @Test func `an event's record is the same from columns and from the application`() async throws
+    {
         let log = try TamperedLog()
         try await log.append(30)
         let name = Array(log.realm.name.utf8)
@@ -30,7 +31,7 @@ import Values
             0, 1, 9, 10, 99, 100, 999_999, 1_000_000, -1, -10, .max, .max - 1, .min, .min + 1,
             1_000_000_000_000_000_000, 999_999_999_999_999_999,
         ] as [Int64])
-    func `has numbers in their one spelling`(_ number: Int64) {
+    func `an event's record has numbers in one spelling`(_ number: Int64) {
         var buffer = RecordBuffer()
         buffer.start(room: 32)
         buffer.write(decimal: number)
@@ -44,13 +45,15 @@ import Values
         (#"{"a":"\"#, false), ("{} ", false), (#"{"a":1}}"#, false), ("{]", false),
         ("\"{}\"", false),
     ])
-    func `holds one whole object in each of its two`(_ text: String, _ isWhole: Bool) {
+    func `an event's record holds one whole object in each of its JSON columns`(
+        _ text: String, _ isWhole: Bool
+    ) {
         let found = Array(text.utf8).withUnsafeBytes { $0.isOneObject }
         // What is not JSON at all does not get into a column; a wrong partner is such a thing.
         #expect(found == isWhole || text == "{]")
     }
 
-    @Test func `counts versions in a table that grows`() {
+    @Test func `an event's record counts versions in a table that grows`() {
         var table = VersionTable()
         let streams = (0..<20_000).map { UUID(high: UInt64($0 % 3), low: UInt64($0)) }
         for version in 1...3 as ClosedRange<Int32> {

@@ -16,7 +16,7 @@ import Testing
         #expect(try log.file.read(log.realm) == file)
     }
 
-    @Test func `refuses an event that the application did not write`() async throws {
+    @Test func `the sealer halts at an event that the application did not write`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try await log.append(10)
         try log.attack("update urd.event set mac = sha256('') where position = 25")
@@ -24,14 +24,14 @@ import Testing
         try await expectHalt(.forgedEvent(position: 25), log, log.makeSealer())
     }
 
-    @Test func `refuses a log with a hole`() async throws {
+    @Test func `the sealer halts at a hole in the log`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try await log.append(10)
         try log.attack("delete from urd.event where position = 25")
         try await expectHalt(.missingEvent(position: 25), log, log.sealer)
     }
 
-    @Test func `refuses a log whose newest sealed event is another one now`() async throws {
+    @Test func `the sealer halts where the newest sealed event changed`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try await log.append(10)
         try log.attack(
@@ -42,13 +42,13 @@ import Testing
         try await expectHalt(.changedEvent(position: 20), log, log.sealer)
     }
 
-    @Test func `refuses a log that lost its tail`() async throws {
+    @Test func `the sealer halts at a lost tail`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try log.attack("delete from urd.event where position > 15", repairing: true)
         try await expectHalt(.logIsShorter(size: 20, head: 15), log, log.sealer)
     }
 
-    @Test func `remembers what it signed although the database and the file were set back`()
+    @Test func `the sealer remembers what it signed, although database and file were set back`()
         async throws
     {
         let log = try await TamperedLog.sealed(10, every: 10)
@@ -65,7 +65,9 @@ import Testing
         try await expectHalt(.lostCheckpoints(known: 20, found: 10), log, log.sealer)
     }
 
-    @Test func `knows from the file after a restart that the database was set back`() async throws {
+    @Test func `the sealer knows after a restart from its file that the database was set back`()
+        async throws
+    {
         let log = try await TamperedLog.sealed(20, every: 10)
         try log.attack(
             "delete from urd.event where position > 10",
@@ -76,7 +78,7 @@ import Testing
         try await expectHalt(.lostCheckpoints(known: 20, found: 0), log, log.makeSealer())
     }
 
-    @Test func `knows that a realm vanished as a whole`() async throws {
+    @Test func `the sealer halts where a whole realm vanished`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try log.attack(
             "delete from urd.event", "delete from urd.tile", "delete from urd.checkpoint",
@@ -85,7 +87,7 @@ import Testing
         try await expectHalt(.logIsShorter(size: 20, head: 0), log, log.makeSealer())
     }
 
-    @Test func `refuses a checkpoint that another key signed`() async throws {
+    @Test func `the sealer halts at a checkpoint that another key signed`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try log.attack("update urd.checkpoint set note = replace(note, '20', '21') where size = 20")
         try await log.append(1)
@@ -93,7 +95,7 @@ import Testing
         try await expectHalt(.badCheckpoint(size: 20), log, log.makeSealer())
     }
 
-    @Test func `refuses a stored tree that is not the one it signed`() async throws {
+    @Test func `the sealer halts at a stored tree that is not the signed one`() async throws {
         let log = try await TamperedLog.sealed(300, every: 100)
         try log.attack("update urd.tile set hashes = overlay(hashes placing sha256('') from 33)")
         try await log.append(1)
@@ -104,7 +106,7 @@ import Testing
         try await expectHalt(.changedTree(size: 301), log, log.makeSealer())
     }
 
-    @Test func `refuses events that another node sealed and that are gone since`() async throws {
+    @Test func `the sealer halts where events sealed by another node are gone`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try await log.append(10)
         let other = log.directory + "-other"
@@ -114,7 +116,7 @@ import Testing
         try await expectHalt(.changedTree(size: 30), log, log.sealer)
     }
 
-    @Test func `refuses a file that it did not write`() async throws {
+    @Test func `the sealer halts at a file that it did not write`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         let good = try #require(try log.file.read(log.realm))
         try log.file.write(Array("nonsense".utf8), of: log.realm)
@@ -134,7 +136,7 @@ import Testing
         #expect(sealer.states[log.realm]?.halt == nil)
     }
 
-    @Test func `goes on by itself once what was altered is as it was`() async throws {
+    @Test func `the sealer resumes by itself once the altered log is restored`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         try await log.append(10)
         try log.attack("create table kept as select * from urd.event where position = 25")

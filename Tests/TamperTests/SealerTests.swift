@@ -17,7 +17,7 @@ import Testing
 
     // MARK: - Sealing
 
-    @Test func `signs the root of the events that there are, in the database and in the file`()
+    @Test func `the sealer signs the root of the present events, in the database and in the file`()
         async throws
     {
         let log = try TamperedLog()
@@ -32,13 +32,13 @@ import Testing
         #expect(try log.state() == SealingState(sealed: 300, head: 300, halt: nil))
     }
 
-    @Test func `signs nothing while the log stands still`() async throws {
+    @Test func `the sealer signs nothing while the log stands still`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         for _ in 0..<3 { try await log.sealer.sealOnce() }
         #expect(try log.count("checkpoint") == 2)
     }
 
-    @Test func `goes on after a restart as if there had been none`() async throws {
+    @Test func `the sealer resumes after a restart`() async throws {
         let log = try TamperedLog()
         for step in [1, 254, 1, 1, 255, 300] {
             try await log.append(step)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await log.verifier.verify(log.realm).checkpoints == 7)
     }
 
-    @Test func `catches up in parts, each with a checkpoint of its own`() async throws {
+    @Test func `the sealer catches up in parts with a checkpoint each`() async throws {
         let log = try TamperedLog()
         try await log.append(1000)
         let sealer = log.makeSealer(limit: 300)
@@ -62,7 +62,9 @@ import Testing
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
-    @Test func `stores the tiles of the second level once a log is long enough`() async throws {
+    @Test func `the sealer stores tiles of the second level once a log is long enough`()
+        async throws
+    {
         let log = try TamperedLog()
         try await log.append(65_536 + 300)
         while try await log.sealer.sealOnce() {}
@@ -86,7 +88,7 @@ import Testing
         #expect(restarted.states[log.realm]?.halt == .changedTree(size: 65_846))
     }
 
-    @Test func `of one node goes on where that of another stopped, and each keeps a file`()
+    @Test func `the sealer resumes where another node's stopped, each with a file`()
         async throws
     {
         let log = try TamperedLog()
@@ -108,7 +110,7 @@ import Testing
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
-    @Test func `of two nodes at once signs one line of checkpoints`() async throws {
+    @Test func `two sealers on two nodes sign one line of checkpoints`() async throws {
         let log = try TamperedLog()
         let sealers = [log.makeSealer(), log.makeSealer(directory: log.directory + "-2")]
         defer { try? removeFolder(log.directory + "-2") }
@@ -123,7 +125,7 @@ import Testing
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
-    @Test func `seals what is left when it is stopped`() async throws {
+    @Test func `the sealer seals the rest when it is stopped`() async throws {
         let log = try TamperedLog()
         try await log.append(40)
         let sealer = log.sealer
@@ -133,7 +135,7 @@ import Testing
         #expect(try log.state().sealed == 40)
     }
 
-    @Test func `believes a mac by a key that another node rotated in`() async throws {
+    @Test func `the sealer accepts a mac by a key that another node rotated in`() async throws {
         let log = try TamperedLog()
         try await log.append(10)
         try await log.sealer.sealOnce()
@@ -145,7 +147,7 @@ import Testing
         #expect(try log.state() == SealingState(sealed: 20, head: 20, halt: nil))
     }
 
-    @Test func `keeps its line of checkpoints when the origin is configured anew`() async throws {
+    @Test func `the sealer keeps its line of checkpoints under a new origin`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         let sealer = log.makeSealer(origin: "id.example.com/log")
         try await log.append(10)
@@ -154,7 +156,7 @@ import Testing
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
-    @Test func `tells how far it is in metrics`() async throws {
+    @Test func `the sealer reports its progress in metrics`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         let text = log.metrics.render()
         #expect(text.contains(#"urd_sealer_sealed_position{realm="tampered"} 20"#))
@@ -164,7 +166,7 @@ import Testing
 
     // MARK: - The file
 
-    @Test func `brings a file up to date that is older or gone, as after a crash`() async throws {
+    @Test func `the sealer renews an old or missing file, as after a crash`() async throws {
         let log = try await TamperedLog.sealed(10, every: 10)
         let old = try #require(try log.file.read(log.realm))
         try await log.append(10)
@@ -181,7 +183,7 @@ import Testing
         #expect(try await log.file.read(log.realm) == log.newest().note)
     }
 
-    @Test func `seals on and complains where no file can be written`() async throws {
+    @Test func `the sealer goes on and complains where its file cannot be written`() async throws {
         let log = try TamperedLog()
         try await log.append(10)
         let lines = Lines()
@@ -191,7 +193,7 @@ import Testing
         #expect(lines.count("sealer.file.failed") == 1)
     }
 
-    @Test func `seals other realms while one has no usable keys`() async throws {
+    @Test func `the sealer seals other realms while one has no usable keys`() async throws {
         let log = try await TamperedLog.sealed(10, every: 10)
         try log.attack(
             "insert into urd.realm_log (realm, position) values ('broken', 5)",
@@ -210,7 +212,7 @@ import Testing
     // MARK: - Privileges
 
     @Test(arguments: ["tile", "checkpoint"])
-    func `leaves behind what nobody may change`(_ table: String) async throws {
+    func `the sealer's rows can be changed by nobody`(_ table: String) async throws {
         let log = try await TamperedLog.sealed(300, every: 300)
         for role in [log.database.application, log.database.owner] {
             for statement in [

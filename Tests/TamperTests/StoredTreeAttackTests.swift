@@ -10,7 +10,8 @@ import Testing
         try await log.verifier.verify(log.realm).finding
     }
 
-    @Test func `names the hash of a tile that was changed`() async throws {
+    @Test func `verifying the stored tree names the hash of a tile that was changed`() async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack(
             """
@@ -20,13 +21,17 @@ import Testing
         #expect(try await finding(log) == Finding(.tileChanged, at: 150))
     }
 
-    @Test func `names the first position of a tile that is gone`() async throws {
+    @Test func `verifying the stored tree names the first position of a tile that is gone`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack("delete from urd.tile where index = 1")
         #expect(try await finding(log) == Finding(.tileChanged, at: 257))
     }
 
-    @Test func `names a checkpoint that was signed by another`() async throws {
+    @Test func `verifying the stored tree names a checkpoint with a foreign signature`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         let signer = try #require(NoteSigner(name: "urd/tampered", key: .generate()))
         let forged = try Checkpoint(origin: "urd/tampered", size: 300, root: Merkle.emptyRoot)
@@ -42,26 +47,34 @@ import Testing
     @Test(arguments: [
         "root = sha256('')", "note = replace(note, '300', '299')", "note = ''", "size = 299",
     ])
-    func `names a checkpoint that was changed`(_ change: String) async throws {
+    func `verifying the stored tree names a checkpoint that was changed`(_ change: String)
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack("update urd.checkpoint set \(change) where size = 300")
         let size: Int64 = change == "size = 299" ? 299 : 300
         #expect(try await finding(log) == Finding(.checkpointForged, at: size, notBefore: 201))
     }
 
-    @Test func `names the position behind a head that was set back`() async throws {
+    @Test func `verifying the stored tree names the position behind a head that was set back`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack("update urd.realm_log set position = 650")
         #expect(try await finding(log) == Finding(.headDisagrees, at: 651))
     }
 
-    @Test func `names the position that a head claims and the log has not`() async throws {
+    @Test func `verifying the stored tree names a head position that the log does not have`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack("update urd.realm_log set position = 705")
         #expect(try await finding(log) == Finding(.droppedTail, at: 701))
     }
 
-    @Test func `names the event that the version of its stream leaves out`() async throws {
+    @Test func `verifying the stored tree names an event that its stream's version leaves out`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         // Position 1 + 7 × 20 is version 21 of the first stream.
         try log.attack(
@@ -71,20 +84,24 @@ import Testing
         #expect(try await finding(log) == Finding(.streamDisagrees, at: 1))
     }
 
-    @Test func `names the end of the log where a stream claims more than it has`() async throws {
+    @Test func `verifying the stored tree names the end of a stream that claims more events`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         try log.attack(
             "update urd.stream set version = 900 where stream = '\(TamperedLog.streams[0])'")
         #expect(try await finding(log) == Finding(.streamDisagrees, at: 701))
     }
 
-    @Test func `says that the file is not a checkpoint`() async throws {
+    @Test func `verifying the stored tree reports a file that is not a checkpoint`() async throws {
         let log = try await TamperedLog.sealed()
         try log.file.write(Array("urd/tampered\n".utf8), of: log.realm)
         #expect(try await finding(log)?.problem == .fileUnreadable)
     }
 
-    @Test func `says that the file was signed over another log`() async throws {
+    @Test func `verifying the stored tree reports a file that was signed over another log`()
+        async throws
+    {
         let log = try await TamperedLog.sealed()
         let keys = try await log.keyring.keys(of: log.realm)
         let signer = try #require(NoteSigner(name: "urd/tampered", key: keys.signing))
@@ -94,7 +111,7 @@ import Testing
         #expect(try await finding(log) == Finding(.fileDiffers, at: 650, notBefore: 601))
     }
 
-    @Test func `from a position on looks at the rest, from where a checkpoint vouches`()
+    @Test func `verifying from a position reads the rest from the checkpoint before it`()
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -106,7 +123,8 @@ import Testing
         #expect(try await log.verifier.verify(log.realm).finding == Finding(.changed, at: 150))
     }
 
-    @Test func `from a position on reads all when no checkpoint can vouch for the start`()
+    @Test
+    func `verifying from a position reads everything where no checkpoint vouches for the start`()
         async throws
     {
         let log = try await TamperedLog.sealed()
@@ -116,7 +134,7 @@ import Testing
         #expect(verification.finding == Finding(.tileChanged, at: 1))
     }
 
-    @Test func `from a position on misses no version that is gone before it`() async throws {
+    @Test func `verifying from a position notices a missing version before it`() async throws {
         let log = try await TamperedLog.sealed()
         try log.dropUniqueness()
         try log.attack("delete from urd.event where position = 400")

@@ -9,7 +9,7 @@ import Testing
             (1000, 256, "tile/0/x001/000"), (1_234_067, 256, "tile/0/x001/x234/067"),
             (1_234_067, 1, "tile/0/x001/x234/067.p/1"),
         ] as [(Int64, Int, String)])
-    func `has the path that the specification gives it`(
+    func `a tile has the path that the specification gives it`(
         _ index: Int64, _ width: Int, _ path: String
     )
         throws
@@ -19,7 +19,7 @@ import Testing
         #expect(TileAddress(path: path) == address)
     }
 
-    @Test func `of records stands beside the hashes`() throws {
+    @Test func `a tile of records stands beside the hashes`() throws {
         let address = try #require(TileAddress(.entries, index: 273, width: 112))
         #expect(address.path == "tile/entries/273.p/112")
         #expect(TileAddress(path: address.path) == address)
@@ -34,11 +34,11 @@ import Testing
         "tile/entries/x01/001",
         "tile/0/001.p/4/", "tile/0/x999/x999/x999/x999/x999/999",
     ])
-    func `is not found by a path that is not its own`(_ path: String) {
+    func `a tile is not found by a foreign path`(_ path: String) {
         #expect(TileAddress(path: path) == nil)
     }
 
-    @Test func `comes out full once, at the right place, and leaves what is unfinished`() throws {
+    @Test func `a tile is emitted once, full and in place, and unfinished ones are kept`() throws {
         var frontier = TileFrontier()
         var edge = CompactRange()
         var tiles: [TileFrontier.Tile] = []

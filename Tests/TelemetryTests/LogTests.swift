@@ -24,7 +24,7 @@ private final class Lines: Sendable {
         Log(threshold: threshold, sink: lines.sink, now: { .init(microseconds: 1) })
     }
 
-    @Test func `writes one JSON object a line with its fields in order`() {
+    @Test func `a log line is one JSON object with its fields in order`() {
         log().info("server.started", ["port": 8080, "address": "::1", "tls": false])
         #expect(
             lines.all == [
@@ -33,12 +33,12 @@ private final class Lines: Sendable {
             ])
     }
 
-    @Test func `carries the id of the request`() {
+    @Test func `a log line carries the request's id`() {
         log().forRequest("0123456789abcdef").warning("request.refused")
         #expect(lines.all.first?.contains(#","request":"0123456789abcdef"}"#) == true)
     }
 
-    @Test func `leaves out what is below its level, and does not even make the fields`() {
+    @Test func `a log line below the level is not written and its fields are not made`() {
         var made = 0
         func fields() -> JSONObject {
             made += 1
@@ -53,28 +53,28 @@ private final class Lines: Sendable {
         #expect(made == 1)
     }
 
-    @Test func `lets no field take the place of its own names`() {
+    @Test func `a log line's fields cannot replace its own names`() {
         log().info("x", ["level": "debug", "time": "never"])
         #expect(lines.all.first?.hasSuffix(#","level_":"debug","time_":"never"}"# + "\n") == true)
     }
 
-    @Test func `keeps a line one line whatever the fields hold`() {
+    @Test func `a log line stays one line for any field`() {
         log().info("x", ["a": "one\ntwo\u{0}", "b\n": "c"])
         #expect(lines.all.first?.filter { $0 == "\n" }.count == 1)
     }
 
-    @Test func `drops the fields of a line that is too long`() {
+    @Test func `a log line that is too long drops its fields`() {
         log().info("x", ["a": .string(String(repeating: "y", count: 100_000))])
         #expect(lines.all.first?.hasSuffix(#""event":"x","truncated":true}"# + "\n") == true)
     }
 
-    @Test func `knows its levels by name and by priority`() {
+    @Test func `a log's levels are known by name and by priority`() {
         for level in Log.Level.allCases { #expect(Log.Level(level.name) == level) }
         #expect(Log.Level("loud") == nil)
         #expect(Log.Level.allCases.map(\.priority) == [7, 6, 5, 4, 3])
     }
 
-    @Test func `writes whole lines to a descriptor from many tasks at once`() async throws {
+    @Test func `a log writes whole lines from many tasks at once`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }
@@ -95,7 +95,7 @@ private final class Lines: Sendable {
         }
     }
 
-    @Test func `survives a descriptor that nobody reads`() {
+    @Test func `a log survives a descriptor that nobody reads`() {
         Log(sink: .descriptor(-1)).error("x")
         #expect(Log.systemTime().microseconds > 1_700_000_000_000_000)
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `The metrics` {
     private let metrics = Metrics()
 
-    @Test func `render counters and gauges in the text format, sorted`() {
+    @Test func `the metrics render counters and gauges in the text format, sorted`() {
         metrics.gauge("urd_queue_length", help: "Commands that wait.").set(3)
         let commits = metrics.counter("urd_commits_total", help: "Batches committed.")
         commits.add()
@@ -23,7 +23,7 @@ import Testing
                 """)
     }
 
-    @Test func `render the series of a family by their labels`() {
+    @Test func `the metrics render the series of a family by their labels`() {
         let requests = metrics.counter(
             "urd_requests_total", help: "Requests.", labels: ["route", "status"])
         requests["/token", "400"].add()
@@ -37,7 +37,7 @@ import Testing
                 """))
     }
 
-    @Test func `escape help and label values`() {
+    @Test func `the metrics escape help and label values`() {
         metrics.counter("a_total", help: "a\\b\n\"c\"", labels: ["l"])["x\"y\\z\n"].add()
         #expect(
             metrics.render() == #"""
@@ -48,7 +48,7 @@ import Testing
                 """#)
     }
 
-    @Test func `let further label values fall into other`() {
+    @Test func `the metrics count label values over the limit as other`() {
         let family = metrics.counter("a_total", help: "", labels: ["a", "b"], maximumSeries: 3)
         for number in 0..<100 { family["\(number)", "x"].add() }
         let series = metrics.render().split(separator: "\n").dropFirst(2)
@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func `render a histogram with cumulative buckets`() {
+    @Test func `the metrics render a histogram with cumulative buckets`() {
         let histogram = metrics.histogram(
             "urd_seconds", help: "Time.", labels: ["route"], buckets: [0.1, 1])
         let series = histogram["/a"]
@@ -81,14 +81,14 @@ import Testing
                 """)
     }
 
-    @Test func `return the same handle for the same name`() {
+    @Test func `the metrics return the same handle for the same name`() {
         #expect(
             metrics.counter("a_total", help: "") === metrics.counter("a_total", help: ""))
         let family = metrics.gauge("b", help: "", labels: ["l"])
         #expect(family["x"] === metrics.gauge("b", help: "", labels: ["l"])["x"])
     }
 
-    @Test func `refuse one name for two kinds`() async {
+    @Test func `the metrics refuse one name for two kinds`() async {
         await #expect(processExitsWith: .failure) {
             let metrics = Metrics()
             _ = metrics.counter("a", help: "")
@@ -97,13 +97,13 @@ import Testing
     }
 
     @Test(arguments: ["", "1a", "a-b", "a b", "ä"])
-    func `refuse a name outside the format`(name: String) async {
+    func `the metrics refuse a name outside the format`(name: String) async {
         await #expect(processExitsWith: .failure) { [name] in
             _ = Metrics().counter(name, help: "")
         }
     }
 
-    @Test func `count exactly from many tasks`() async {
+    @Test func `the metrics count exactly from many tasks`() async {
         let counter = metrics.counter("a_total", help: "")
         let gauge = metrics.gauge("b", help: "")
         let histogram = metrics.histogram("c", help: "")
@@ -123,7 +123,7 @@ import Testing
         #expect(metrics.render().contains("c_count 10000\n"))
     }
 
-    @Test func `spell what is not a number as the format asks`() {
+    @Test func `the metrics spell NaN and infinity as the format asks`() {
         #expect(number(.nan) == "NaN")
         #expect(number(.infinity) == "+Inf")
         #expect(number(-.infinity) == "-Inf")

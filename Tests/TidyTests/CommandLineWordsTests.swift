@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `name the account, the client or the request that they are about`() {
+    @Test func `the command line's texts name the account, the client or the request`() {
         for finding in Repository.swift(in: "Sources/urd").flatMap(Self.findings) {
             Issue.record(Comment(rawValue: finding.description))
         }
@@ -23,7 +23,9 @@ import Testing
         ("let a = \"Whoever has the key\"", 1), ("let a = \"the client\"", 0),
         ("// whoever reads this", 0), ("let whatever = \"\"", 0), ("f(\"and somebody else\")", 1),
     ])
-    func `are found by these words, and code and comments are not`(line: String, count: Int) {
+    func `the command line's vague words are found in texts, not in code and comments`(
+        line: String, count: Int
+    ) {
         let file = SwiftFile(path: "Sources/urd/Sample.swift", text: line + "\n")
         #expect(Self.findings(file).count == count)
     }

@@ -17,7 +17,7 @@ extension Rules {
 }
 
 @Suite struct `Texts that users read` {
-    @Test func `name who is meant`() {
+    @Test func `texts that users read name who is meant`() {
         // Pages, problems and the OpenAPI document; and what is mailed.
         let files = Repository.swift(in: "Sources/API", "Sources/Mail/Templates")
         #expect(files.count > 200)
@@ -29,11 +29,11 @@ extension Rules {
     @Test(arguments: [
         "Whoever asks", "for somebody", "whatever it is", "Mit irgendjemandem", "Wer auch immer",
     ])
-    func `are found where they do not`(text: String) {
+    func `a vague word in a text that users read is found`(text: String) {
         #expect(found(#"let said = "\#(text) here""#) == 1)
     }
 
-    @Test func `are told from comments and from other words`() {
+    @Test func `a vague word in a comment, or within another word, is not found`() {
         #expect(found("/// For whoever reads.\nlet said = \"for the user\"") == 0)
         #expect(found("let said = \"what he ever said\"") == 0)
     }

@@ -11,12 +11,12 @@ struct RuleTests {
         "import Foundation", "public import HTTP", "  internal import Postgres",
         "import struct Foundation.URL", "@preconcurrency import Glibc",
     ])
-    func `an import that the layer may not have`(line: String) {
+    func `an import from a higher layer is found`(line: String) {
         let findings = Rules.imports(file("import Values\n\(line)\n"))
         #expect(findings.map(\.line) == [2])
     }
 
-    @Test func `imports that the layer may have`() {
+    @Test func `an import from a lower layer is accepted`() {
         let text = "public import Values\ninternal import JSON\nimport Synchronization\n"
         #expect(Rules.imports(file(text)).isEmpty)
         #expect(Rules.imports(file(text, module: "Nowhere")).count == 1)
@@ -27,7 +27,7 @@ struct RuleTests {
         "let a = request.path.utf8.starts(with: b)", "let a = paths.contains(request.path)",
         "if request.path.hasPrefix(a) {}",
     ])
-    func `a request whose path is compared`(line: String) {
+    func `a comparison of a request's path is found`(line: String) {
         let file = SwiftFile(path: "Sources/API/OAuth/Sample.swift", text: "let a = 1\n\(line)\n")
         #expect(Rules.paths(file).map(\.line) == [2])
         let routing = SwiftFile(path: "Sources/API/Web/Sample.swift", text: "\(line)\n")
@@ -38,7 +38,7 @@ struct RuleTests {
         "if settings[SettingCatalogue.profile] == .flagship {}",
         "let a = settings[.profile]", "guard metadata.profile != .voo else {}",
     ])
-    func `a question which profile it is`(line: String) {
+    func `a question which profile it is is found`(line: String) {
         #expect(Rules.profiles(file("let a = 1\n\(line)\n")).map(\.line) == [2])
     }
 
@@ -48,7 +48,7 @@ struct RuleTests {
         }
     }
 
-    @Test func `a room that names a type of a room above it`() {
+    @Test func `a room that names a type of a higher room is found`() {
         let files = rooms([
             "Web/A.swift": "struct A {}\nlet b: B\nlet c = Table.b\n",
             "Access/B.swift": "struct B { let a: A }\n", "Table.swift": "enum Table {}\n",
@@ -75,7 +75,7 @@ struct RuleTests {
         "nonisolated(unsafe) var a = 1", "final class A: @unchecked Sendable {}",
         "let a = 1  // TODO: b", "let text = \"\\(a!)\"",
     ])
-    func `what is banned`(line: String) {
+    func `banned constructs are found`(line: String) {
         #expect(Rules.bans(file("let first = 0\n\(line)\n")).map(\.line) == [2])
     }
 
@@ -85,11 +85,11 @@ struct RuleTests {
         "let raw = #\"try! \"quoted\" b!\"#", "let a = !b", "a !== b",
         "let ok = \"\\(a ? \"b!\" : c)\"",
     ])
-    func `what only looks like it`(line: String) {
+    func `code that only resembles a banned construct is accepted`(line: String) {
         #expect(Rules.bans(file(line + "\n")).isEmpty)
     }
 
-    @Test func `a long function and a long file`() {
+    @Test func `a long function and a long file are found`() {
         let body = (0..<80).map { "    let a\($0) = 0" }.joined(separator: "\n")
         let text = "struct S {\n    func long(\n        a: Int\n    ) {\n\(body)\n    }\n}\n"
         #expect(Rules.size(file(text)).map(\.line) == [2])
@@ -97,7 +97,7 @@ struct RuleTests {
         #expect(Rules.size(file(String(repeating: "\n", count: 400))).isEmpty)
     }
 
-    @Test func `where functions begin and end`() {
+    @Test func `a function's first and last line are found`() {
         let text = """
             protocol P {
                 func required(a: Int) -> Int
@@ -124,7 +124,7 @@ struct RuleTests {
         "insert into urd.command values ($1)", "update urd.realm_log set position = 1",
         "SELECT 1 FROM urd.stream",
     ])
-    func `SQL without its realm`(sql: String) {
+    func `SQL without its realm is found`(sql: String) {
         let inFile = "-- Why.\n\nselect 1;\n\(sql);\n"
         #expect(SQLRules.file(path: "Schema/m001_a.sql", text: inFile).map(\.line) == [4])
         let inSwift = file("let a = 0\nlet b = \"\"\"\n    \(sql)\n    \"\"\"\n")
@@ -135,11 +135,11 @@ struct RuleTests {
         "select position from urd.event where realm = $1", "select 1 from urd.migration",
         "create table urd.event (position bigint)", "select 1 from urd.event_archive",
     ])
-    func `SQL that is right`(sql: String) {
+    func `SQL with its realm is accepted`(sql: String) {
         #expect(SQLRules.file(path: "Schema/m001_a.sql", text: "-- Why.\n\(sql);\n").isEmpty)
     }
 
-    @Test func `SQL without a reason or a name`() {
+    @Test func `an SQL file without a reason or a name is found`() {
         #expect(SQLRules.file(path: "Schema/1.sql", text: "select 1;\n").count == 2)
         // What a comment says is no statement.
         #expect(SQLRules.file(path: "Schema/a.sql", text: "-- from urd.event;\n").isEmpty)

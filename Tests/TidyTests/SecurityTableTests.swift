@@ -20,7 +20,7 @@ struct SecurityTable {
             }
     }()
 
-    @Test func `names tests that are there`() {
+    @Test func `the security table names existing tests`() {
         let known = Repository.testNames
         #expect(Self.rows.count > 80)
         for row in Self.rows {
@@ -30,12 +30,12 @@ struct SecurityTable {
         }
     }
 
-    @Test func `says of each line which test shows it, or that none does`() {
+    @Test func `the security table names a test in each line, or says that none is`() {
         let silent = Self.rows.filter(\.names.isEmpty)
         #expect(silent.count == 2, "Only what is not done at all has no test.")
     }
 
-    @Test func `leaves out no test of the conformance suites`() {
+    @Test func `the security table names every test of the conformance suites`() {
         let function = Pattern("func `([^`]+)`")
         let told = Set(Self.rows.flatMap(\.names))
         for file in Repository.swift(in: "Tests/APITests/Conformance") {

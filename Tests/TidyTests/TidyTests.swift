@@ -12,11 +12,11 @@ struct HouseRules {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.imports))
     }
 
-    @Test func `no property of a route hangs on its path's text`() {
+    @Test func `no property of a route depends on its path's text`() {
         expectNone(Repository.swift(in: "Sources/API").flatMap(Rules.paths))
     }
 
-    @Test func `nothing but the profiles' own files asks which profile it is`() {
+    @Test func `only the profiles' own files ask which profile it is`() {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.profiles))
     }
 
@@ -24,7 +24,7 @@ struct HouseRules {
         expectNone(RoomRules.findings(Repository.swift(in: "Sources/API")))
     }
 
-    @Test func `nothing that is banned stands in the sources`() {
+    @Test func `banned constructs do not stand in the sources`() {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.bans))
     }
 
@@ -207,7 +207,7 @@ struct RepositoryRules {
         ".service", ".socket", ".conf", "Makefile", ".ci/run",
     ]
 
-    @Test func `no path of somebody's machine stands in a file`() {
+    @Test func `no path of one machine stands in a file`() {
         for path in Repository.paths where Self.textSuffixes.contains(where: path.hasSuffix) {
             let lines = Repository.text(path).split(
                 separator: "\n", omittingEmptySubsequences: false)
@@ -220,7 +220,7 @@ struct RepositoryRules {
         }
     }
 
-    @Test func `the package names what it takes`() {
+    @Test func `the package names its folders and settings explicitly`() {
         let package = SwiftFile(path: "Package.swift", text: Repository.text("Package.swift"))
         #expect(!package.literals.isEmpty)
         for literal in package.literals where literal.text.contains("*") {
@@ -246,7 +246,7 @@ struct RepositoryRules {
         #expect(folders.isSubset(of: Rules.layers.keys))
     }
 
-    @Test func `what people run can be run`() {
+    @Test func `every script is executable`() {
         let scripts = Repository.paths.filter { $0.hasSuffix(".sh") } + [".ci/run"]
         for path in scripts {
             let file = Repository.root.appending(path: path).path(percentEncoded: false)

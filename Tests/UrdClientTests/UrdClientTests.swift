@@ -59,7 +59,7 @@ extension Script.Answer {
             transport: script)
     }
 
-    @Test func `signs in with a code and has a token until it runs out`() async throws {
+    @Test func `UrdClient signs in with a code and has a token until it expires`() async throws {
         let script = Script(.init(), .tokens(1))
         let client = try client(script)
         try await client.requestCode(email: "ann@example.org")
@@ -73,7 +73,7 @@ extension Script.Answer {
             ])
     }
 
-    @Test func `refreshes once, however many callers need a new token`() async throws {
+    @Test func `UrdClient refreshes once for many callers`() async throws {
         let script = Script(.tokens(1, lifetime: 10), .tokens(2))
         let client = try client(script)
         try await client.signIn(email: "ann@example.org", code: "123456")
@@ -85,7 +85,9 @@ extension Script.Answer {
         #expect(script.asked.count == 2)
     }
 
-    @Test func `asks once more with the same token when the answer was lost`() async throws {
+    @Test func `UrdClient repeats a refresh with the same token when the answer was lost`()
+        async throws
+    {
         let script = Script(.tokens(1), .init(failure: .networkConnectionLost), .tokens(2))
         let client = try client(script)
         try await client.signIn(email: "ann@example.org", code: "123456")
@@ -93,7 +95,7 @@ extension Script.Answer {
         #expect(script.asked[1] == script.asked[2])
     }
 
-    @Test func `is signed out when its refresh token is good for nothing`() async throws {
+    @Test func `UrdClient is signed out when its refresh token is refused`() async throws {
         let over = Script.Answer(status: 400, body: #"{"error": "invalid_grant"}"#)
         let client = try client(Script(.tokens(1), over))
         try await client.signIn(email: "ann@example.org", code: "123456")
@@ -101,7 +103,7 @@ extension Script.Answer {
         #expect(try await !client.isSignedIn())
     }
 
-    @Test func `stays signed in through an outage`() async throws {
+    @Test func `UrdClient stays signed in through an outage`() async throws {
         let down = Script.Answer(status: 503, headers: ["Retry-After": "7"])
         let client = try client(Script(.tokens(1), down, .tokens(2)))
         try await client.signIn(email: "ann@example.org", code: "123456")
@@ -126,7 +128,9 @@ extension Script.Answer {
         ),
         (500, "no JSON", .refused(status: 500, code: "", detail: "")),
     ])
-    func `says what it was refused with`(status: Int, body: String, error: UrdError) async throws {
+    func `UrdClient reports the refusal's code`(status: Int, body: String, error: UrdError)
+        async throws
+    {
         let script = Script(
             .init(status: status, headers: ["Retry-After": "30"], body: body))
         let client = try client(script)
@@ -135,14 +139,16 @@ extension Script.Answer {
         }
     }
 
-    @Test func `forgets its tokens when it signs out, whatever the server says`() async throws {
+    @Test func `UrdClient forgets its tokens at a sign-out, whatever the server answers`()
+        async throws
+    {
         let client = try client(Script(.tokens(1), .init(failure: .notConnectedToInternet)))
         try await client.signIn(email: "ann@example.org", code: "123456")
         await #expect(throws: UrdError.self) { try await client.signOut() }
         #expect(try await !client.isSignedIn())
     }
 
-    @Test func `reads the link that a mail brings`() async throws {
+    @Test func `UrdClient reads the link in a mail`() async throws {
         let script = Script(.tokens(1))
         let client = try client(script)
         let link = "https://login.example.org/magic-login?userId=u&token=a%2Bb&redirect=%2F"

@@ -7,13 +7,13 @@ import Values
         ("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"),
         ("fooba", "MZXW6YTB"), ("foobar", "MZXW6YTBOI"),
     ])
-    func `is written and read as in the RFC`(plain: String, text: String) {
+    func `Base 32 equals the examples of RFC 4648`(plain: String, text: String) {
         #expect(Base32.encode(Array(plain.utf8)) == text)
         #expect(Base32.decode(text) == Array(plain.utf8))
         #expect(Base32.decode(text.lowercased()) == Array(plain.utf8))
     }
 
-    @Test func `comes back for every length and every byte`() {
+    @Test func `Base 32 survives every length and every byte`() {
         for length in 0..<70 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 37 + length * 101) }
             let text = Base32.encode(bytes)
@@ -27,7 +27,7 @@ import Values
         "M8",
         "MY\n", "ＭＹ", "M-",
     ])
-    func `has one spelling for each value, but for its case`(text: String) {
+    func `Base 32 has one spelling for each value, except for its case`(text: String) {
         #expect(Base32.decode(text) == nil)
     }
 }

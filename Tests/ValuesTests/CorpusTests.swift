@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `Every seed of the fuzzers` {
-    @Test func `has one spelling in every encoding`() {
+    @Test func `every seed of the fuzzers has one spelling in every encoding`() {
         let seeds = corpus("base64url")
         #expect(seeds.count >= 10)
         for seed in seeds {
@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `is an identifier, an instant or neither`() {
+    @Test func `every seed of the fuzzers is read as an identifier or an instant, or refused`() {
         let seeds = corpus("text")
         #expect(seeds.count >= 10)
         for seed in seeds {

@@ -6,7 +6,7 @@ import Values
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
         ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
     ])
-    func `has the vectors of RFC 4648`(text: String, encoded: String) {
+    func `Base 64 equals the vectors of RFC 4648`(text: String, encoded: String) {
         let bytes = Array(text.utf8)
         let unpadded = String(encoded.prefix { $0 != "=" })
         #expect(Base64.encode(bytes) == encoded)
@@ -15,7 +15,7 @@ import Values
         #expect(Base64URL.decode(unpadded) == bytes)
     }
 
-    @Test func `differs in two digits for URLs`() {
+    @Test func `Base 64 for URLs differs in two digits`() {
         let bytes: [UInt8] = [0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF]
         #expect(Base64.encode(bytes) == "++++////")
         #expect(Base64URL.encode(bytes) == "----____")
@@ -27,7 +27,7 @@ import Values
         "A", "AA=", "AA==", "AAA=", "=", "====", "AAAAA", "A A", " AA", "AA ", "AA\n", "AA\r\n",
         "A\tA", "AB", "AAB", "Zh", "Zm9", "AA%3D", "é", "AAé", "A\u{0}", "AA.", "QQ\u{301}", "Ａ",
     ])
-    func `for URLs refuses padding, whitespace and second spellings`(text: String) {
+    func `Base 64 for URLs refuses padding, whitespace and second spellings`(text: String) {
         #expect(Base64URL.decode(text) == nil)
     }
 
@@ -35,11 +35,12 @@ import Values
         "A", "AA", "AAA", "AA=", "AAA==", "A===", "====", "=", "==", "AAAA====", "AA==AAAA",
         "AB==", "AAB=", "AA= =", "AA==\n", "\nAA==", "A=A=", "=AAA", "AAAA=", "AA\u{0}=",
     ])
-    func `refuses missing or surplus padding, whitespace and second spellings`(text: String) {
+    func `Base 64 refuses missing or surplus padding, whitespace and second spellings`(text: String)
+    {
         #expect(Base64.decode(text) == nil)
     }
 
-    @Test func `has exactly one spelling for every pair of bytes`() {
+    @Test func `Base 64 has exactly one spelling for every pair of bytes`() {
         for value in UInt16.min...UInt16.max {
             let bytes = [UInt8(value >> 8), UInt8(value & 0xFF)]
             let encoded = Base64URL.encode(bytes)
@@ -55,7 +56,7 @@ import Values
         #expect(read == 256)
     }
 
-    @Test func `gives back bytes of any length`() {
+    @Test func `Base 64 survives bytes of any length`() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         for count in 0..<300 {
@@ -66,7 +67,7 @@ import Values
 }
 
 @Suite struct `Base 16` {
-    @Test func `is written in lower case and read in either`() {
+    @Test func `Base 16 is written in lower case and read in either`() {
         #expect(Hex.encode([0x00, 0x0F, 0xA9, 0xFF]) == "000fa9ff")
         #expect(Hex.decode("000FA9fF") == [0x00, 0x0F, 0xA9, 0xFF])
         #expect(Hex.encode([]) == "")
@@ -74,7 +75,7 @@ import Values
     }
 
     @Test(arguments: ["0", "000", "0g", "G0", "0x00", " 00", "00 ", "0\n", "+1", "-1", "é", "００"])
-    func `refuses what is no digit or half a byte`(text: String) {
+    func `Base 16 refuses other characters and half a byte`(text: String) {
         #expect(Hex.decode(text) == nil)
     }
 }

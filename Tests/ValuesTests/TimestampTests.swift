@@ -30,7 +30,9 @@ import Values
             ("0001-01-01T00:00:00+00:01", -62_135_596_860_000_000),
             ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
         ] as [(String, Int64)])
-    func `with any offset and up to nine decimals`(text: String, microseconds: Int64) {
+    func `a timestamp is read with any offset and up to nine decimals`(
+        text: String, microseconds: Int64
+    ) {
         #expect(Timestamp(rfc3339: text)?.microseconds == microseconds)
     }
 
@@ -48,7 +50,7 @@ import Values
         "２026-11-21T01:23:45Z", "2026-11-21T01:23:4٥Z", "2026-11-21T01:23:45Z\u{0}",
         "9999-12-31T23:59:59.999999999999999999999999999Z",
     ])
-    func `and nothing that only looks like it`(text: String) {
+    func `a timestamp that only resembles RFC 3339 is refused`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 
@@ -60,7 +62,7 @@ import Values
         "2026-11-21T01:23:61Z", "2026-11-21T01:23:45+24:00", "2026-11-21T01:23:45+01:60",
         "2026-11-21T01:23:45-99:99",
     ])
-    func `and no day or hour that doesn't exist`(text: String) {
+    func `a timestamp of a day or hour that does not exist is refused`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 
@@ -68,16 +70,16 @@ import Values
         "2016-12-31T23:58:60Z", "2016-12-30T23:59:60Z", "2016-12-31T23:59:60+01:00",
         "2016-11-30T23:59:60Z", "2016-06-30T00:00:60Z",
     ])
-    func `and no leap second where UTC has none`(text: String) {
+    func `a timestamp of a leap second is refused where UTC has none`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 
     @Test(arguments: ["0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"])
-    func `and no instant outside of the years that it can write`(text: String) {
+    func `a timestamp outside of the writable years is refused`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 
-    @Test func `as it was written, day by day over four hundred years`() {
+    @Test func `a timestamp is read as written, day by day over four hundred years`() {
         for day in Int64(-80_000)...80_000 {
             let time = Timestamp(microseconds: day * 86_400_000_000 + 86_399_999_999)
             #expect(Timestamp(rfc3339: time.description) == time, "day \(day)")
@@ -100,13 +102,13 @@ import Values
             (.max, "+294247-01-10T04:00:54.775807Z"),
             (.min, "-290308-12-21T19:59:05.224192Z"),
         ] as [(Int64, String)])
-    func `in UTC with six decimals`(microseconds: Int64, text: String) {
+    func `a timestamp is written in UTC with six decimals`(microseconds: Int64, text: String) {
         #expect(Timestamp(microseconds: microseconds).description == text)
     }
 }
 
 @Suite struct `A timestamp` {
-    @Test func `moves by seconds and microseconds`() {
+    @Test func `a timestamp moves by seconds and microseconds`() {
         let time = Timestamp(microseconds: 5)
         #expect(time.adding(seconds: 2).microseconds == 2_000_005)
         #expect(time.adding(seconds: -2).microseconds == -1_999_995)
@@ -119,11 +121,12 @@ import Values
             (0, .max, .max), (0, .min, .min), (.max, 1, .max), (.min, -1, .min), (1, .max, .max),
             (-1, .min, .min), (.max, .max, .max), (0, 9_223_372_036_855, .max),
         ] as [(Int64, Int64, Int64)])
-    func `saturates when it is moved too far`(start: Int64, seconds: Int64, end: Int64) {
+    func `a timestamp saturates when it is moved too far`(start: Int64, seconds: Int64, end: Int64)
+    {
         #expect(Timestamp(microseconds: start).adding(seconds: seconds).microseconds == end)
     }
 
-    @Test func `saturates in every other way`() {
+    @Test func `a timestamp saturates in its other operations`() {
         let first = Timestamp(microseconds: .min)
         let last = Timestamp(microseconds: .max)
         #expect(last.adding(microseconds: .max) == last)
@@ -135,14 +138,14 @@ import Values
         #expect(Timestamp(microseconds: 0).microseconds(since: first) == .max)
     }
 
-    @Test func `counts whole seconds, rounded towards the past`() {
+    @Test func `a timestamp counts whole seconds, rounded towards the past`() {
         #expect(Timestamp(seconds: 7).microseconds == 7_000_000)
         #expect(Timestamp(microseconds: 7_999_999).seconds == 7)
         #expect(Timestamp(microseconds: -1).seconds == -1)
         #expect(Timestamp(microseconds: .min).seconds == -9_223_372_036_855)
     }
 
-    @Test func `sorts by time`() {
+    @Test func `a timestamp sorts by time`() {
         #expect(Timestamp(microseconds: -1) < Timestamp(microseconds: 0))
         #expect(Timestamp(microseconds: 1) > Timestamp(microseconds: 0))
     }

@@ -10,7 +10,9 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 3, 50, 1000], [true, false])
-    func `is found in, whatever its length`(_ count: Int, _ isCounted: Bool) throws {
+    func `a breached passphrase is found in lists of any length`(_ count: Int, _ isCounted: Bool)
+        throws
+    {
         let known = (0..<count).map { "known \($0)" }
         var lines = try known.map(digest).sorted()
         if isCounted { lines = lines.enumerated().map { "\($0.element):\($0.offset * 37)" } }
@@ -28,7 +30,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 300, 5000]) func `is believed in its order alone`(_ count: Int) throws {
+    @Test(arguments: [1, 2, 300, 5000]) func `a list of breached passphrases must be sorted`(
+        _ count: Int
+    ) throws {
         var lines = try (0..<count).map { try digest("known \($0)") }.sorted()
         #expect(try fault(of: lines) == nil)
         #expect(try fault(of: lines.map { $0.lowercased() + ":7\r" }) == nil)
@@ -44,7 +48,7 @@ import Testing
         for lines in others { #expect(try fault(of: lines) != nil, "\(lines[0])") }
     }
 
-    @Test func `is not believed where there is none`() throws {
+    @Test func `a list of breached passphrases that is missing is refused`() throws {
         #expect(try fault(of: []) != nil)
         #expect(try fault(of: ["correct horse battery staple"]) != nil)
         let settings = { (path: String) throws in
@@ -68,7 +72,7 @@ import Testing
         return BreachedList(path: path).fault()
     }
 
-    @Test func `is a failure where it cannot be read`() {
+    @Test func `a list of breached passphrases that becomes unreadable is a failure`() {
         #expect(throws: SystemFailure.self) {
             try BreachedList(path: "/nowhere/list").contains(SecretBytes([1]))
         }

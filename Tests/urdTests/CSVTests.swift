@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Rows as CSV` {
     private func text(_ csv: CSV) -> String { String(decoding: csv.bytes, as: UTF8.self) }
 
-    @Test func `end as RFC 4180 says, and quote what needs it`() {
+    @Test func `rows in CSV end as in RFC 4180 and quote what needs it`() {
         var csv = CSV(titles: ["a", "b"])
         csv.add(["plain", "with, comma"])
         csv.add(["with \"quotes\"", "two\r\nlines"])
@@ -17,7 +17,7 @@ import Testing
         )
     }
 
-    @Test func `have the columns of their list, on each of its pages and on an empty one`() {
+    @Test func `rows in CSV have their list's columns on every page, also on an empty one`() {
         let columns = ["b", "a", "c", "d", "e"]
         let csv = CSV(
             listing: [
@@ -30,7 +30,7 @@ import Testing
         #expect(text(CSV(listing: [], columns: columns)) == "b,a,c,d,e\r\n")
     }
 
-    @Test func `have a table beside them that leaves out what is empty or deep`() {
+    @Test func `rows in CSV come with a table that leaves empty and nested members out`() {
         let table = Table(
             listing: [["b": 1, "d": ["x": 1]], ["c": "z", "a": .null]],
             columns: ["c", "b", "a", "d"])
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: [
         "=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1", "\n=1", "\u{FF1D}1", "=cmd|' /c calc'!a0",
     ])
-    func `hold no formula that somebody wrote`(_ formula: String) {
+    func `rows in CSV contain no formula from a user`(_ formula: String) {
         #expect(CSV.harmless(formula) == "'" + formula)
         let cells = text(
             CSV(listing: [["a": .string(formula)], ["a": [.string(formula)]]], columns: ["a"]))
@@ -48,7 +48,7 @@ import Testing
         #expect(!cells.contains("\"\(formula)"))
     }
 
-    @Test func `leave numbers and what is harmless as they are`() {
+    @Test func `rows in CSV keep numbers and harmless texts as they are`() {
         #expect(text(CSV(listing: [["a": -5]], columns: ["a"])) == "a\r\n-5\r\n")
         for text in ["a=1", "2026-11-21T01:23:45Z", "", "é"] { #expect(CSV.harmless(text) == text) }
     }

@@ -52,7 +52,7 @@ private struct GiveUp: Subcommand {
         return (code, notes.output, notes.error)
     }
 
-    @Test func `in a pipe needs --yes, and says so`() async {
+    @Test func `a destructive command in a pipe needs --yes and says so`() async {
         let refused = await asked("house demolish villa")
         #expect(refused.code == .usage)
         #expect(refused.output.isEmpty)
@@ -65,7 +65,9 @@ private struct GiveUp: Subcommand {
         #expect(done.output == "gone\n")
     }
 
-    @Test func `on a terminal shows what goes, and runs once its name is typed`() async {
+    @Test func `a destructive command on a terminal shows what goes and needs its name typed`()
+        async
+    {
         let done = await asked("house demolish villa", typing: "villa")
         #expect(done.code == .success)
         #expect(done.output == "gone\n")
@@ -75,14 +77,18 @@ private struct GiveUp: Subcommand {
     }
 
     @Test(arguments: ["", "y", "yes", "Villa", "vila"])
-    func `on a terminal changes nothing when another text is typed`(answer: String) async {
+    func `a destructive command on a terminal changes nothing when another text is typed`(
+        answer: String
+    ) async {
         let refused = await asked("house demolish villa", typing: answer)
         #expect(refused.code == .failure)
         #expect(refused.output.isEmpty)
         #expect(refused.error.contains("nothing was changed"))
     }
 
-    @Test func `with --dry-run shows what would go, even beside --yes`() async throws {
+    @Test func `a destructive command with --dry-run shows what would go, even beside --yes`()
+        async throws
+    {
         let shown = await asked("house demolish villa --dry-run --yes")
         #expect(shown.code == .success)
         #expect(shown.output.contains("rooms  12"))
@@ -95,7 +101,7 @@ private struct GiveUp: Subcommand {
         #expect(json["found"]?["rooms"] == "12")
     }
 
-    @Test func `that is one only with an option runs without it, and asks for the realm with it`()
+    @Test func `an option that makes a command destructive asks for the realm's name`()
         async
     {
         #expect(await asked("log give-up").output == "gone\n")
@@ -111,7 +117,7 @@ private struct GiveUp: Subcommand {
         "remove", "reset", "retire", "revoke", "rollback", "rotate", "out", "unlink",
     ]
 
-    @Test func `is each whose name or route takes something away`() {
+    @Test func `every command whose name or route takes something away is destructive`() {
         let removals = Set(
             API.operations.filter(\.isRemoval).compactMap { $0.words?.joined(separator: " ") })
         for command in Commands.all {
@@ -124,7 +130,7 @@ private struct GiveUp: Subcommand {
         }
     }
 
-    @Test func `has a known operation behind what it shows`() {
+    @Test func `a destructive command's preview is a known operation`() {
         let known = Set(API.operations.map(\.id))
         let callable = Set(API.operations.filter { $0.words != nil }.map(\.id))
         for (id, consequence) in RouteConsequence.all {

@@ -23,7 +23,7 @@ struct ConsoleTests {
         ("\u{202E}txt.exe", "\\u{202e}txt.exe"), ("a\r\u{7F}\u{9B}", "a\\u{d}\\u{7f}\\u{9b}"),
         ("one\ntwo\tthree", "one\ntwo\tthree"),
     ])
-    func `nothing that is printed moves the terminal`(text: String, shown: String) {
+    func `printed text cannot control the terminal`(text: String, shown: String) {
         #expect(Printable.text(text) == shown)
     }
 
@@ -33,7 +33,7 @@ struct ConsoleTests {
         #expect(table.render() == "NAME\none ROOT  ok \\u{1b}[1A")
     }
 
-    @Test func `JSON or a table`() {
+    @Test func `output is JSON in a pipe or on request, else a table`() {
         let notes = Notes()
         var table = Table("a")
         table.add("1")
@@ -47,7 +47,7 @@ struct ConsoleTests {
 
 @Suite("Progress")
 struct ProgressTests {
-    @Test func `rate and time left are those of the last seconds`() {
+    @Test func `progress shows the rate and the time left of the last seconds`() {
         var meter = ProgressMeter("verified", unit: "events", total: 1_000_000)
         #expect(meter.advance(to: 0, at: .zero) == "verified: 0 of 1,000,000 events (0 %)")
         // Ten slow seconds, then fast ones: the slow ones are forgotten.
@@ -59,7 +59,7 @@ struct ProgressTests {
         #expect(line == "verified: 550,000 of 1,000,000 events (55 %), 90,000/s, 5 s left")
     }
 
-    @Test func `it is drawn five times a second at most`() {
+    @Test func `progress is drawn five times a second at most`() {
         var meter = ProgressMeter("a", unit: "b", total: nil)
         let lines = (0..<1000).compactMap { meter.advance(to: $0, at: .milliseconds($0)) }
         #expect(lines.count == 5)
@@ -67,16 +67,16 @@ struct ProgressTests {
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567")])
-    func `thousands are grouped`(number: Int64, text: String) {
+    func `progress groups thousands`(number: Int64, text: String) {
         #expect(ProgressMeter.grouped(number) == text)
     }
 
     @Test(arguments: [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7322, "2 h 2 min")])
-    func `times are spoken`(seconds: Int64, text: String) {
+    func `progress shows times in words`(seconds: Int64, text: String) {
         #expect(ProgressMeter.spoken(seconds: seconds) == text)
     }
 
-    @Test func `extreme numbers do no harm`() {
+    @Test func `progress takes extreme numbers without harm`() {
         var meter = ProgressMeter("a", unit: "b", total: 0)
         _ = meter.advance(to: Int64.max, at: .nanoseconds(1))
         _ = meter.advance(to: Int64.min / 2, total: Int64.max, at: .seconds(1))
@@ -85,7 +85,7 @@ struct ProgressTests {
         #expect(ProgressMeter.grouped(Int64.min).count == 26)
     }
 
-    @Test func `a line fits the terminal, and where there is none nothing is drawn`() {
+    @Test func `progress fits one line of the terminal, and is not drawn without one`() {
         let notes = Notes()
         let progress = Progress(
             "label", unit: "units", on: notes.console(terminal: true, width: 10))

@@ -29,11 +29,11 @@ struct DevelopmentTests {
         ("/a/b.c", "/a/b.c"), ("two words", "'two words'"), ("it's", "'it'\\''s'"),
         ("$(rm)", "'$(rm)'"),
     ])
-    func `values are quoted where a shell would read them otherwise`(text: String, quoted: String) {
+    func `dev.env quotes values that a shell would read otherwise`(text: String, quoted: String) {
         #expect(DevelopmentEnvironment.quoted(text) == quoted)
     }
 
-    @Test func `the socket's folder is the host of the address`() {
+    @Test func `a socket's folder is the host of the database's address`() {
         let cluster = Cluster(
             place: ClusterPlace(path: "/d", account: nil),
             programs: PostgresPrograms(folder: "/p", major: 15), socketFolder: "/a b/é-1_2.x",
@@ -42,7 +42,7 @@ struct DevelopmentTests {
             cluster.url("urd_app") == "postgresql://urd_app@%2Fa%20b%2F%C3%A9-1_2.x:5432/urd")
     }
 
-    @Test func `a socket's path has its limit`() {
+    @Test func `a socket's path over the limit is refused`() {
         #expect(ClusterPlace.socketFits(in: "/" + String(repeating: "a", count: 92)))
         #expect(!ClusterPlace.socketFits(in: "/" + String(repeating: "a", count: 93)))
         #expect(!ClusterPlace.socketFits(in: "/a,b"))
@@ -51,7 +51,7 @@ struct DevelopmentTests {
         #expect(!ClusterPlace.isTemporarySocketFolder("/home"))
     }
 
-    @Test func `what a server says about itself`() {
+    @Test func `a server's own description is read`() {
         let ready = "123\n/d/data\n1700000000\n5432\n/d/socket\n\n 5432001  3\nready   \n"
         let file = PostmasterFile(ready)
         #expect(file?.process == 123)
@@ -66,11 +66,11 @@ struct DevelopmentTests {
         ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", 15),
         ("postgres (PostgreSQL) 18beta1", 18),
     ])
-    func `versions are read`(text: String, major: Int) {
+    func `a server's version is read`(text: String, major: Int) {
         #expect(PostgresPrograms.major(of: text) == major)
     }
 
-    @Test func `the folder is the one that was asked for`() throws {
+    @Test func `a development run uses the requested folder`() throws {
         let given = try DevelopmentFolder(environment: Environment(["URD_DATA": "/a//b/./c/"]))
         #expect(given.path == "/a/b/c")
         let here = try Path.currentFolder()
@@ -81,7 +81,7 @@ struct DevelopmentTests {
 
 @Suite("Other programs")
 struct ChildProcessTests {
-    @Test func `output and ending are told`() throws {
+    @Test func `a child process's output and end are reported`() throws {
         let echo = ChildProcess(executable: "/bin/sh", arguments: ["-c", "echo a; echo b >&2"])
         let result = try echo.run()
         #expect(result.ending.isSuccess)
@@ -92,7 +92,7 @@ struct ChildProcessTests {
         #expect(try dying.run().ending.signal == 9)
     }
 
-    @Test func `nothing of our surroundings is handed on`() throws {
+    @Test func `a child process gets none of the environment`() throws {
         let program = ChildProcess(executable: "/usr/bin/env")
         let names = try program.run().output.split(separator: "\n").map {
             $0.prefix(while: { $0 != "=" })
@@ -102,7 +102,7 @@ struct ChildProcessTests {
         #expect(try folder.run().output == "/\n")
     }
 
-    @Test func `a program that is not there is said to be not there`() throws {
+    @Test func `a missing program is reported as missing`() throws {
         let missing = ChildProcess(executable: "/nowhere/program")
         #expect(try missing.run().ending.isSuccess == false)
     }

@@ -17,7 +17,9 @@ struct DoctorRealmTests {
         (WriteTrial.diskFull, "the database's disk is full"),
         (.refused("read-only"), "they are refused: read-only"),
     ])
-    func `a database that takes no writes is wrong`(trial: WriteTrial, what: String) async {
+    func `a database that takes no writes is a finding of the doctor`(
+        trial: WriteTrial, what: String
+    ) async {
         let found = await checks(write: trial).writes([:])
         #expect(found?.verdict == .wrong)
         #expect(found?.what == what)
@@ -25,13 +27,13 @@ struct DoctorRealmTests {
         #expect(all.contains { $0.check == "writes" && $0.verdict == .wrong })
     }
 
-    @Test func `writes that are taken, and those that may not be tried, are fine`() async {
+    @Test func `a database that takes writes, or that may not be tried, is fine`() async {
         #expect(await checks().writes([:])?.verdict == .fine)
         #expect(await checks(write: .forbidden).writes([:])?.verdict == .fine)
         #expect(await checks(write: .refused("a replica")).writes(["recovery": "true"]) == nil)
     }
 
-    @Test func `a schema of another build is wrong`() async {
+    @Test func `a schema of another build is a finding of the doctor`() async {
         let facts = ["migrations": "urd.migration", "schema": "6"]
         #expect(await checks().build(facts).verdict == .fine)
         let found = await checks(refusal: "the database belongs to another build").build(facts)
@@ -40,20 +42,20 @@ struct DoctorRealmTests {
         #expect(found.remedy?.isEmpty == false)
     }
 
-    @Test func `another master key is wrong, and all that there is to say`() {
+    @Test func `another master key is the doctor's only finding`() {
         let found = RealmsReport(isOtherMasterKey: true).diagnoses
         #expect(found.map(\.verdict) == [.wrong])
         #expect(found.first?.what == "another master key wraps those in the database")
     }
 
-    @Test func `realms that a rotation left behind are named, with what mends them`() {
+    @Test func `realms that a rotation left behind are named with their remedy`() {
         let found = RealmsReport(leftBehind: ["rota", "rotb"]).diagnoses
         #expect(found.map(\.verdict) == [.wrong, .fine, .fine])
         #expect(found.first?.what == "another master key wraps those of rota, rotb")
         #expect(found.first?.remedy?.contains("urd keys rotate-master --old") == true)
     }
 
-    @Test func `a log that does not go on from what was signed is wrong, and named`() {
+    @Test func `a log that does not continue what was signed is named`() {
         let found = RealmsReport(unsound: [.init(realm: "demo", why: "position 7: gone.")])
             .diagnoses
         #expect(found.map(\.verdict) == [.fine, .wrong, .fine])
@@ -62,7 +64,7 @@ struct DoctorRealmTests {
         #expect(RealmsReport().diagnoses.allSatisfy { $0.verdict == .fine })
     }
 
-    @Test func `sealed events that nobody can read are wrong, and their realm is named`() {
+    @Test func `unreadable sealed events are named with their realm`() {
         let found = RealmsReport(unreadable: [.init(realm: "demo", why: "3 sealed events.")])
             .diagnoses
         #expect(found.map(\.verdict) == [.fine, .fine, .wrong])
@@ -75,7 +77,7 @@ struct DoctorRealmTests {
         ("postgresql://urd_app@host/urd", true), ("postgres://host/urd", true),
         ("host=/run/postgresql dbname=urd password=a://b", true), ("urd", true),
     ])
-    func `an address of something else than PostgreSQL is refused`(text: String, isTaken: Bool) {
+    func `an address that is not PostgreSQL's is refused`(text: String, isTaken: Bool) {
         #expect(Settings.databaseURL.check(text) == isTaken)
         #expect(Settings.databaseOwnerURL.check(text) == isTaken)
     }

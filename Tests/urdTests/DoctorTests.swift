@@ -42,7 +42,7 @@ struct DoctorTests {
         return Dictionary(uniqueKeysWithValues: all.map { ($0.check, $0.verdict) })
     }
 
-    @Test func `a sound database is fine`() async {
+    @Test func `a sound database has no finding of the doctor`() async {
         #expect(await verdicts(checks()).values.allSatisfy { $0 == .fine })
     }
 
@@ -52,7 +52,7 @@ struct DoctorTests {
         ("commit", "off", "durability"), ("migrations", "", "schema"),
         ("room", "10", "connections"),
     ])
-    func `what is wrong is found, and nothing else`(fact: String, value: String, check: String)
+    func `the doctor finds each fault and no other`(fact: String, value: String, check: String)
         async
     {
         let found = await verdicts(checks([fact: value]))
@@ -63,14 +63,14 @@ struct DoctorTests {
         ("zone", "Europe/Paris", "time zone"), ("now", "1800000009000000", "clocks"),
         ("now", "-9223372036854775808", "clocks"), ("log", "", "history"),
     ])
-    func `what is not as it should be is warned of`(
+    func `the doctor warns of settings that should be otherwise`(
         fact: String, value: String, check: String
     ) async {
         let found = await verdicts(checks([fact: value]))
         #expect(found.filter { $0.value != .fine } == [check: .warning])
     }
 
-    @Test func `a role that may rewrite history is wrong`() async {
+    @Test func `a role that may rewrite history is a finding of the doctor`() async {
         for place in 0..<3 {
             var rights = ["false", "false", "false"]
             rights[place] = "true"
@@ -78,7 +78,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a read model that halted is wrong, and named`() async throws {
+    @Test func `a halted read model is named by the doctor`() async throws {
         let found = await checks(halted: [["clients", "demo", "9", "23514 name_is_short"]])
             .all(connections: 4)
         let wrong = try #require(found.first { $0.verdict != .fine })
@@ -86,7 +86,7 @@ struct DoctorTests {
         #expect(wrong.what == "clients halted in demo at position 9: 23514 name_is_short")
     }
 
-    @Test func `mails that were given up are told of by realm`() async throws {
+    @Test func `mails that were given up are counted by realm`() async throws {
         let found = await checks(failed: [["demo", "3"], ["shop", "1"]]).all(connections: 4)
         let told = try #require(found.first { $0.verdict != .fine })
         #expect(told.check == "mails" && told.verdict == .warning)
@@ -95,11 +95,11 @@ struct DoctorTests {
     }
 
     @Test(arguments: ["5", "7", nil])
-    func `a schema of another version is wrong`(version: String?) async {
+    func `a schema of another version is a finding of the doctor`(version: String?) async {
         #expect(await verdicts(checks(schema: version))["schema"] == .wrong)
     }
 
-    @Test func `a database that does not answer is one finding`() async {
+    @Test func `a database that does not answer is a single finding`() async {
         let tools = DoctorTools(
             query: { _, _ in throw CommandFailure("refused") }, newestSchema: 6, now: { 0 })
         let all = await DatabaseChecks(tools: tools, address: "x").all(connections: 4)
@@ -107,19 +107,19 @@ struct DoctorTests {
         #expect(all.first?.verdict == .wrong)
     }
 
-    @Test func `an empty answer does no harm`() async {
+    @Test func `an empty answer to the doctor does no harm`() async {
         let tools = DoctorTools(query: { _, _ in [] }, newestSchema: 6, now: { 0 })
         let all = await DatabaseChecks(tools: tools, address: "x").all(connections: 4)
         #expect(all.contains { $0.verdict == .wrong })
     }
 
-    @Test func `a clock that cannot be right is wrong`() {
+    @Test func `an impossible clock is a finding of the doctor`() {
         #expect(LocalChecks.clock(0).verdict == .wrong)
         #expect(LocalChecks.clock(1_800_000_000_000_000).verdict == .fine)
         #expect(LocalChecks.clock(Int64.max).verdict == .wrong)
     }
 
-    @Test func `an installation that believes no proxy is warned of http`() throws {
+    @Test func `an installation without a trusted proxy is warned of http`() throws {
         let none = LocalChecks.proxies([])
         #expect(none.verdict == .warning && none.what.contains("http://"))
         #expect(none.remedy?.contains("URD_TRUSTED_PROXIES") == true)
@@ -129,12 +129,12 @@ struct DoctorTests {
     }
 
     @Test(arguments: [(2_000_000, nil), (2_001_000, 2001), (-7_200_000_000, 7_200_000)])
-    func `clocks differ by more than the network's way`(there: Int64, told: Int64?) {
+    func `clocks differ only by more than the network's delay`(there: Int64, told: Int64?) {
         #expect(Clocks.difference(1_800_000_000_000_000 + there, 1_800_000_000_000_000) == told)
     }
 
     @Test(arguments: [("1800000060000000", true), ("1800000060001000", false)])
-    func `a clock more than a minute behind what is on record is warned of`(
+    func `a clock more than a minute behind the latest event is warned of`(
         latest: String, isFine: Bool
     ) async throws {
         let all = await checks(latest: latest).all(connections: 4)
@@ -156,7 +156,7 @@ struct DoctorTests {
                 + "the database's clock is 61000 ms behind the last event of acme")
     }
 
-    @Test func `every finding that is not fine says how to mend it`() {
+    @Test func `every finding of the doctor has a remedy`() {
         let findings = Findings(all: [
             .fine("a", "good"), .warning("b", "so so", mend: "do this"),
             .wrong("c", "bad", mend: "do that"),
@@ -170,7 +170,7 @@ struct DoctorTests {
         #expect(Findings(all: [.warning("b", "so so", mend: "x")]).isHealthy)
     }
 
-    @Test func `the command tells by its exit code`() async {
+    @Test func `the doctor's exit code is 1 where it has a finding`() async {
         let notes = Notes()
         let tools = DoctorTools(query: { _, _ in [] }, newestSchema: 6, now: { 0 })
         let program = Program(

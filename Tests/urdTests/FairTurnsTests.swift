@@ -18,7 +18,7 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
         return served
     }
 
-    @Test func `a source with many waiting keeps another source waiting for one turn`() {
+    @Test func `a source with many waiting delays another source by one turn`() {
         var turns = FairTurns(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 16))
         #expect(turns.enter(0, turn("a", "0")) == .begins)
         for name in 1...16 {
@@ -30,7 +30,7 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
         #expect(order(&turns, running: 0) == [18, 19] + Array(1...16))
     }
 
-    @Test func `a source that comes again as soon as it is served has no more than its turns`() {
+    @Test func `a source that returns as soon as it is served gets only its turns`() {
         var turns = FairTurns(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 4))
         #expect(turns.enter(0, turn("a", "x")) == .begins)
         for name in 1...4 { _ = turns.enter(name, turn("a", "x\(name)")) }
@@ -47,8 +47,7 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
         #expect(others.count == 3 && others.last.map { $0 <= 5 } == true, "\(served)")
     }
 
-    @Test func `many sources that ask about one account keep another account waiting for one turn`()
-    {
+    @Test func `many sources that ask about one account delay another account by one turn`() {
         var turns = FairTurns(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 16))
         #expect(turns.enter(0, turn("s0", "victim")) == .begins)
         for name in 1...40 { _ = turns.enter(name, turn("s\(name)", "victim")) }
@@ -56,7 +55,7 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
         #expect(order(&turns, running: 0).first == 50)
     }
 
-    @Test func `a full queue makes room for a newcomer, and not for those who fill it`() {
+    @Test func `a full queue makes room for a new source, not for those that fill it`() {
         var turns = FairTurns(.init(atOnce: 1, mostWaiting: 8, mostOfSource: 4))
         #expect(turns.enter(0, turn("a", "0")) == .begins)
         for name in 1...4 { _ = turns.enter(name, turn("a", "\(name)")) }
@@ -72,8 +71,7 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
         #expect(turns.waitingCount == 7)
     }
 
-    @Test func `as many begin at once as there are threads for, and begin anew when all are done`()
-    {
+    @Test func `a batch of turns begins with one per thread, and the next when all are done`() {
         var turns = FairTurns(.init(atOnce: 2, mostWaiting: 4, mostOfSource: 4))
         #expect(
             turns.enter(1, turn("a", "1")) == .begins && turns.enter(2, turn("a", "2")) == .begins)

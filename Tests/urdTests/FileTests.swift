@@ -11,7 +11,7 @@ struct FileTests {
         try body(folder)
     }
 
-    @Test func `a file is replaced whole, with its mode, and nothing is left beside it`() throws {
+    @Test func `a file is replaced whole with its mode, and no temporary file stays`() throws {
         try inFolder { folder in
             let path = folder + "/a"
             try File.writeAtomically(Array("one".utf8), to: path, mode: 0o600)
@@ -34,7 +34,7 @@ struct FileTests {
         }
     }
 
-    @Test func `a lock is held by one`() throws {
+    @Test func `a lock is held by one process`() throws {
         try inFolder { folder in
             do {
                 let first = try FolderLock.take(folder + "/lock")
@@ -48,7 +48,7 @@ struct FileTests {
         }
     }
 
-    @Test func `a failure names the action, the file and the reason`() {
+    @Test func `a file's failure names the action, the path and the reason`() {
         let failure = #expect(throws: SystemFailure.self) { try File.bytes("/nowhere/file") }
         #expect(failure?.description == "cannot read /nowhere/file: No such file or directory")
     }
@@ -66,7 +66,7 @@ struct FileTests {
 struct MasterKeyFileTests {
     private let key = Array(UInt8(0)..<32)
 
-    @Test func `raw, hexadecimal and base64 are read`() {
+    @Test func `a master key is read raw, in hexadecimal and in Base 64`() {
         let digits = Array(
             "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n".utf8)
         #expect(MasterKeyFile.decode(key) == key)
@@ -78,7 +78,7 @@ struct MasterKeyFileTests {
         }
     }
 
-    @Test func `a new key is for its owner alone and replaces none`() throws {
+    @Test func `a new master key file is its owner's alone and replaces none`() throws {
         let folder = try File.makeTemporaryFolder("/tmp/urd-key-tests-")
         defer { try? File.removeTree(folder) }
         let path = folder + "/master.key"

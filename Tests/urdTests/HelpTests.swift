@@ -13,7 +13,7 @@ import Testing
         return (code, notes.output, notes.error)
     }
 
-    @Test func `fits one screen, and has a group for every command`() async {
+    @Test func `help fits one screen and has a group for every command`() async {
         let lines = await told("--help").output.split(
             separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count <= 42, "\(lines.count) lines")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: CommandGroup.all.map(\.name))
-    func `on a group lists its commands and no others`(name: String) async throws {
+    func `help on a group lists its commands and no others`(name: String) async throws {
         let group = try #require(CommandGroup.all.first { $0.name == name })
         let result = await told("help \(name)")
         #expect(result.code == .success)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `on settings lists each, and pages of commands list none`() async {
+    @Test func `help lists each setting on a page of its own`() async {
         let page = await told("help settings").output
         for setting in Settings.table { #expect(page.contains("--\(setting.name)")) }
         for setting in Settings.table { #expect(page.contains(setting.variable)) }
@@ -45,7 +45,7 @@ import Testing
         #expect(!serve.contains("--query-queue"))
     }
 
-    @Test func `on what there is not names what was probably meant`() async {
+    @Test func `help for an unknown word suggests the nearest one`() async {
         let result = await told("help setings")
         #expect(result.code == .usage)
         #expect(result.error.contains("there is no help on 'setings'; did you mean settings?"))
@@ -61,7 +61,7 @@ import Testing
         "Wrap", "Write",
     ]
 
-    @Test func `says of every command what it does, in the imperative and in plain words`() {
+    @Test func `help says what every command does, in the imperative and in plain words`() {
         for form in Commands.all.map(\.form) {
             let words = form.summary.split { !$0.isLetter }.map { String($0) }
             #expect(Self.verbs.contains(words.first ?? ""), "\(form.name): \(form.summary)")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `has an example for every command, and each is a call of it`() throws {
+    @Test func `help has a valid example for every command`() throws {
         let forms = Commands.all.map(\.form)
         for form in forms {
             let examples = Examples.all[form.name] ?? []
@@ -111,7 +111,7 @@ import Testing
 
 @Suite struct `The completion script` {
     @Test(arguments: CompletionScript.shells)
-    func `knows every word of every command`(shell: String) throws {
+    func `the completion script knows every word of every command`(shell: String) throws {
         let forms = Commands.all.map(\.form)
         let script = try #require(CompletionScript(of: forms).text(for: shell))
         for form in forms {
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `is there for shells that are known, and names the one that was probably meant`()
+    @Test func `the completion script exists for known shells and suggests one otherwise`()
         async
     {
         let notes = Notes()

@@ -10,7 +10,7 @@ import Values
         DueWork.Entry(realm: .system, id: UUID(high: 1, low: $0), position: Int64($0))
     }
 
-    @Test func `is no more than there is room for, and each but once`() {
+    @Test func `work in flight is bounded and has each item once`() {
         var work = InFlightWork(limit: 64)
         #expect(work.take(entries) == Array(entries[..<64]))
         #expect(work.take(entries).isEmpty)
@@ -18,7 +18,7 @@ import Values
         #expect(work.take(entries) == [entries[64]])
     }
 
-    @Test func `that is done takes no room from what waits`() {
+    @Test func `work in flight that is done makes room for what waits`() {
         var work = InFlightWork(limit: 64)
         let now = ContinuousClock.now
         var taken: [DueWork.Entry] = []
@@ -34,7 +34,7 @@ import Values
         #expect(taken == entries)
     }
 
-    @Test func `is free again when its time is over`() {
+    @Test func `work in flight is released when its time is over`() {
         var work = InFlightWork(limit: 64)
         let now = ContinuousClock.now
         _ = work.take([entries[0], entries[1]])

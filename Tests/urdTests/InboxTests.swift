@@ -13,7 +13,9 @@ import Values
             language: "en", deadline: nil)
     }
 
-    @Test func `gives a letter to whoever waits for it, as soon as it comes`() async throws {
+    @Test func `the development inbox gives a mail to its waiter as soon as it arrives`()
+        async throws
+    {
         let (inbox, one) = (inbox, letter(to: "ann@example.org"))
         async let first = inbox.letters(to: "ann@example.org", after: nil, within: .seconds(30))
         async let second = inbox.letters(to: "ann@example.org", after: nil, within: .seconds(30))
@@ -25,7 +27,7 @@ import Values
         #expect(await second.count == 1)
     }
 
-    @Test func `does not let anybody wait for what is there`() async throws {
+    @Test func `the development inbox returns a mail that is there at once`() async throws {
         _ = await inbox.carry(letter(to: "ann@example.org"), as: .zero)
         let began = ContinuousClock.now
         #expect(
@@ -33,7 +35,7 @@ import Values
         #expect(ContinuousClock.now - began < .seconds(20))
     }
 
-    @Test func `waits for a newer one than is known`() async throws {
+    @Test func `the development inbox waits for a mail newer than the known one`() async throws {
         let (inbox, one) = (inbox, letter(to: "ann@example.org"))
         let (older, newer) = (UUID(high: 0, low: 1), UUID(high: 0, low: 2))
         _ = await inbox.carry(one, as: older)

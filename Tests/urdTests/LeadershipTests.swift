@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Of several nodes` {
     private let address = TestCluster.shared.address("postgres", "postgres")
 
-    @Test func `one that says nothing for its term loses its place, and another takes it`()
+    @Test func `a leader that is silent for its term loses the lease to another node`()
         async throws
     {
         let term = Duration.seconds(1)
@@ -26,7 +26,7 @@ import Testing
         #expect(await !frozen.isHeld())
     }
 
-    @Test func `one that goes on asking keeps its place`() async throws {
+    @Test func `a leader that renews keeps the lease`() async throws {
         let term = Duration.seconds(2)
         let first = Leadership(of: "asking", at: address, term: term)
         let other = Leadership(of: "asking", at: address, term: term)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `one whose session ends learns it when it asks`() async throws {
+    @Test func `a leader whose session ended learns it at the next renewal`() async throws {
         let first = Leadership(of: "ended", at: address, term: .milliseconds(300))
         #expect(await first.isHeld())
         try await Task.sleep(for: .milliseconds(600))

@@ -24,7 +24,7 @@ import Testing
 
         """
 
-    @Test func `to release is what files hold unchanged, and nothing that could be written`() {
+    @Test func `releasable code is what files hold unchanged and no process can write`() {
         #expect(
             MappedCode.unchangedCode(in: Self.smaps) == [
                 .init(address: 0x55d0_c8a0_0000, length: 0x2000),
@@ -32,13 +32,13 @@ import Testing
             ])
     }
 
-    @Test func `that is no mapping is passed over`() {
+    @Test func `a malformed mapping is skipped`() {
         for text in ["", "\n", "zz-yy r-xp 0 0 0 /x\nAnonymous: 0 kB", "Anonymous: 0 kB"] {
             #expect(MappedCode.unchangedCode(in: text) == [])
         }
     }
 
-    @Test func `runs on after it was released`() {
+    @Test func `code runs on after its memory was released`() {
         MappedCode.release()
         #expect(MappedCode.unchangedCode(in: Self.smaps).count == 2)
     }

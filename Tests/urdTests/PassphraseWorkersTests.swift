@@ -35,7 +35,9 @@ private final class Served: Sendable {
 }
 
 @Suite struct `Those who work on passphrases` {
-    @Test func `serve another source within a turn while one saturates them`() async throws {
+    @Test func `passphrase workers serve a second source within a turn of a saturating one`()
+        async throws
+    {
         let workers = PassphraseWorkers(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 16))
         let (labour, served) = (Labour(), Served())
         func ask(_ source: String, _ target: String) -> Task<Void, any Error> {
@@ -59,7 +61,7 @@ private final class Served: Sendable {
         #expect(served.all.count == 18)
     }
 
-    @Test func `forget at once who waits no longer`() async throws {
+    @Test func `passphrase workers drop cancelled requests at once`() async throws {
         let workers = PassphraseWorkers(.init(atOnce: 1, mostWaiting: 1, mostOfSource: 1))
         let labour = Labour()
         let first = Task { try await workers.run(for: turn()) { labour.work() } }
@@ -74,7 +76,9 @@ private final class Served: Sendable {
         #expect(labour.count == 1)
     }
 
-    @Test func `take as long for the dearest passphrase as for one that nobody has`() throws {
+    @Test func `passphrase workers take as long for an unknown account as for the costliest hash`()
+        throws
+    {
         let cost = PassphraseCost()
         #expect(cost.own == .recommended && cost.forNobody() == .recommended)
         let cheap = try Scrypt.Parameters(cost: 16, blockSize: 1, parallelization: 1)
@@ -90,7 +94,9 @@ private final class Served: Sendable {
         #expect(cost.rest(after: "no text") == nil)
     }
 
-    @Test func `do nothing for whoever was told meanwhile that it took too long`() async throws {
+    @Test func `passphrase workers do nothing for a request that was answered as overdue`()
+        async throws
+    {
         let workers = PassphraseWorkers(.init(atOnce: 1, mostWaiting: 8))
         let labour = Labour()
         let tasks = (0..<4).map { _ in
@@ -106,7 +112,7 @@ private final class Served: Sendable {
         #expect(labour.count == 2)
     }
 
-    @Test func `turn away whoever comes when too many wait`() async throws {
+    @Test func `passphrase workers refuse requests when too many wait`() async throws {
         let workers = PassphraseWorkers(.init(atOnce: 1, mostWaiting: 1))
         let labour = Labour()
         let first = Task { try await workers.run(for: turn()) { labour.work() } }

@@ -10,7 +10,7 @@ struct ProcessLimitsTests {
             (1024, 1792, 2, ""), (1024, 1791, 2, "may map 1791 MiB of addresses"),
             (1024, 2559, 8, "with 8 processors it needs 2560 MiB"), (1024, 2560, 8, ""),
         ] as [(Int, UInt64?, Int, String)])
-    func `are refused where they are too narrow, with what is needed`(
+    func `process limits that are too low are refused with the needed ones`(
         files: Int, mebibytes: UInt64?, processors: Int, words: String
     ) {
         let limits = ProcessLimits(
@@ -25,7 +25,7 @@ struct ProcessLimitsTests {
         #expect(words.isEmpty || refusal?.remedy?.isEmpty == false)
     }
 
-    @Test func `are told by the doctor`() {
+    @Test func `process limits are reported by the doctor`() {
         let wide = ProcessLimits(files: 1, addressSpace: nil, processors: 2)
         #expect(LocalChecks.addresses(wide).verdict == .fine)
         let narrow = ProcessLimits(files: 1, addressSpace: 500 << 20, processors: 2)

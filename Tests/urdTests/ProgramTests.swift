@@ -16,7 +16,9 @@ struct ProgramTests {
         ("echo -- --times", "1 [\"--times\"] []\n"),
         ("echo -", "1 [\"-\"] []\n"),
     ])
-    func `words reach the command that they name`(line: String, expected: String) async {
+    func `words on the command line reach the command that they name`(
+        line: String, expected: String
+    ) async {
         let result = await run(line)
         #expect(result.output == expected)
         #expect(result.code == .success)
@@ -28,7 +30,7 @@ struct ProgramTests {
         (["--loud=false"], ["false"]), (["a", "--loud", "b"], ["true"]),
         (["--loud", "--json"], ["true"]),
     ])
-    func `what is on or off is on where nothing is said`(_ words: [String], _ value: [String])
+    func `a switch named without a value is on`(_ words: [String], _ value: [String])
         throws
     {
         let arguments = try Arguments(
@@ -37,7 +39,7 @@ struct ProgramTests {
         #expect(arguments.rest("rest") == words.filter { $0.count == 1 })
     }
 
-    @Test func `an empty word is refused by its name`() async {
+    @Test func `an empty argument is refused by its name`() async {
         let notes = Notes()
         let program = Program(
             name: "urd", version: "1.2.3", commands: [Echo()], environment: Environment([:]),
@@ -47,7 +49,7 @@ struct ProgramTests {
         #expect(await program.run(["echo", "a", ""]) == .success)
     }
 
-    @Test func `the command decides about the exit code`() async {
+    @Test func `a command decides its exit code`() async {
         #expect(await run("echo a --json").code == .failure)
     }
 
@@ -71,7 +73,7 @@ struct ProgramTests {
         ("nosuch thing", "unknown command 'nosuch thing'\n"),
         ("--nothing", "unknown option --nothing"),
     ])
-    func `a wrong question gets an answer that helps`(line: String, expected: String) async {
+    func `a wrong call is answered with help`(line: String, expected: String) async {
         let result = await run(line)
         #expect(result.code == .usage)
         #expect(result.error.contains(expected))
@@ -79,13 +81,13 @@ struct ProgramTests {
         #expect(result.output.isEmpty)
     }
 
-    @Test func `a failure says what and how to mend it`() async {
+    @Test func `a failure has its reason and its remedy`() async {
         let result = await run("client list")
         #expect(result.code == .failure)
         #expect(result.error == "urd: the realm is closed\nOpen it.\n")
     }
 
-    @Test func `whoever asks for JSON is told in JSON what went wrong`() async throws {
+    @Test func `a failure with --json is reported in JSON`() async throws {
         let wrong = await run("client list --json")
         #expect(wrong.code == .usage && wrong.output.isEmpty)
         let told = try JSON.parse(Array(wrong.error.utf8))
@@ -97,7 +99,7 @@ struct ProgramTests {
         #expect(failed.error == #"{"error":"it is \"closed\"","remedy":"Open it."}"# + "\n")
     }
 
-    @Test func `a result that cannot be written is a failure, and said once`() async {
+    @Test func `a result that cannot be written is a failure, reported once`() async {
         let notes = Notes()
         let full = Console { bytes, stream throws(SystemFailure) in
             guard stream == .output else { return notes.console().send(bytes, stream) }
@@ -116,7 +118,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func `a reader that has enough ends a command quietly`() async {
+    @Test func `a reader that closes the pipe ends a command quietly`() async {
         let notes = Notes()
         let gone = Console { bytes, stream throws(SystemFailure) in
             guard stream == .output else { return notes.console().send(bytes, stream) }
@@ -151,7 +153,7 @@ struct ProgramTests {
     }
 
     @Test(arguments: ["client", "client --help"])
-    func `a group lists its own`(line: String) async {
+    func `help on a group lists its commands`(line: String) async {
         let result = await run(line)
         #expect(result.output.contains("client register"))
         #expect(!result.output.contains("echo"))
@@ -159,7 +161,7 @@ struct ProgramTests {
     }
 
     @Test(arguments: ["client register --help", "client register -h", "help client register"])
-    func `a page tells of every option and setting`(line: String) async {
+    func `a command's page has every option and setting`(line: String) async {
         let result = await run(line)
         #expect(result.code == .success)
         #expect(
@@ -169,7 +171,7 @@ struct ProgramTests {
         #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= HelpText.width })
     }
 
-    @Test func `the version is told, and nothing asked is not a success`() async {
+    @Test func `--version prints the version, and a call without words fails`() async {
         #expect(await run("--version").output == "urd 1.2.3\n")
         #expect(await run("version").output == "urd 1.2.3\n")
         #expect(await run("-V").output == "urd 1.2.3\n")
@@ -191,7 +193,7 @@ struct ProgramTests {
         #expect(unknown.code == .usage)
     }
 
-    @Test func `events of a type that there is not are not looked for`() async {
+    @Test func `an unknown event type is refused before the query`() async {
         let notes = Notes()
         let program = Program(
             name: "urd", version: "1.2.3", commands: [EventsTail()], environment: Environment([:]),
@@ -201,14 +203,14 @@ struct ProgramTests {
         #expect(notes.error.contains("--type: there is no 'otp.isued'; did you mean otp.issued?"))
     }
 
-    @Test func `what begins with one word stands together`() {
+    @Test func `commands with the same first word stand together`() {
         let commands: [any AnySubcommand] = [ClientRegister(), Echo(), ClientList()]
         let lines = HelpText.list(of: commands, under: [], program: "urd")
             .split(separator: "\n").filter { $0.hasPrefix("  ") }
         #expect(lines.map { $0.split(separator: " ").first } == ["client", "client", "echo"])
     }
 
-    @Test func `every command of urd has its own words and its own page`() {
+    @Test func `every command of urd has its own words and page`() {
         let names = Commands.all.map(\.form.name)
         #expect(Set(names).count == names.count)
         for command in Commands.all {
@@ -227,12 +229,12 @@ struct NearestNameTests {
         ("", "", 0), ("a", "", 1), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "axc", 1),
         ("kitten", "sitting", 3), ("listen-prot", "listen-port", 1),
     ])
-    func `edits are counted`(left: String, right: String, distance: Int) {
+    func `a nearest name's edits are counted`(left: String, right: String, distance: Int) {
         #expect(NearestName.editDistance(Array(left.utf8), Array(right.utf8)) == distance)
         #expect(NearestName.editDistance(Array(right.utf8), Array(left.utf8)) == distance)
     }
 
-    @Test func `only a slip is taken for another name`() {
+    @Test func `a nearest name is suggested for a slip alone`() {
         let known = ["drain", "log-level", "log-format"]
         #expect(NearestName.find("drian", among: known) == "drain")
         #expect(NearestName.find("loglevel", among: known) == "log-level")

@@ -7,7 +7,7 @@ import Testing
 struct ProjectionReportTests {
     private let dump = LockHolder(process: 4711, user: "postgres", application: "pg_dump")
 
-    @Test func `says who is waited for, once, and how to end it`() {
+    @Test func `a projection's report names who is waited for, once, and how to end it`() {
         let notes = Notes()
         let report = ProjectionReport("sessions", notes.console())
         for _ in 0..<5 { report.show(.waiting(for: [dump])) }
@@ -21,7 +21,7 @@ struct ProjectionReportTests {
         #expect(notes.error.contains("a prepared transaction"))
     }
 
-    @Test func `says that a lock is waited for where nobody holds it any more`() {
+    @Test func `a projection's report says that a lock is waited for without a holder`() {
         #expect(ProjectionReport.words("hosts", []).contains("waits for a lock on its views"))
     }
 }

@@ -10,20 +10,20 @@ import Testing
         "getInclusionProof", "getTile",
     ]
 
-    @Test func `are all commands as well`() {
+    @Test func `every operation of the admin API is a command`() {
         for operation in API.operations {
             let isCommand = operation.words != nil
             #expect(isCommand != elsewhere.contains(operation.id), "\(operation.id)")
         }
     }
 
-    @Test func `have words that name one command only`() {
+    @Test func `every operation of the admin API has words of its own`() {
         let words = RouteCommands.all.map(\.form.name)
         #expect(Set(words).count == words.count)
         #expect(words.count > elsewhere.count)
     }
 
-    @Test func `name the columns of what they list, in the order of the schema`() throws {
+    @Test func `every listing operation names its columns in the schema's order`() throws {
         for operation in API.operations
         where operation.inputs.contains(where: { $0.name == "after" }) {
             #expect(!operation.columns.isEmpty, "\(operation.id) has no columns")
@@ -57,7 +57,9 @@ import Testing
         ),
         ("--unset display_name", "--unset: there is no 'display_name'"),
     ])
-    func `unset a setting in one way, and never by a text`(line: String, error: String) async {
+    func `every operation of the admin API unsets a setting by its flag, not by a text`(
+        line: String, error: String
+    ) async {
         let result = await asked("realm set \(line)")
         #expect(result.code == .usage)
         #expect(result.error.contains(error), "\(result.error)")
@@ -82,7 +84,9 @@ import Testing
         ),
         ("history list --open=yes", "--open must be true or false, not 'yes'"),
     ])
-    func `say what is wrong before anything is asked`(line: String, error: String) async {
+    func `every operation of the admin API reports wrong arguments before a request`(
+        line: String, error: String
+    ) async {
         let result = await asked(line)
         #expect(result.code == .usage)
         #expect(result.error.contains(error), "\(result.error)")
@@ -93,7 +97,7 @@ import Testing
         "client register --redirect-uris https://a.example/x,y",
         "client register --contacts Doe,Jane",
     ])
-    func `take a comma where it is part of a value`(line: String) async {
+    func `every operation of the admin API keeps commas within a value`(line: String) async {
         let result = await asked(line)
         #expect(result.error.contains("database-url"), "\(result.error)")
     }
@@ -104,14 +108,15 @@ import Testing
         ("client register", "token-endpoint-auth-method", "private_key_jwt"),
         ("history list", "outcome", "Only sign-ins with this outcome (signed_in, refused)"),
     ])
-    func `say which values an option takes`(command: String, option: String, values: String) throws
-    {
+    func `every operation of the admin API names the values that an option takes`(
+        command: String, option: String, values: String
+    ) throws {
         let form = try #require(RouteCommands.all.map(\.form).first { $0.name == command })
         let found = try #require(form.options.first { $0.name == option })
         #expect(found.summary.contains(values), "\(found.summary)")
     }
 
-    @Test func `have options that programs can name`() {
+    @Test func `every operation of the admin API has options that programs can name`() {
         for command in RouteCommands.all {
             let names = command.form.allOptions.map(\.name)
             #expect(Set(names).count == names.count, "\(command.form.name) has an option twice")

@@ -7,7 +7,9 @@ import Values
 @testable import urd
 
 @Suite struct `The way to the mail server` {
-    @Test func `says in the log why it took nothing as the list of mails does`() async throws {
+    @Test func `a failed mail's reason is the same in the log as in the list of mails`()
+        async throws
+    {
         let lines = Lines()
         let settings = try Settings(
             Settings.mailing,

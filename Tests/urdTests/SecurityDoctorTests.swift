@@ -42,7 +42,7 @@ struct SecurityDoctorTests {
             .filter { $0.value != .fine }
     }
 
-    @Test func `a sound realm is fine`() throws {
+    @Test func `a sound realm has no security finding`() throws {
         #expect(try verdicts().isEmpty)
     }
 
@@ -67,13 +67,13 @@ struct SecurityDoctorTests {
             (["recent_sign_in": 0], "recent sign-in", .warning),
             (["rate_limits": ["native-otp": ["target": .null]]], "rates", .warning),
         ] as [(JSONObject, String, Diagnosis.Verdict)])
-    func `a choice that weakens a realm is found, and nothing else`(
+    func `each setting that weakens a realm is found, and no other`(
         settings: JSONObject, check: String, verdict: Diagnosis.Verdict
     ) throws {
         #expect(try verdicts(settings) == [check: verdict])
     }
 
-    @Test func `a realm that believes keys of development builds or roots of its own hears of it`()
+    @Test func `a realm that trusts development keys or its own roots is warned`()
         throws
     {
         let flagship: JSONObject = ["profile": "flagship"]
@@ -112,13 +112,13 @@ struct SecurityDoctorTests {
             (["jwks": ["keys": [["kty": "EC", "crv": "P-192"]]]], "client keys", .wrong),
             (["jwks": ["keys": [["kty": "oct", "k": "AA"]]]], "client keys", .wrong),
         ] as [(JSONObject, String, Diagnosis.Verdict)])
-    func `a client that weakens a realm is found, and nothing else`(
+    func `each client setting that weakens a realm is found, and no other`(
         metadata: JSONObject, check: String, verdict: Diagnosis.Verdict
     ) throws {
         #expect(try verdicts(clients: [try client("odd", metadata)]) == [check: verdict])
     }
 
-    @Test func `what is old is found`() throws {
+    @Test func `outdated keys and secrets are found`() throws {
         #expect(
             try verdicts(clients: [try client(secretDays: 400)]) == ["client secrets": .warning])
         #expect(
@@ -127,7 +127,7 @@ struct SecurityDoctorTests {
         #expect(try verdicts(keyDays: 400) == ["signing keys": .warning])
     }
 
-    @Test func `a long leeway is worse where public clients hold tokens of nobody's`() throws {
+    @Test func `a long leeway is a worse finding with public clients' unbound tokens`() throws {
         let settings: JSONObject = ["refresh_token_leeway": 120]
         let open: JSONObject = ["token_endpoint_auth_method": "none"]
         #expect(try verdicts(settings) == ["refresh tokens": .warning])
@@ -140,7 +140,7 @@ struct SecurityDoctorTests {
                 == ["refresh tokens": .warning])
     }
 
-    @Test func `what an app has for itself counts as well`() throws {
+    @Test func `an app's own settings are security findings too`() throws {
         var posture = RealmPosture(
             realm: "acme", settings: Identity.Settings(overrides: Self.sound))
         posture.apps["shop"] = Identity.Settings(
@@ -151,7 +151,7 @@ struct SecurityDoctorTests {
         #expect(all.filter { $0.verdict != .fine }.map(\.check) == ["client registration"])
     }
 
-    @Test func `the way to the mail server, and the cookies, are looked at`() {
+    @Test func `the mail server's connection and the cookies are security findings`() {
         func verdict(_ host: String?, _ security: String) -> Diagnosis.Verdict {
             SecurityChecks.mail(InstallationPosture(smtpHost: host, smtpSecurity: security)).verdict
         }
@@ -166,7 +166,7 @@ struct SecurityDoctorTests {
         }
     }
 
-    @Test func `a client that goes by what may be a person's sub is named`() throws {
+    @Test func `a client that trusts a sub that may be a person's is named`() throws {
         for (name, isMade, isNamed) in [
             ("0193a0e7-5e0c-7000-9000-2f6b1c1d9a10", false, true),
             ("0193a0e7-5e0c-7000-9000-2f6b1c1d9a10", true, false), ("web", false, false),
@@ -177,7 +177,8 @@ struct SecurityDoctorTests {
         }
     }
 
-    @Test func `why a token is inactive for a client is asked with all that it takes`() async throws
+    @Test func `the reason for an inactive token needs the realm, the client and the token`()
+        async throws
     {
         let folder = try File.makeTemporaryFolder("/tmp/urd-doctor-tests-")
         defer { try? File.removeTree(folder) }
@@ -207,7 +208,7 @@ struct SecurityDoctorTests {
     }
 
     @Test(arguments: [(nil, false), (0, false), (89, false), (90, true)] as [(Int?, Bool)])
-    func `a derive key that is kept beside a newer one for ninety days is told`(
+    func `a derive key kept beside a newer one for ninety days is a finding`(
         days: Int?, isTold: Bool
     ) throws {
         var posture = RealmPosture(
@@ -221,7 +222,9 @@ struct SecurityDoctorTests {
         #expect((found.remedy?.contains("keys retire-derive --realm acme") == true) == isTold)
     }
 
-    @Test func `the command tells by its exit code, and names the realm`() async throws {
+    @Test func `the security doctor's exit code tells findings, and its output names the realm`()
+        async throws
+    {
         let sound = RealmPosture(
             realm: "acme", settings: Identity.Settings(overrides: Self.sound),
             clients: [try client()])

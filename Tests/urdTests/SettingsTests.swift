@@ -22,7 +22,9 @@ struct SettingsTests {
         settings.entries.first { $0.setting.name == name }?.origin
     }
 
-    @Test func `clients that are told of logouts are called like everybody else`() throws {
+    @Test func `clients that are notified of logouts are called by the address rules of all calls`()
+        throws
+    {
         let settings = try load(
             environment: [
                 "URD_OUTGOING_CA_FILE": "/etc/house-ca.pem",
@@ -36,7 +38,7 @@ struct SettingsTests {
         #expect(LogoutService.configuration(Service.Options(try load(), [])).caFile == nil)
     }
 
-    @Test func `every default is one that is allowed`() throws {
+    @Test func `every default setting is an allowed value`() throws {
         let settings = try load()
         for setting in Settings.table {
             if let text = setting.defaultText { #expect(setting.check(text), "\(setting.name)") }
@@ -47,7 +49,7 @@ struct SettingsTests {
         #expect(settings[Settings.databaseURL] == nil)
     }
 
-    @Test func `proxies are trusted by network, and none is unless it is named`() throws {
+    @Test func `proxies are trusted by network, and none by default`() throws {
         #expect(try load()[Settings.trustedProxies].isEmpty)
         let set = try load(environment: ["URD_TRUSTED_PROXIES": "10.0.0.0/8, ::1"])
         #expect(set[Settings.trustedProxies].map(\.description) == ["10.0.0.0/8", "::1/128"])
@@ -56,7 +58,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func `names are unique, lower case and not those of dev.env`() {
+    @Test func `setting names are unique, lower case and apart from those of dev.env`() {
         let names = Settings.table.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(names.allSatisfy { $0.allSatisfy { $0 == "-" || ("a"..."z").contains($0) } })
@@ -64,7 +66,7 @@ struct SettingsTests {
         #expect(Settings.databaseURL.variable == "URD_DATABASE_URL")
     }
 
-    @Test func `a flag beats the environment, that a file, that a credential, that the default`()
+    @Test func `a flag precedes the environment, a file, a credential and the default`()
         throws
     {
         var flags = ["database-url": ["flag"]]
@@ -88,13 +90,13 @@ struct SettingsTests {
         #expect(try value() == (nil, .unset))
     }
 
-    @Test func `a credential that is a file is named by its path`() throws {
+    @Test func `a credential file is named by its path`() throws {
         let settings = try load(
             environment: ["CREDENTIALS_DIRECTORY": "/run/c"], files: ["/run/c/master_key": "k"])
         #expect(settings[Settings.masterKeyFile] == "/run/c/master_key")
     }
 
-    @Test func `a file that cannot be read is not taken for unset`() {
+    @Test func `an unreadable settings file is refused, not taken for unset`() {
         #expect(throws: SettingsFailure.self) {
             try load(environment: ["URD_DATABASE_URL_FILE": "/nowhere"])
         }
@@ -107,7 +109,7 @@ struct SettingsTests {
         ("log-level", ["debug", "error"], ["Debug", "loud"]),
         ("database-connections", ["1", "128"], ["0", "129", "9223372036854775808"]),
     ])
-    func `a value is checked`(name: String, good: [String], bad: [String]) throws {
+    func `a setting's value is checked`(name: String, good: [String], bad: [String]) throws {
         for text in good { _ = try load(flags: [name: [text]]) }
         for text in bad {
             #expect(throws: SettingsFailure.self, "\(name) \(text)") {
@@ -116,7 +118,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func `all that is wrong is said at once, and no secret with it`() throws {
+    @Test func `all wrong settings are reported at once, without secrets`() throws {
         let failure = #expect(throws: SettingsFailure.self) {
             try load(
                 flags: ["listen-port": ["x"]],
@@ -135,14 +137,14 @@ struct SettingsTests {
         #expect(failure?.description.contains("hidden") == false)
     }
 
-    @Test func `unknown variables are refused only by what runs unattended`() throws {
+    @Test func `unknown variables are refused only by unattended commands`() throws {
         _ = try load(environment: ["URD_NOBODY_KNOWS": "1"])
         #expect(throws: SettingsFailure.self) {
             try load(environment: ["URD_NOBODY_KNOWS": "1"], strictly: true)
         }
     }
 
-    @Test func `what is shown tells where it came from and no secret`() throws {
+    @Test func `shown settings have their source and no secrets`() throws {
         let settings = try load(
             flags: ["drain": ["5s"]],
             environment: ["URD_DATABASE_URL": "postgresql://u:hidden@h/d"])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct `A table` {
     private static let id = "253ed993-e983-8cdc-bf3f-5bf0a89f9f18"
 
-    @Test func `that is too wide loses the middle of ids and the ends of texts`() {
+    @Test func `a table that is too wide shortens ids in the middle and texts at the end`() {
         var table = Table(titles: ["id", "mailbox", "name"], overflow: .shorten)
         table.add([Self.id, Self.id, String(repeating: "n", count: 80)])
         let lines = table.render(width: 100).split(separator: "\n")
@@ -17,7 +17,7 @@ import Testing
         #expect(table.render().contains(String(repeating: "n", count: 80)))
     }
 
-    @Test func `of one thing wraps its values and loses nothing`() {
+    @Test func `a table of a single entry wraps its values whole`() {
         var table = Table("name", "value")
         let words = (1...60).map { "word\($0)" }
         table.add("scope", words.joined(separator: " "))
@@ -34,7 +34,7 @@ import Testing
             })
     }
 
-    @Test func `fits with the widest cells that every list can have`() {
+    @Test func `a table fits the widest cells of every list`() {
         for operation in API.operations
         where !operation.columns.isEmpty && operation.words != nil {
             let columns = ListColumns.defaults[operation.id] ?? operation.columns
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `has default columns that its list has`() {
+    @Test func `a table's default columns exist in its list`() {
         let person: Set = ["email", "first_name", "last_name"]
         for (id, columns) in ListColumns.defaults {
             let known = API.operations.first { $0.id == id }?.columns ?? []
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `shows times to the second, and whole ones where it is whole`() {
+    @Test func `a table shows times to the second`() {
         let item: JSON = ["at": "2026-11-22T01:23:45.123456Z"]
         #expect(Table(listing: [item], columns: ["at"]).render() == "AT\n2026-11-22 01:23:45")
         #expect(

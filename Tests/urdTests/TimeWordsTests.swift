@@ -16,7 +16,7 @@ import Values
         ("2026-02-28", "2026-02-28"), ("2026-02-28T01:02:03Z", "2026-02-28T01:02:03Z"),
         ("2026-02-28T01:02:03+01:00", "2026-02-28T01:02:03+01:00"),
     ])
-    func `becomes a day or an instant`(text: String, time: String) {
+    func `a time on the command line is read from a day or an instant`(text: String, time: String) {
         #expect(TimeWords.read(text, now: Self.now) == time)
     }
 
@@ -24,7 +24,7 @@ import Values
         "", "ago", "tomorrow", "h", "-1h", "1.5h", "24", "24x", "hours 2", "2026-02-30",
         "2026-2-3", "99999999999999999999h", "999999999h",
     ])
-    func `is refused where it is none`(text: String) {
+    func `an invalid time on the command line is refused`(text: String) {
         #expect(TimeWords.read(text, now: Self.now) == nil)
     }
 }
