@@ -116,8 +116,7 @@ private struct SplitMix: RandomNumberGenerator {
 }
 
 @Suite struct `A reader's place after failovers and restores` {
-    @Test func `a reader's place is valid while the log holds it, else tells what to keep()
-    {
+    @Test func `a reader's place is valid while the log holds it, else tells what to keep`() {
         var (valid, lost) = (0, 0)
         for seed in 0..<3000 as Range<UInt64> {
             var fate = Fate(seed)
