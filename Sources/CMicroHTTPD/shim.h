@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/types.h>
 
 /*
@@ -84,4 +85,34 @@ static inline size_t mhd_shim_header_bytes(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? SIZE_MAX : info->header_size;
+}
+
+/*
+ * The body of such a response ends with its connection. libmicrohttpd 0.9.75 sends a last chunk also to
+ * a HEAD request, where the client takes it for the begin of the next response.
+ */
+static inline enum MHD_Result mhd_shim_unchunk(struct MHD_Response *response) {
+    return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+/*
+ * libmicrohttpd takes a suspended connection out of its own epoll set: who hangs up there is told by
+ * another. It tells once of each.
+ */
+
+static inline int mhd_shim_hang_ups(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static inline int mhd_shim_watch(int hang_ups, int socket) {
+    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data = {.fd = socket}};
+    return epoll_ctl(hang_ups, EPOLL_CTL_ADD, socket, &event);
+}
+
+static inline int mhd_shim_forget(int hang_ups, int socket) {
+    return epoll_ctl(hang_ups, EPOLL_CTL_DEL, socket, NULL);
+}
+
+/* The socket of a client that has hung up, or -1. */
+static inline int mhd_shim_hung_up(int hang_ups) {
+    struct epoll_event event;
+    return epoll_wait(hang_ups, &event, 1, 0) == 1 ? event.data.fd : -1;
 }

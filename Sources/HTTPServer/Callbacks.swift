@@ -79,9 +79,15 @@ func requestAdvanced(
     case .giveUp: return .NO
     case .reply(let response, let closing):
         exchange.connection.enter(.sending, at: monotonicNow())
-        return unsafe queue(
-            response, id: exchange.id, serverName: worker.server.configuration.serverName,
-            closing: closing || exchange.isLast || worker.server.isDraining, on: handle)
+        let closing = closing || exchange.isLast || worker.server.isDraining
+        guard response.stream != nil else {
+            return unsafe queue(
+                response, id: exchange.id,
+                serverName: worker.server.configuration.serverName, closing: closing, on: handle)
+        }
+        let hasBody = unsafe method.map { unsafe strcmp($0, "HEAD") != 0 } ?? true
+        return unsafe queueStream(
+            response, of: exchange, hasBody: hasBody, worker.server, closing: closing, on: handle)
     }
 }
 
@@ -98,6 +104,21 @@ func requestEnded(
     worker.tookHead(of: exchange)
     exchange.connection.enter(.waiting, at: monotonicNow())
     worker.server.exchangeEnded()
+}
+
+func streamRead(
+    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?,
+    size: Int
+) -> Int {
+    guard let stream: ResponseStream = unsafe borrowed(context), let buffer = unsafe buffer else {
+        return ResponseStream.failure
+    }
+    return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
+}
+
+func streamReleased(context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<ResponseStream>.fromOpaque(context).takeRetainedValue().release()
 }
 
 /// libmicrohttpd 0.9.75 is about to refuse the length of a body, and would send the head of its

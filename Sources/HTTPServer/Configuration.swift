@@ -23,6 +23,13 @@ public struct Configuration: Sendable {
     public var transferTimeout: Duration = .seconds(30)
     /// How long the handler may take before the client gets a 503.
     public var requestDeadline: Duration = .seconds(10)
+    /// How many responses may be streams, at most a quarter of the connections; beyond it 503.
+    public var maximumStreams = 1024
+    /// How long a stream's client may take nothing of what is sent to it.
+    public var streamStallTimeout: Duration = .seconds(60)
+    /// When a stream ends that did not end before, a tenth sooner or later: its client comes again, and
+    /// its right to the stream is asked anew.
+    public var maximumStreamLife: Duration = .seconds(3600)
     /// Of a request's first line and headers together; beyond it 431.
     public var maximumHeaderBytes = 32 * 1024
     /// Beyond it 413.
@@ -43,11 +50,15 @@ public struct Configuration: Sendable {
         if let perSource = maximumConnectionsPerSource, perSource < 1 {
             return "maximumConnectionsPerSource must be 1 or more"
         }
+        if maximumStreams < 0 { return "maximumStreams must not be negative" }
         if maximumHeaderBytes < 256 || maximumHeaderBytes > 1024 * 1024 {
             return "maximumHeaderBytes must be 256 to 1048576"
         }
         if maximumBodyBytes < 0 { return "maximumBodyBytes must not be negative" }
-        if min(idleTimeout, transferTimeout, requestDeadline) <= .zero {
+        let shortest = min(
+            idleTimeout, transferTimeout, requestDeadline,
+            min(streamStallTimeout, maximumStreamLife))
+        if shortest <= .zero {
             return "timeouts must be longer than nothing"
         }
         return nil

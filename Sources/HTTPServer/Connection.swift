@@ -14,6 +14,8 @@ final class Connection: Sendable {
         case receiving
         case handling(Exchange)
         case sending
+        /// A response whose body has its own clocks.
+        case streaming(ResponseStream)
         /// Shut down, or about to be closed by libmicrohttpd: no longer ours to touch.
         case closed
     }
@@ -26,7 +28,7 @@ final class Connection: Sendable {
     }
 
     let source: Source
-    private let descriptor: Int32
+    let descriptor: Int32
     private let state: Mutex<State>
 
     init(descriptor: Int32, source: Source, at now: Nanoseconds) {
@@ -53,6 +55,8 @@ final class Connection: Sendable {
                 return .closed
             case .handling(let exchange) where age > limits.deadline:
                 return .handler(exchange)
+            case .streaming(let stream):
+                return check(stream, &state, at: now)
             case .waiting where age > limits.pause && !state.isQuiet,
                 .receiving where age > limits.pause:
                 look(&state)
@@ -63,12 +67,31 @@ final class Connection: Sendable {
         }
     }
 
+    private func check(
+        _ stream: ResponseStream, _ state: inout State, at now: Nanoseconds
+    ) -> Overdue? {
+        switch stream.check(at: now, unsent: { unsentBytes }) {
+        case nil: return nil
+        case .life: return .stream(stream, .clean)
+        case .stall:
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            state.phase = .closed
+            return .stream(stream, .cut)
+        }
+    }
+
+    /// What the client's system has not taken yet.
+    private var unsentBytes: Int {
+        var count: Int32 = 0
+        return unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+    }
+
     /// Since when the client owes us a request, or the rest of one.
     var waitingSince: Nanoseconds? {
         state.withLock { state in
             switch state.phase {
             case .waiting, .receiving: state.since
-            case .handling, .sending, .closed: nil
+            case .handling, .sending, .streaming, .closed: nil
             }
         }
     }
@@ -81,7 +104,7 @@ final class Connection: Sendable {
                 shutdown(descriptor, Int32(SHUT_RDWR))
                 state.phase = .closed
                 return true
-            case .handling, .sending, .closed: return false
+            case .handling, .sending, .streaming, .closed: return false
             }
         }
     }
@@ -108,6 +131,42 @@ final class Connection: Sendable {
         }
     }
 
+    /// The body that is being produced.
+    var stream: ResponseStream? {
+        state.withLock { state in
+            guard case .streaming(let stream) = state.phase else { return nil }
+            return stream
+        }
+    }
+
+    /// Has the system keep little of what a client is slow to read: the rest stays with its producer.
+    func limitUnsentBytes() {
+        var count = Int32(ResponseStream.room)
+        _ = unsafe setsockopt(
+            descriptor, Int32(IPPROTO_TCP), Int32(TCP_NOTSENT_LOWAT), &count,
+            socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// What is left of the stream is to be taken like any other response.
+    func endStream(_ stream: ResponseStream, at now: Nanoseconds) {
+        state.withLock { state in
+            guard case .streaming(let present) = state.phase, present === stream else { return }
+            state = State(phase: .sending, since: now)
+        }
+    }
+
+    /// Closes the connection of a stream's client that has hung up.
+    func hangUp() {
+        state.withLock { state in
+            switch state.phase {
+            case .streaming, .sending:
+                shutdown(descriptor, Int32(SHUT_RDWR))
+                state.phase = .closed
+            case .waiting, .receiving, .handling, .closed: break
+            }
+        }
+    }
+
     /// Says something that libmicrohttpd cannot say in the middle of a body. The connection is
     /// given up right after, so what the socket does not take at once is lost.
     func sendLast(_ bytes: [UInt8]) {
@@ -131,16 +190,20 @@ final class Connection: Sendable {
         let idle: Nanoseconds
         let transfer: Nanoseconds
         let deadline: Nanoseconds
+        let streamStall: Nanoseconds
+        let streamLife: Nanoseconds
 
         /// Between two looks at a connection: short against the limits, and never busy.
         var pause: Nanoseconds {
-            min(max(min(idle, transfer, deadline) / 8, 5_000_000), 250_000_000)
+            let shortest = min(idle, transfer, deadline, streamStall, streamLife)
+            return min(max(shortest / 8, 5_000_000), 250_000_000)
         }
     }
 
     enum Overdue {
         case closed
         case handler(Exchange)
+        case stream(ResponseStream, ResponseStream.End)
     }
 }
 

@@ -15,11 +15,13 @@ final class Core: Sendable {
     let gate = Gate()
     let identifiers = Identifiers()
     let bodies: BodyBudget
-    private let limits: Connection.Limits
+    private let maximumStreams: Int
+    let limits: Connection.Limits
     private let running = Mutex(Running())
     private let draining = Atomic(false)
     private let stopped = Atomic(false)
     private let live = Atomic(0)
+    private let streams = Atomic(0)
     private let requests = Atomic(0)
     private let refusals = Atomic(0)
     private let turnedAway = Atomic(0)
@@ -43,13 +45,17 @@ final class Core: Sendable {
         self.handler = handler
         self.port = port
         bodies = BodyBudget(configuration.maximumBufferedBytes)
+        let maximumConnections = min(configuration.maximumConnections, OpenFiles.forConnections)
+        maximumStreams = min(configuration.maximumStreams, max(1, maximumConnections / 4))
         connections = Connections(
-            maximum: min(configuration.maximumConnections, OpenFiles.forConnections),
+            maximum: maximumConnections,
             maximumPerSource: configuration.maximumConnectionsPerSource)
         limits = Connection.Limits(
             idle: configuration.idleTimeout.nanoseconds,
             transfer: configuration.transferTimeout.nanoseconds,
-            deadline: configuration.requestDeadline.nanoseconds)
+            deadline: configuration.requestDeadline.nanoseconds,
+            streamStall: configuration.streamStallTimeout.nanoseconds,
+            streamLife: configuration.maximumStreamLife.nanoseconds)
     }
 
     static func start(
@@ -102,6 +108,7 @@ final class Core: Sendable {
         Statistics(
             connections: connections.count,
             liveRequests: live.load(ordering: .acquiring),
+            streams: streams.load(ordering: .relaxed),
             requests: requests.load(ordering: .relaxed),
             refused: refusals.load(ordering: .relaxed),
             turnedAway: turnedAway.load(ordering: .relaxed),
@@ -114,6 +121,16 @@ final class Core: Sendable {
         turnedAway.wrappingAdd(1, ordering: .relaxed)
         return false
     }
+
+    /// False where there are as many streams as may be. Otherwise one more, until `streamEnded`.
+    func streamBegan() -> Bool {
+        let before = streams.wrappingAdd(1, ordering: .relaxed).oldValue
+        if before < maximumStreams { return true }
+        streamEnded()
+        return false
+    }
+
+    func streamEnded() { streams.wrappingSubtract(1, ordering: .relaxed) }
 
     func exchangeBegan() {
         live.wrappingAdd(1, ordering: .relaxed)
@@ -144,6 +161,9 @@ final class Core: Sendable {
                     if exchange.refuse(.overdue, self) {
                         overdue.wrappingAdd(1, ordering: .relaxed)
                     }
+                case .stream(let stream, let end):
+                    if end == .cut { closedSlow.wrappingAdd(1, ordering: .relaxed) }
+                    stream.finish(end)
                 }
             }
         }
@@ -168,6 +188,8 @@ extension Core {
         let workers = running.withLock { $0.workers }
         draining.store(true, ordering: .relaxed)
         for worker in workers { worker.stopAccepting() }
+        // Their clients come again, and find another server or this one's successor.
+        for connection in connections.all { connection.stream?.finish(.clean) }
         await settle(for: drain)
         gate.close()
         // Until nobody is inside: one may have entered just before and not be seen at first.

@@ -45,7 +45,7 @@ final class Exchange: Sendable {
     let state: Mutex<State>
     /// Valid from suspending to resuming, which is exactly once: libmicrohttpd never ends an
     /// exchange in between.
-    private let handle: Handle
+    let handle: Handle
 
     init(
         identifier: String, connection: Connection, handle: Handle, target: [UInt8],

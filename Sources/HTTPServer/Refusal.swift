@@ -16,6 +16,7 @@ enum Refusal: Error, Equatable {
     case bodiesTooMany
     case overdue
     case stopping
+    case streamsTooMany
 
     var status: Status {
         switch self {
@@ -23,7 +24,7 @@ enum Refusal: Error, Equatable {
         case .bodyTooLarge: .contentTooLarge
         case .headersTooLarge: .headerFieldsTooLarge
         case .transferCoding, .method: .notImplemented
-        case .bodiesTooMany, .overdue, .stopping: .serviceUnavailable
+        case .bodiesTooMany, .overdue, .stopping, .streamsTooMany: .serviceUnavailable
         }
     }
 
@@ -41,6 +42,7 @@ enum Refusal: Error, Equatable {
         case .bodiesTooMany: "Too many bodies are on their way at once."
         case .overdue: "The request took too long."
         case .stopping: "The server is stopping."
+        case .streamsTooMany: "Too many streams are open at once."
         }
     }
 

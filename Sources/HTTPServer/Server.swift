@@ -45,6 +45,8 @@ public struct Statistics: Sendable, Equatable {
     public let connections: Int
     /// Requests of which at least the first line has arrived and that are not over.
     public let liveRequests: Int
+    /// Responses whose bodies are being produced.
+    public let streams: Int
     /// Requests whose first line has arrived.
     public let requests: Int
     /// Requests that no handler saw because they broke a rule or a limit.

@@ -20,6 +20,7 @@ final class Worker: TaskExecutor {
     /// A pair of connected sockets: what is written to one wakes the thread, which waits for the
     /// other.
     private let bell: (reader: Int32, writer: Int32)
+    private let hangUps: HangUps
     private let isRung = Atomic(false)
     private let orders = Mutex(Orders())
     /// Exchanges whose first line is there, and not all of their head: seldom more than the one that is
@@ -30,6 +31,7 @@ final class Worker: TaskExecutor {
 
     init(_ server: Core) throws(Failure) {
         self.server = server
+        hangUps = try HangUps()
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         guard unsafe socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else {
@@ -63,6 +65,14 @@ final class Worker: TaskExecutor {
             guard let index = headless.lastIndex(where: { $0 === exchange }) else { return }
             headless.remove(at: index)
         }
+    }
+
+    func watch(_ connection: Connection, _ stream: ResponseStream) {
+        hangUps.watch(connection.descriptor, stream)
+    }
+
+    func forget(_ connection: Connection, _ stream: ResponseStream) {
+        hangUps.forget(connection.descriptor, stream)
     }
 
     /// Answers those in our own words, once, and closes their connections: what libmicrohttpd says
@@ -128,9 +138,10 @@ final class Worker: TaskExecutor {
         var sources = [
             pollfd(fd: daemon.events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: bell.reader, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: hangUps.events, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            _ = unsafe poll(&sources, 2, daemon.isBusy ? 0 : Self.longestRest)
+            _ = unsafe poll(&sources, 3, daemon.isBusy ? 0 : Self.longestRest)
             if sources[1].revents != 0 {
                 hear()
                 let orders = orders.withLock { $0 }
@@ -144,6 +155,9 @@ final class Worker: TaskExecutor {
                     stopped.resume()
                     return
                 }
+            }
+            if sources[2].revents != 0 {
+                while let stream = hangUps.next() { stream.hangUp() }
             }
             runJobs()
             daemon.run()

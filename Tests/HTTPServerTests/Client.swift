@@ -94,18 +94,19 @@ final class Client {
 
     /// The next response; without a body after HEAD.
     func receive(head: Bool = false) throws -> Reply {
-        while true {
-            if let end = buffer.firstRange(of: Array("\r\n\r\n".utf8)) {
-                let lines = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
-                    .split(separator: "\r\n", omittingEmptySubsequences: false)
-                buffer.removeSubrange(..<end.upperBound)
-                return try receiveBody(lines, head: head)
-            }
-            try fill()
-        }
+        var reply = try receiveHead()
+        let length = reply["Content-Length"].flatMap { Int($0) } ?? 0
+        if head || [100, 204, 304].contains(reply.status) { return reply }
+        while buffer.count < length { try fill() }
+        reply.body = Array(buffer[..<length])
+        buffer.removeFirst(length)
+        return reply
     }
 
-    private func receiveBody(_ lines: [Substring], head: Bool) throws -> Reply {
+    /// What stands before the body of the next response.
+    func receiveHead() throws -> Reply {
+        let lines = try receive(to: "\r\n\r\n").split(
+            separator: "\r\n", omittingEmptySubsequences: false)
         let words = lines[0].split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0] == "HTTP/1.1", let status = Int(words[1]) else {
             throw Trouble.malformed
@@ -116,12 +117,46 @@ final class Client {
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             reply.headers.append((String(line[..<colon]), String(value)))
         }
-        let length = reply["Content-Length"].flatMap { Int($0) } ?? 0
-        if head || status == 100 || status == 204 || status == 304 { return reply }
-        while buffer.count < length { try fill() }
-        reply.body = Array(buffer[..<length])
-        buffer.removeFirst(length)
         return reply
+    }
+
+    /// The next chunk of a body; the last one is empty.
+    func receiveChunk() throws -> [UInt8] {
+        guard let length = Int(try receive(to: "\r\n"), radix: 16) else { throw Trouble.malformed }
+        while buffer.count < length + 2 { try fill() }
+        guard buffer[length] == 13, buffer[length + 1] == 10 else { throw Trouble.malformed }
+        defer { buffer.removeFirst(length + 2) }
+        return Array(buffer[..<length])
+    }
+
+    /// The rest of a body that comes in chunks, and whether its last chunk came.
+    func receiveChunks() throws -> (text: String, isWhole: Bool) {
+        var body: [UInt8] = []
+        while true {
+            do {
+                let chunk = try receiveChunk()
+                if chunk.isEmpty { return (String(decoding: body, as: UTF8.self), true) }
+                body += chunk
+            } catch Trouble.closed {
+                return (String(decoding: body, as: UTF8.self), false)
+            }
+        }
+    }
+
+    /// All that comes until the server closes the connection.
+    func receiveAll() -> [UInt8] {
+        while (try? fill()) != nil {}
+        return buffer
+    }
+
+    private func receive(to end: String) throws -> String {
+        while true {
+            if let range = buffer.firstRange(of: Array(end.utf8)) {
+                defer { buffer.removeSubrange(..<range.upperBound) }
+                return String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+            }
+            try fill()
+        }
     }
 
     private func fill() throws {

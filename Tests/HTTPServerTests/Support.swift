@@ -159,3 +159,29 @@ func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: test\r\n\r\n
 func post(_ body: String) -> String {
     "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
 }
+
+/// Answers each path with the stream that is given for it.
+func streams(_ producers: [String: BodyStream.Producer]) -> Handler {
+    { request in
+        guard let producer = producers[request.path] else { return await hello(request) }
+        return Response(
+            status: .ok, headers: ["Content-Type": "text/event-stream"],
+            stream: BodyStream(producer))
+    }
+}
+
+/// Says that it is there, and then nothing until it is cancelled.
+let silent: BodyStream.Producer = { writer in
+    try await writer.write(Array("here\n".utf8))
+    try await Task.sleep(for: .seconds(3600))
+}
+
+/// Sends bytes on a connection of their own, and reads a body in chunks.
+func follow(_ port: UInt16, _ path: String) async throws -> (text: String, isWhole: Bool) {
+    try await offPool {
+        let client = try Client(port)
+        try client.send(get(path))
+        #expect(try client.receiveHead().status == 200)
+        return try client.receiveChunks()
+    }
+}
