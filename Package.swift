@@ -89,8 +89,7 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
-                "ReadModels", "SecurityKeys",
+                "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "ReadModels", "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
@@ -200,7 +199,7 @@ let package = Package(
             "API",
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
-                "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
+                "OneTimeCodes", "QRCode", "ReadModels", "Telemetry", "Values", "JSON", "LogTesting",
                 "SecurityKeys", "SecurityKeysTesting",
             ], exclude: ["golden"]),
         tests("Tidy", []),

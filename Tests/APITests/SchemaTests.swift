@@ -1,5 +1,6 @@
 import JSON
 import LogTesting
+import ReadModels
 import Testing
 
 @testable import API

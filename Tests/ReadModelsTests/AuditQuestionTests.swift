@@ -1,4 +1,5 @@
 import EventSourcing
+import EventStore
 import Postgres
 import PostgresTesting
 import Testing
@@ -16,40 +17,41 @@ import Values
     func `an audit query returns the events that meet all its conditions, in the given order`()
         async throws
     {
-        let trail = AuditTrail(try grown().pool)
-        var asked = AuditTrail.Selection()
-        #expect(try await positions(trail, asked) == [1, 2, 3, 4])
+        let queries = try grown().queries
+        var asked = AuditSelection()
+        #expect(try await positions(queries, asked) == [1, 2, 3, 4])
         asked.isNewestFirst = true
-        #expect(try await positions(trail, asked) == [60_000, 59_999, 59_998, 59_997])
+        #expect(try await positions(queries, asked) == [60_000, 59_999, 59_998, 59_997])
         #expect(
-            try await positions(trail, asked, after: 59_998) == [59_997, 59_996, 59_995, 59_994])
+            try await positions(queries, asked, after: 59_998) == [59_997, 59_996, 59_995, 59_994])
         asked.until = moment(40_000)
-        #expect(try await positions(trail, asked) == [39_999, 39_998, 39_997, 39_996])
+        #expect(try await positions(queries, asked) == [39_999, 39_998, 39_997, 39_996])
         asked.actor = "admin:1"
-        #expect(try await positions(trail, asked) == [39_997, 39_994, 39_991, 39_988])
+        #expect(try await positions(queries, asked) == [39_997, 39_994, 39_991, 39_988])
         asked.isNewestFirst = false
         asked.since = moment(39_990)
-        #expect(try await positions(trail, asked) == [39_991, 39_994, 39_997])
-        #expect(try await positions(trail, asked, after: 39_991) == [39_994, 39_997])
+        #expect(try await positions(queries, asked) == [39_991, 39_994, 39_997])
+        #expect(try await positions(queries, asked, after: 39_991) == [39_994, 39_997])
         asked.type = "client"
-        #expect(try await positions(trail, asked) == [39_994])
+        #expect(try await positions(queries, asked) == [39_994])
         asked.type = "client.deleted"
-        #expect(try await positions(trail, asked) == [39_994])
+        #expect(try await positions(queries, asked) == [39_994])
         for nothing in ["client.", "clien", "client.delete", "%", "_lient"] {
             asked.type = nothing
-            #expect(try await positions(trail, asked).isEmpty, "\(nothing)")
+            #expect(try await positions(queries, asked).isEmpty, "\(nothing)")
         }
         (asked.type, asked.actor) = (nil, nil)
         (asked.since, asked.until) = (moment(1), moment(2))
-        #expect(try await positions(trail, asked) == [1])
+        #expect(try await positions(queries, asked) == [1])
         for (since, until) in [(Self.many + 1, nil), (nil, 1), (7, 7), (9, 8)] as [(Int64?, Int64?)]
         {
             (asked.since, asked.until) = (since.map(moment), until.map(moment))
-            #expect(try await positions(trail, asked).isEmpty)
+            #expect(try await positions(queries, asked).isEmpty)
         }
         (asked.since, asked.until) = (Timestamp(seconds: -62_167_219_200), moment(3))
-        #expect(try await positions(trail, asked) == [1, 2])
-        #expect(try await trail.page(of: #require(RealmID("two")), asked, limit: 4).isEmpty)
+        #expect(try await positions(queries, asked) == [1, 2])
+        let other = try #require(RealmID("two"))
+        #expect(try await queries.auditTrail(of: other, asked, after: nil, limit: 4).isEmpty)
     }
 
     /// Two nodes whose clocks are not the same.
@@ -61,17 +63,17 @@ import Values
             """
             update urd.audit_trail_1 set at = at + interval '50 seconds' where position % 2 = 0
             """)
-        var asked = AuditTrail.Selection()
+        var asked = AuditSelection()
         (asked.since, asked.until) = (moment(30_000), moment(30_004))
         #expect(
-            try await positions(AuditTrail(world.pool), asked) == [29_950, 29_952, 30_001, 30_003])
+            try await positions(world.queries, asked) == [29_950, 29_952, 30_001, 30_003])
     }
 
     @Test func `an audit query with a time does not read earlier events`() async throws {
         let world = try grown()
         for isNewestFirst in [false, true] {
             for actor in [nil, "admin:1"] {
-                var asked = AuditTrail.Selection(actor: actor)
+                var asked = AuditSelection(actor: actor)
                 asked.isNewestFirst = isNewestFirst
                 (asked.since, asked.until) = (moment(40_000), moment(50_000))
                 let rows = try await read(asked, in: world, finding: 50)
@@ -90,13 +92,13 @@ import Values
             """)
         for isNewestFirst in [false, true] {
             for (type, count) in [("client", 10), ("client.deleted", 10), ("realm", 0)] {
-                var asked = AuditTrail.Selection()
+                var asked = AuditSelection()
                 asked.isNewestFirst = isNewestFirst
                 asked.type = type
                 let rows = try await read(asked, in: world, finding: count)
                 #expect(rows < 8 * 20, "\(rows) rows were read for \(asked)")
             }
-            var asked = AuditTrail.Selection()
+            var asked = AuditSelection()
             asked.isNewestFirst = isNewestFirst
             asked.type = "otp"
             #expect(try await read(asked, in: world, finding: 50) < 8 * 400)
@@ -105,13 +107,15 @@ import Values
 
     /// How many rows are read by eight times the same question, which is when plans have settled.
     private func read(
-        _ asked: AuditTrail.Selection, in world: World, finding count: Int
+        _ asked: AuditSelection, in world: World, finding count: Int
     ) async throws -> Int64 {
         let before = try counted(world)
         let pool = Database(world.database.application, connections: 1)
+        let queries = ReadModelQueries(pool, hub: CommitHub())
         for _ in 0..<8 {
             #expect(
-                try await AuditTrail(pool).page(of: realm, asked, limit: 50).count == count)
+                try await queries.auditTrail(of: realm, asked, after: nil, limit: 50).count == count
+            )
         }
         pool.close()
         // What a connection has counted is told when it ends.
@@ -128,9 +132,10 @@ import Values
     }
 
     private func positions(
-        _ trail: AuditTrail, _ selection: AuditTrail.Selection, after position: Int64? = nil
+        _ queries: ReadModelQueries, _ selection: AuditSelection, after position: Int64? = nil
     ) async throws -> [Int64] {
-        try await trail.page(of: realm, selection, after: position, limit: 4).map(\.position)
+        try await queries.auditTrail(of: realm, selection, after: position, limit: 4).map(
+            \.position)
     }
 
     private func moment(_ position: Int64) -> Timestamp {

@@ -42,7 +42,8 @@ import Values
 
     @Test func `a read model equals the folded streams of clients`() async throws {
         let folded: [UUID: Client] = try fold("client.").filter { !($0.value as Client).isDeleted }
-        let entries = try await Clients(world.pool).page(in: realm, limit: 10_000)
+        let entries = try await world.queries.clients(
+            in: realm, after: nil, limit: 10_000)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
         #expect(!entries.isEmpty)
         for entry in entries {
@@ -57,7 +58,7 @@ import Values
 
     @Test func `a read model equals the folded streams of apps`() async throws {
         let folded: [UUID: App] = try fold("app.").filter { !($0.value as App).isDeleted }
-        let entries = try await Apps(world.pool).page(in: realm, limit: 10_000)
+        let entries = try await world.queries.apps(in: realm, after: nil, limit: 10_000)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
         for entry in entries {
             let state = try #require(folded[entry.id])
@@ -71,25 +72,25 @@ import Values
         let folded: [UUID: WebApp] = try fold("web_app.").filter {
             !($0.value as WebApp).isRemoved
         }
-        let apps = WebApps(world.pool)
-        let entries = try await apps.page(in: realm, limit: 10_000)
+        let queries = world.queries
+        let entries = try await queries.webApps(in: realm, after: nil, limit: 10_000)
         #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
         #expect(events.contains { $0.type.hasPrefix("web_app.") }, "seed \(seed)")
         for entry in entries {
             let card = try #require(folded[entry.id]?.card)
-            #expect(WebAppCard(recorded: entry.card) == card, "seed \(seed)")
-            #expect(try await apps.find(entry.id, in: realm) == entry)
+            #expect(entry.card == card, "seed \(seed)")
+            #expect(try await queries.webApp(entry.id, in: realm) == entry)
             #expect(
-                try await apps.find(slug: card.slug, kind: card.kind.rawValue, in: realm) == entry)
+                try await queries.webApp(slug: card.slug, kind: card.kind, in: realm) == entry)
             guard let host = card.originHost else { continue }
-            #expect(try await apps.find(originHost: host, in: realm) == entry, "seed \(seed)")
+            #expect(try await queries.webApp(originHost: host, in: realm) == entry, "seed \(seed)")
         }
     }
 
     @Test func `a read model equals the folded streams of the realm`() async throws {
         let folded: [UUID: Realm] = try fold("realm.")
         let state = try #require(folded.values.first)
-        let entry = try #require(try await Realms(world.pool).find(realm))
+        let entry = try #require(try await world.queries.realm(realm))
         #expect(entry.isDisabled == state.isDisabled, "seed \(seed)")
         #expect(entry.settings == state.settings.overrides, "seed \(seed)")
     }
@@ -238,14 +239,15 @@ import Values
     }
 
     /// All of it, page by page.
-    private func history() async throws -> [LoginHistory.Entry] {
+    private func history() async throws -> [LoginView] {
         try follow("login_history")
-        var entries: [LoginHistory.Entry] = []
-        var place: LoginHistory.Place?
+        var entries: [LoginView] = []
+        var place: LoginPlace?
         repeat {
-            let page = try await LoginHistory(world.pool).page(of: realm, after: place, limit: 7)
+            let page = try await world.queries.loginHistory(
+                of: realm, LoginSelection(), after: place, limit: 7)
             entries += page
-            place = page.last.map { LoginHistory.Place(at: $0.at, position: $0.position) }
+            place = page.last.map { LoginPlace(at: $0.at, position: $0.position) }
         } while place != nil
         #expect(entries.map(\.at) == entries.map(\.at).sorted().reversed())
         return entries
@@ -261,7 +263,7 @@ import Values
             let enrolled = try #require(passkey.enrolled)
             let credential = enrolled.key.id
             let entry = try #require(
-                try await Passkeys(world.pool).find(credential: credential, in: realm))
+                try await world.queries.passkey(ofCredential: credential, in: realm))
             #expect(entry.id == id && entry.account == enrolled.account, "seed \(seed)")
             #expect(entry.publicKey == enrolled.key.publicKey)
             #expect(entry.relyingParty == enrolled.relyingParty)
@@ -275,7 +277,7 @@ import Values
         }
         for account in Set(folded.values.compactMap { $0.enrolled?.account }) {
             let wanted = folded.filter { $0.value.enrolled?.account == account }.map(\.key)
-            let found = try await Passkeys(world.pool).all(of: account, in: realm).map(\.id)
+            let found = try await world.queries.passkeys(of: account, in: realm).map(\.id)
             #expect(found == wanted.sorted().reversed(), "seed \(seed)")
         }
         let rows = try world.superuser.executeOnce(
@@ -316,10 +318,10 @@ extension `A read model says the same as the folded streams` {
         let accounts: [UUID: Account] = try fold("account.")
         let realms: [UUID: Realm] = try fold("realm.")
         let isClosed = realms.values.contains { $0.isDisabled }
-        let model = BrowserSessions(world.pool)
+        let queries = world.queries
         let now = Timestamp(seconds: 1_800_000_100)
         for (id, session) in folded {
-            let entry = try #require(try await model.find(id, in: realm))
+            let entry = try #require(try await queries.browserSession(id, in: realm))
             let terms = try #require(session.terms)
             let account = accounts[terms.account]
             let isOut =
@@ -330,14 +332,15 @@ extension `A read model says the same as the folded streams` {
             #expect(entry.terms == terms, "seed \(seed)")
             #expect(
                 entry.isOver == (session.end != nil || isOut || isClosed), "seed \(seed), \(id)")
-            let listed = try await model.page(of: terms.account, in: realm, at: now, limit: 100)
+            let listed = try await queries.browserSessions(
+                of: terms.account, in: realm, at: now, after: nil, limit: 100)
             #expect(
                 listed.contains { $0.id == id } == (session.end == nil && !isOut),
                 "seed \(seed), \(id)")
-            let behind = try await model.page(
+            let behind = try await queries.browserSessions(
                 of: terms.account, in: realm, at: now, after: id, limit: 100)
             #expect(behind == listed.filter { $0.id < id }, "seed \(seed), \(id)")
         }
-        #expect(try await model.find(UUID(high: 1, low: 1), in: realm) == nil)
+        #expect(try await queries.browserSession(UUID(high: 1, low: 1), in: realm) == nil)
     }
 }

@@ -49,32 +49,39 @@ import Values
         let follower = ProjectionFollower(world.pool, hub: log.hub)
         let running = Task { try await follower.run() }
         defer { running.cancel() }
-        let trail = AuditTrail(world.pool)
-        #expect(try await trail.position(of: realm) == nil)
+        let queries = world.queries
+        #expect(try await FollowedPosition.read(.auditTrail, realm, world.pool) == nil)
         let first = try await register("a", in: realm, log)
         let second = try await register("b", in: realm, log)
-        let reached = try await trail.reaches(
-            second.last, epoch: second.epoch, of: realm, within: .seconds(20))
+        let reached = try await queries.reaches(
+            .auditTrail, second.last, epoch: second.epoch, of: realm, within: .seconds(20))
         #expect(reached == .yes)
-        let page = try await trail.page(of: realm, limit: 10)
+        let page = try await queries.auditTrail(
+            of: realm, AuditSelection(), after: nil, limit: 10)
         #expect(page.map(\.position) == [first.first, second.first])
         #expect(page.first?.actor == "admin:tester")
         #expect(page.first?.client == "console")
         #expect(page.first?.fields["client_id"] == "a")
         #expect(page.first?.fields["contacts"] == nil)
-        #expect(try await trail.page(of: realm, .init(actor: "nobody"), limit: 10).isEmpty)
         #expect(
-            try await trail.page(
-                of: realm, .init(stream: #require(page.last).stream), limit: 10
+            try await queries.auditTrail(
+                of: realm, AuditSelection(actor: "nobody"), after: nil, limit: 10
+            ).isEmpty)
+        #expect(
+            try await queries.auditTrail(
+                of: realm, AuditSelection(stream: #require(page.last).stream), after: nil,
+                limit: 10
             ).count
                 == 1)
         // A position of another epoch never comes, one ahead of the log not in time.
         #expect(
-            try await trail.reaches(
-                second.last, epoch: second.epoch + 1, of: realm, within: .seconds(1)) == .never)
+            try await queries.reaches(
+                .auditTrail, second.last, epoch: second.epoch + 1, of: realm, within: .seconds(1))
+                == .never)
         #expect(
-            try await trail.reaches(
-                second.last + 1, epoch: second.epoch, of: realm, within: .milliseconds(30))
+            try await queries.reaches(
+                .auditTrail, second.last + 1, epoch: second.epoch, of: realm,
+                within: .milliseconds(30))
                 == .notYet)
         // Personal data is in no read model.
         for table in ["clients_1", "audit_trail_1"] {
@@ -83,7 +90,7 @@ import Values
         try await eventually {
             try world.rows("daily_counts") == ["(one,1970-01-01,client.registered,2)"]
         }
-        #expect(try await Clients(world.pool).find("b", in: realm)?.clientID == "b")
+        #expect(try await world.queries.client("b", in: realm)?.clientID == "b")
     }
 
     @Test func `a subscriber gets each event once, in order`() async throws {

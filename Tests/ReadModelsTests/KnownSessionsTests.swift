@@ -8,7 +8,7 @@ import Values
 
 @Suite struct `A session that is known` {
     private let world: World
-    private let sessions: Sessions
+    private let queries: ReadModelQueries
     private let account = UUID(high: 1, low: 1)
     private let client = UUID(high: 9, low: 9)
     private let session = UUID(high: 11, low: 1)
@@ -17,7 +17,7 @@ import Values
     init() throws {
         world = try World()
         realm = try #require(RealmID("one"))
-        sessions = Sessions(world.pool, hub: CommitHub())
+        queries = world.queries
         try world.append(
             [
                 Happening("realm.created", .zero, version: 1, #"{"display_name":"One"}"#),
@@ -36,7 +36,7 @@ import Values
     }
 
     private func generation() async throws -> Int? {
-        try await sessions.find(session, in: realm)?.generation
+        try await queries.session(session, in: realm)?.generation
     }
 
     /// What no event tells of: only a look at the row itself shows it.
@@ -70,9 +70,9 @@ import Values
     func `a cached session is over at the first request after its end`(
         _ type: String, _ stream: UUID, _ version: Int, _ data: String
     ) async throws {
-        #expect(try await sessions.find(session, in: realm)?.isOver == false)
+        #expect(try await queries.session(session, in: realm)?.isOver == false)
         try world.append([Happening(type, stream, version: version, data)], in: "one")
-        #expect(try await sessions.find(session, in: realm)?.isOver == true)
+        #expect(try await queries.session(session, in: realm)?.isOver == true)
     }
 
     @Test(arguments: [
@@ -82,9 +82,9 @@ import Values
     func `a cached session is over with its client and its realm`(_ type: String, _ stream: UUID)
         async throws
     {
-        #expect(try await sessions.find(session, in: realm)?.isOver == false)
+        #expect(try await queries.session(session, in: realm)?.isOver == false)
         try world.append([Happening(type, stream, version: 2)], in: "one")
-        #expect(try await sessions.find(session, in: realm)?.isOver == true)
+        #expect(try await queries.session(session, in: realm)?.isOver == true)
     }
 
     @Test func `a cached session is dropped with the epoch that it was read from`() async throws {

@@ -1,4 +1,5 @@
 import EventSourcing
+import EventStore
 import Identity
 import Postgres
 import PostgresTesting
@@ -23,40 +24,39 @@ import Values
         let (account, client) = (id(7), "c3")
         let now = Timestamp(seconds: 1_800_000_000)
         let since = Timestamp(seconds: 1_790_000_000)
-        let questions: [(String, @Sendable (Database) async throws -> Int)] = [
-            ("accounts", { try await Accounts($0).page(in: realm, limit: 50).count }),
+        typealias Asked = @Sendable (ReadModelQueries) async throws -> Int
+        let questions: [(String, Asked)] = [
+            ("accounts", { try await $0.accounts(in: realm, after: nil, limit: 50).count }),
             (
                 "account by mailbox",
-                { try await Accounts($0).find(mailbox: account, in: realm) == nil ? 0 : 1 }
+                { try await $0.account(mailbox: account, in: realm) == nil ? 0 : 1 }
             ),
             (
                 "sessions",
                 {
-                    try await AccountSessions($0).page(
-                        of: account, in: realm, at: now, limit: 50
-                    ).count
+                    try await $0.sessions(of: account, in: realm, at: now, after: nil, limit: 50)
+                        .count
                 }
             ),
-            ("lapsed sessions", { try await LapsedSessions($0).page(at: now, limit: 50).count }),
-            ("deletions", { try await Deletions($0).due(at: now, limit: 50).count }),
+            (
+                "lapsed sessions",
+                { try await LapsedSessions($0.database).page(at: now, limit: 50).count }
+            ),
+            ("deletions", { try await Deletions($0.database).due(at: now, limit: 50).count }),
             (
                 "mails",
                 {
-                    try await WorkQueue(.mails, $0).page(of: realm, failedOnly: false, limit: 50)
-                        .count
+                    try await $0.mails(of: realm, failedOnly: false, after: nil, limit: 50).count
                 }
             ),
             (
                 "failed mails",
-                {
-                    try await WorkQueue(.mails, $0).page(of: realm, failedOnly: true, limit: 50)
-                        .count
-                }
+                { try await $0.mails(of: realm, failedOnly: true, after: nil, limit: 50).count }
             ),
         ]
         for (name, ask) in questions { try await expectCheap(name, world, ask) }
         for chosen in [
-            LoginHistory.Selection(), .init(account: account), .init(clientID: client),
+            LoginSelection(), .init(account: account), .init(clientID: client),
             .init(account: account, clientID: client),
         ] {
             for isRefused in [nil, true, false] as [Bool?] {
@@ -70,7 +70,7 @@ import Values
                     // Within one account it may look at all that the account did.
                     let spare = chosen.account == nil ? 64 : Self.many / 200 + 64
                     try await expectCheap("\(asked)", world, spare: spare) {
-                        try await LoginHistory($0).page(of: realm, asked, limit: 50).count
+                        try await $0.loginHistory(of: realm, asked, after: nil, limit: 50).count
                     }
                 }
             }
@@ -106,12 +106,13 @@ import Values
     /// Asks often enough that the plan is one for all values, and counts the rows that were read.
     private func expectCheap(
         _ name: String, _ world: World, spare: Int = 64,
-        _ ask: @Sendable (Database) async throws -> Int
+        _ ask: @Sendable (ReadModelQueries) async throws -> Int
     ) async throws {
         let before = try counted(world)
         let pool = Database(world.database.application, connections: 1)
         var told = 0
-        for _ in 0..<8 { told += try await ask(pool) }
+        let queries = ReadModelQueries(pool, hub: CommitHub())
+        for _ in 0..<8 { told += try await ask(queries) }
         pool.close()
         // A session hands in what it counted when it ends.
         let sessions = """

@@ -27,11 +27,11 @@ import Values
     @Test func `a client's read model returns it as its events left it`() async throws {
         let world = try World()
         let realm = try #require(realm)
-        let clients = Clients(world.pool)
-        #expect(try await clients.find("mine", in: realm) == nil)
+        let queries = world.queries
+        #expect(try await queries.client("mine", in: realm) == nil)
         let stream = UUID(high: 7, low: 7)
         try world.append([registered(stream, "mine")], in: "one")
-        let entry = try #require(try await clients.find("mine", in: realm))
+        let entry = try #require(try await queries.client("mine", in: realm))
         #expect(entry.id == stream)
         #expect(entry.secret == SecretDigest([UInt8](repeating: 1, count: 32)))
         #expect(entry.metadata["client_id"] == nil)
@@ -45,9 +45,9 @@ import Values
                     "client.secret_rotated", stream, version: 3,
                     #"{"secret_digest":"\#(secret(2))"}"#),
             ], in: "one")
-        let disabled = try #require(try await clients.find(stream, in: realm))
+        let disabled = try #require(try await queries.client("mine", in: realm))
         #expect(disabled.isDisabled)
-        #expect(disabled.version == 3)
+        #expect(try world.value("select version from urd.clients where realm = 'one'") == "3")
         #expect(disabled.secret == SecretDigest([UInt8](repeating: 2, count: 32)))
         try world.append(
             [
@@ -55,11 +55,11 @@ import Values
                     "client.updated", stream, version: 4,
                     #"{"token_endpoint_auth_method":"none"}"#)
             ], in: "one")
-        #expect(try await clients.find(stream, in: realm)?.secret == nil)
+        #expect(try await queries.client("mine", in: realm)?.secret == nil)
         try world.append([Happening("client.deleted", stream, version: 5)], in: "one")
-        #expect(try await clients.find(stream, in: realm) == nil)
+        #expect(try await queries.client("mine", in: realm) == nil)
         try world.append([registered(UUID(high: 8, low: 8), "mine")], in: "one")
-        #expect(try await clients.find("mine", in: realm)?.id == UUID(high: 8, low: 8))
+        #expect(try await queries.client("mine", in: realm)?.id == UUID(high: 8, low: 8))
     }
 
     @Test func `a client's read model returns the clients of one app`() async throws {
@@ -77,18 +77,20 @@ import Values
                         """)
                 ], in: "one")
         }
-        let clients = Clients(world.pool)
+        let queries = world.queries
         #expect(
-            try await clients.page(ofApp: app, in: realm, limit: 9).map(\.clientID) == ["c0", "c3"])
-        #expect(try await clients.page(ofApp: app, in: realm, limit: 1).count == 1)
+            try await queries.clients(ofApp: app, in: realm, limit: 9).map(\.clientID) == [
+                "c0", "c3",
+            ])
+        #expect(try await queries.clients(ofApp: app, in: realm, limit: 1).count == 1)
         let two = try #require(RealmID("two"))
-        #expect(try await clients.page(ofApp: app, in: two, limit: 9).isEmpty)
+        #expect(try await queries.clients(ofApp: app, in: two, limit: 9).isEmpty)
     }
 
     @Test func `a read model's pages are consistent with each other`() async throws {
         let world = try World()
         let realm = try #require(realm)
-        let clients = Clients(world.pool)
+        let queries = world.queries
         for number in 1...7 {
             try world.append(
                 [registered(UUID(high: UInt64(number), low: 0), "c\(number)")], in: "one")
@@ -97,7 +99,7 @@ import Values
         var seen: [String] = []
         var after: UUID?
         while true {
-            let page = try await clients.page(in: realm, after: after, limit: 3)
+            let page = try await queries.clients(in: realm, after: after, limit: 3)
             seen += page.map(\.clientID)
             guard page.count == 3, let last = page.last else { break }
             after = last.id
@@ -113,14 +115,21 @@ import Values
         try world.owner.run("alter table urd.clients_1 add constraint no_more check (version < 2)")
         try world.append(
             [Happening("client.disabled", UUID(high: 1, low: 1), version: 2)], in: "one")
-        let clients = Clients(world.pool)
-        await #expect(throws: ReadFailure.behind) { try await clients.find("mine", in: realm) }
-        await #expect(throws: ReadFailure.behind) { try await clients.page(in: realm, limit: 5) }
+        let queries = world.queries
+        await #expect(throws: ReadFailure.behind) {
+            try await queries.clientsByName.find("mine", in: realm)
+        }
+        await #expect(throws: ReadFailure.behind) {
+            try await ClientView.page.rows(
+                Parameters(in: realm, after: nil, limit: 5), from: world.pool)
+        }
         // Another client of the realm is none of the model's business either, nor one that is not.
-        await #expect(throws: ReadFailure.behind) { try await clients.find("no", in: realm) }
+        await #expect(throws: ReadFailure.behind) {
+            try await queries.clientsByName.find("no", in: realm)
+        }
         // Other realms and other models are not concerned.
-        #expect(try await clients.find("mine", in: #require(RealmID("two"))) == nil)
-        #expect(try await Apps(world.pool).page(in: realm, limit: 5) == [])
+        #expect(try await queries.client("mine", in: #require(RealmID("two"))) == nil)
+        #expect(try await queries.apps(in: realm, after: nil, limit: 5) == [])
     }
 
     @Test func `a read model gives no answer for a realm that it was never told of`() async throws {
@@ -129,7 +138,7 @@ import Values
         try world.append([registered(UUID(high: 1, low: 1), "mine")], in: "one")
         try world.superuser.run("delete from urd.projection_position where projection = 'clients'")
         await #expect(throws: ReadFailure.behind) {
-            try await Clients(world.pool).find("mine", in: realm)
+            try await world.queries.clientsByName.find("mine", in: realm)
         }
     }
 
@@ -161,16 +170,20 @@ import Values
                     "host.assigned", host, version: 1,
                     #"{"host":"id.one.example","realm":"one"}"#),
             ], in: "system")
-        let found = try #require(try await Realms(world.pool).find(realm))
+        let found = try #require(try await world.queries.realm(realm))
         #expect(found.isDisabled)
         #expect(found.settings == ["display_name": "One", "code_lifetime": 30])
-        #expect(try await Realms(world.pool).page(limit: 10).map(\.realm) == [realm])
-        let shop = try #require(try await Apps(world.pool).find(slug: "shop", in: realm))
+        #expect(try await world.queries.realms(after: nil, limit: 10).map(\.realm) == [realm])
+        let shop = try #require(try await world.queries.app(slug: "shop", in: realm))
         #expect(shop.id == app)
         #expect(shop.settings == ["native_grants": true])
-        #expect(try await Hosts(world.pool).find("id.one.example")?.realm == realm)
-        #expect(try await Hosts(world.pool).page(of: realm, limit: 5).map(\.id) == [host])
-        let ops = try #require(try await AdminKeys(world.pool).find(key))
+        #expect(try await world.queries.realm(ofHost: "id.one.example") == realm)
+        let hosts = try await world.queries.hosts(of: realm, after: nil, limit: 5)
+        #expect(hosts.map(\.host) == ["id.one.example"])
+        #expect(
+            try world.value("select stream from urd.hosts where realm = 'system'")
+                == host.description)
+        let ops = try #require(try await world.queries.adminKey(key))
         #expect(ops.scope == .only([realm]))
         #expect(ops.revokedAt == nil)
         try world.append(
@@ -178,8 +191,8 @@ import Values
                 Happening("admin_key.revoked", key, version: 2),
                 Happening("host.released", host, version: 2),
             ], in: "system")
-        #expect(try await AdminKeys(world.pool).find(key)?.revokedAt != nil)
-        #expect(try await Hosts(world.pool).find("id.one.example") == nil)
+        #expect(try await world.queries.adminKey(key)?.revokedAt != nil)
+        #expect(try await world.queries.realm(ofHost: "id.one.example") == nil)
     }
 }
 

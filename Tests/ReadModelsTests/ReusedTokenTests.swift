@@ -31,15 +31,17 @@ import Values
 
     /// What is on record, oldest first.
     private func history(
-        _ events: [Happening], _ selection: LoginHistory.Selection = .init()
-    ) async throws -> [LoginHistory.Entry] {
+        _ events: [Happening], _ selection: LoginSelection = LoginSelection()
+    ) async throws -> [LoginView] {
         try world.append(events, in: "one")
         let build = try #require(try world.live("login_history"))
         var step = try Step.project("one", "login_history", build, page: 2, world.owner)
         while let now = step, now.position < now.head, now.halted == nil {
             step = try Step.project("one", "login_history", build, page: 2, world.owner)
         }
-        return try await LoginHistory(world.pool).page(of: realm, selection, limit: 10).reversed()
+        return try await world.queries.loginHistory(
+            of: realm, selection, after: nil, limit: 10
+        ).reversed()
     }
 
     @Test(arguments: [
@@ -67,7 +69,7 @@ import Values
         #expect(again.source == "there" && again.device == "Linux")
         #expect(again.session == nil && again.endReason == nil && again.endedAt == nil)
         for selection in [
-            LoginHistory.Selection(account: account, isRefused: true),
+            LoginSelection(account: account, isRefused: true),
             .init(clientID: "web", isRefused: true), .init(isRefused: true),
         ] {
             #expect(try await history([], selection) == [again])

@@ -27,6 +27,8 @@ struct World {
         ProjectionEngine(database.owner, workers: workers, projections: projections)
     }
 
+    var queries: ReadModelQueries { ReadModelQueries(pool, hub: CommitHub()) }
+
     /// Appends as the log does: under the head lock, with the inline projections, all or nothing.
     func append(_ events: [Happening], in realm: String) throws {
         try Self.append(events, in: realm, superuser)

@@ -35,8 +35,7 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
-            "ReadModels", "SecurityKeys",
+            "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "ReadModels", "SecurityKeys",
         ],
         // What apps take in: they have Foundation and know nothing of our modules.
         "UrdClient": ["Foundation", "FoundationNetworking"],

@@ -1,5 +1,6 @@
 internal import EventSourcing
 internal import Identity
+internal import ReadModels
 
 /// The clients of each realm as this process knows them, kept until something of the realm is changed.
 ///

@@ -1,6 +1,7 @@
 public import EventSourcing
 public import HTTP
 internal import Identity
+public import ReadModels
 public import Values
 
 /// What the routes of a realm stand on: made for each request, for its host decides the realm.

@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 internal import Mail
+internal import ReadModels
 internal import Values
 
 extension AccountView {

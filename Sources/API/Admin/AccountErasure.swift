@@ -1,5 +1,6 @@
 public import EventSourcing
 internal import Identity
+internal import ReadModels
 public import Values
 
 /// Carries out the deletion of an account whose time has come. It is idempotent: it may break off

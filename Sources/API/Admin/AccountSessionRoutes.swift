@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Where people are signed in: apps and other clients that have tokens, and browsers.

@@ -2,12 +2,14 @@ internal import Cryptography
 public import EventSourcing
 public import HTTP
 internal import Identity
+public import ReadModels
 public import Values
 
 /// What the admin API stands on.
 public struct AdminContext: RouteContext {
     let commands: any CommandPort
     let queries: any AdminQueries
+    let proofs: any LogProofQueries
     let standing:
         @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> SubjectStanding
     /// Destroys the key that seals a subject's personal data. Doing so again is no fault.
@@ -26,7 +28,7 @@ public struct AdminContext: RouteContext {
     let `operator`: String?
 
     public init(
-        commands: any CommandPort, queries: any AdminQueries,
+        commands: any CommandPort, queries: any AdminQueries, proofs: any LogProofQueries,
         now: @escaping @Sendable () -> Timestamp,
         passed: @escaping @Sendable () -> Duration,
         standing:
@@ -45,6 +47,7 @@ public struct AdminContext: RouteContext {
         self.operator = `operator`
         self.commands = commands
         self.queries = queries
+        self.proofs = proofs
         self.now = now
         time = RealmTime(
             clock: now, passed: passed, latest: { commands.events.latestTime(in: $0) })

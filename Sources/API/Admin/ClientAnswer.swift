@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 extension ClientRoutes {
@@ -15,6 +16,8 @@ extension ClientRoutes {
 
     static func json(_ client: ClientView) -> JSON {
         var members = client.metadata
+        // It stands beside the metadata, for the log.
+        members["vouched_for"] = nil
         members["client_id"] = .string(client.clientID)
         members["client_id_issued_at"] = .integer(client.issuedAt.seconds)
         members["enabled"] = .bool(!client.isDisabled)

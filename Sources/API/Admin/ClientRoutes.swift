@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// OAuth clients, under the names of RFC 7591.

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The apps on an owner's devices: which was certified when and by what, and what it did since.
@@ -65,9 +66,7 @@ enum DeviceHistoryRoutes {
         }
         let client = try await call.state(Client.self, of: id, in: realm).state
         guard client.metadata?.isInstallation == true else { throw Problem(.noSuchClient) }
-        try await call.wait(in: realm) { position, epoch throws(LogFailure) in
-            try await call.context.queries.auditTrail(of: realm, reaches: position, epoch: epoch)
-        }
+        try await call.wait(for: .auditTrail)
         let after = call.text("after").flatMap(Cursor.position) ?? 0
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.history(
@@ -161,7 +160,7 @@ extension DeviceHistoryRoutes {
         return .object(members)
     }
 
-    private static func json(_ entry: DeviceHistoryEntry) -> JSON {
+    private static func json(_ entry: AuditEntry) -> JSON {
         [
             "position": .integer(entry.position), "at": .string(entry.at.description),
             "type": .string(entry.type), "stream": .string(entry.stream.description),

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The log itself, event by event, and the list that is made from it.
@@ -20,8 +21,8 @@ enum EventRoutes {
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.position) ?? 0
         let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.events(
-                of: realm, from: after + 1, limit: call.limit + 1)
+            try await call.context.commands.events.events(
+                from: after + 1, limit: call.limit + 1, in: realm)
         }
         if items.isEmpty { try await call.knownLog() }
         return Lists.page(call.limit, of: items, item: json) {
@@ -39,7 +40,7 @@ enum EventRoutes {
         let realm = try call.realm
         let position = try call.requiredInteger("position")
         let found = try await reading { () throws(LogFailure) in
-            try await call.context.queries.events(of: realm, from: position, limit: 1)
+            try await call.context.commands.events.events(from: position, limit: 1, in: realm)
         }
         guard let first = found.first, first.position == position else {
             try await call.knownLog()
@@ -80,9 +81,7 @@ enum EventRoutes {
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
-        try await call.wait(in: realm) { position, epoch throws(LogFailure) in
-            try await call.context.queries.auditTrail(of: realm, reaches: position, epoch: epoch)
-        }
+        try await call.wait(for: .auditTrail)
         var asked = AuditSelection()
         asked.actor = call.text("actor")
         asked.stream = try call.text("stream").map { text throws(Problem) in
@@ -213,17 +212,16 @@ extension Call<AdminContext> {
     }
 
     /// Waits for what `min_position` asks, if it is given.
-    func wait(
-        in realm: RealmID,
-        reach: (_ position: Int64, _ epoch: Int) async throws(LogFailure) -> Reached
-    ) async throws(Problem) {
+    func wait(for list: FollowingList) async throws(Problem) {
+        let realm = try realm
         guard let text = text("min_position") else { return }
         guard let wanted = LogPosition(text) else {
             throw Problem(.invalidParameter, field: "min_position")
         }
         guard wanted.realm == realm else { throw Problem(.positionLost, field: "min_position") }
         let reached = try await reading { () throws(LogFailure) in
-            try await reach(wanted.position, wanted.epoch)
+            try await context.queries.reaches(
+                list, wanted.position, epoch: wanted.epoch, of: realm)
         }
         switch reached {
         case .yes: return

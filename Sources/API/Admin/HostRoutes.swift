@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 public import Values
 
 /// Which host names lead to a realm.

@@ -4,6 +4,7 @@ internal import Identity
 internal import JSON
 internal import Mail
 internal import OneTimeCodes
+internal import ReadModels
 internal import Values
 
 /// Invites, where a realm or an app takes no sign-up without an invite.

@@ -19,7 +19,7 @@ enum LogRoutes {
     ) { call throws(Problem) in
         let realm = try call.realm
         let note = try await reading { () throws(LogFailure) in
-            try await call.context.queries.checkpoint(of: realm)
+            try await call.context.proofs.checkpoint(of: realm)
         }
         guard let note else {
             try await call.knownLog()
@@ -46,7 +46,7 @@ enum LogRoutes {
         let realm = try call.realm
         let position = try call.requiredInteger("position")
         let proof = try await reading { () throws(LogFailure) in
-            try await call.context.queries.inclusionProof(of: position, in: realm)
+            try await call.context.proofs.inclusionProof(of: position, in: realm)
         }
         guard let proof else {
             try await call.knownLog()
@@ -110,7 +110,7 @@ enum LogRoutes {
         let index = try call.requiredInteger("index")
         let width = call.integer("width").map { Int($0) } ?? 256
         let hashes = try await reading { () throws(LogFailure) in
-            try await call.context.queries.tile(
+            try await call.context.proofs.tile(
                 level: level, index: index, width: width, of: realm)
         }
         guard let hashes else {

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Who signed in or tried to, and how it went.
@@ -121,7 +122,8 @@ extension Call<AdminContext> {
         var places: [Int64: JSONObject] = [:]
         for login in logins {
             let found = try await reading { () throws(LogFailure) in
-                try await context.queries.events(of: realm, from: login.position, limit: 1)
+                try await context.commands.events.events(
+                    from: login.position, limit: 1, in: realm)
             }
             guard let event = found.first, event.position == login.position,
                 case .opened(let personal) = event.personal

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The mails of a realm that did not get out yet.
@@ -82,7 +83,7 @@ enum MailRoutes {
         "reason": "refused", "code": 550,
     ]
 
-    private static func json(_ mail: MailView) -> JSON {
+    private static func json(_ mail: DeliveryView) -> JSON {
         var members: JSONObject = [
             "id": .string(mail.id.description), "kind": .string(mail.kind),
             "position": .integer(mail.position), "state": mail.hasFailed ? "failed" : "due",
@@ -92,15 +93,5 @@ enum MailRoutes {
         members["reason"] = mail.reason.map { .string($0.rawValue) }
         if let code = mail.code, code > 0 { members["code"] = .integer(Int64(code)) }
         return .object(members)
-    }
-}
-
-extension Call<AdminContext> {
-    /// Waits for what `min_position` asks, if it is given.
-    func wait(for list: FollowingList) async throws(Problem) {
-        let realm = try realm
-        try await wait(in: realm) { position, epoch throws(LogFailure) in
-            try await context.queries.reaches(list, position, epoch: epoch, of: realm)
-        }
     }
 }

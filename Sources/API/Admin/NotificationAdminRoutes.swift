@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The notifications of a realm that did not get out yet.
@@ -76,9 +77,9 @@ enum NotificationAdminRoutes {
         "state": "failed", "attempts": 2, "due_at": "2026-11-21T01:23:45.123456Z", "code": 503,
     ]
 
-    private static func json(_ notification: NotificationView) -> JSON {
+    private static func json(_ notification: DeliveryView) -> JSON {
         var members: JSONObject = [
-            "id": .string(notification.id.description), "category": .string(notification.category),
+            "id": .string(notification.id.description), "category": .string(notification.kind),
             "position": .integer(notification.position),
             "state": notification.hasFailed ? "failed" : "due",
             "attempts": .integer(Int64(notification.attempts)),

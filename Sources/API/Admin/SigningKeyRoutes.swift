@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The keys that a realm signs tokens with.

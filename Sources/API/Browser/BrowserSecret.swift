@@ -2,6 +2,7 @@ internal import Cryptography
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import ReadModels
 internal import Values
 
 /// What the cookie of a signed-in browser holds: the name of its session, and a secret of which only a

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 
 /// Scripts of the owner's web apps that sign browsers out at the realm's own host (CORS with credentials,
 /// Fetch Standard section 3.2.5).

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// How a realm's owner goes to the services from which konnectors fetch, and comes back to the app

@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// What an installation asks a realm's owner for on a page.

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The token that an installation shows at the routes of its profile.

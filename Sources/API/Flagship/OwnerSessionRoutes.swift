@@ -4,6 +4,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The browsers that an owner is signed in with.

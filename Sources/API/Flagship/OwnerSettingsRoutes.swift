@@ -2,6 +2,7 @@ internal import Cryptography
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// How an owner manages their passphrase, with the app.

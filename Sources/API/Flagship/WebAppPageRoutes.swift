@@ -2,6 +2,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The way into a web app, for a browser whose person is signed in or has a session code.

@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 internal import OneTimeCodes
+internal import ReadModels
 internal import Values
 
 /// Where a service invites people to its own app, by a token that it has for itself.

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// What people do with their own account, from an app that they are signed in to.

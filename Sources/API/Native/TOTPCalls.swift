@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 internal import OneTimeCodes
+internal import ReadModels
 internal import Values
 
 /// What the routes of the second factor have in common.

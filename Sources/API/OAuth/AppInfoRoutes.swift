@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 
 /// What an app must know before it starts a sign-in.
 enum AppInfoRoutes {

@@ -1,6 +1,7 @@
 public import EventSourcing
 internal import Identity
 internal import JOSE
+internal import ReadModels
 internal import Values
 
 /// Why one client hears of a token that it is active, or that it isn't. For who runs the server: a client is told

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Where clients get tokens, and where they ask about them and give them back.

@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The signed-in user's claims, for clients that have a token of theirs (OpenID Connect Core

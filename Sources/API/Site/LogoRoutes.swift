@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTML
 internal import HTTP
 internal import Identity
+internal import ReadModels
 
 /// The logo of the application whose request is in progress.
 enum LogoRoutes {

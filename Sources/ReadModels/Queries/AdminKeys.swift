@@ -1,41 +1,31 @@
-import EventSourcing
+public import EventSourcing
 public import Identity
-public import Postgres
+internal import Postgres
 public import Values
 
-/// The keys of the admin API, as fresh as the log of the system realm.
-public struct AdminKeys: Sendable {
-    public struct Entry: Sendable, Equatable {
-        public let id: UUID
-        public let name: String
-        public let digest: SecretDigest
-        public let scope: AdminScope
-        public let createdAt: Timestamp
-        /// Nil while it opens anything.
-        public let revokedAt: Timestamp?
+/// A key of the admin API, without its secret.
+public struct AdminKeyView: Sendable, Equatable {
+    public var id: UUID
+    public var name: String
+    /// SHA-256 of the secret: see `BearerKey`.
+    public var digest: [UInt8]
+    public var scope: AdminScope
+    public var createdAt: Timestamp
+    /// Nil while it opens anything.
+    public var revokedAt: Timestamp?
+
+    public init(
+        id: UUID, name: String, digest: [UInt8], scope: AdminScope, createdAt: Timestamp,
+        revokedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.digest = digest
+        self.scope = scope
+        self.createdAt = createdAt
+        self.revokedAt = revokedAt
     }
 
-    private let database: Database
-
-    public init(_ database: Database) {
-        self.database = database
-    }
-
-    public func find(_ id: UUID) async throws(ReadFailure) -> Entry? {
-        try await CurrentRows.read(
-            finding, Parameters(in: .system, id), from: database, Entry.init
-        ).first
-    }
-
-    /// In the order of their ids, from behind `after` on.
-    public func page(after: UUID? = nil, limit: Int) async throws(ReadFailure) -> [Entry] {
-        try await CurrentRows.read(
-            listing, Parameters(in: .system, after: after, limit: limit), from: database, Entry.init
-        )
-    }
-}
-
-extension AdminKeys.Entry {
     fileprivate init?(_ rows: Rows, _ row: Int) {
         guard let bytes = Base64URL.decode(rows.text(row, 3)), let digest = SecretDigest(bytes)
         else { return nil }
@@ -50,28 +40,25 @@ extension AdminKeys.Entry {
             scope = .only(realms)
         }
         self.init(
-            id: rows.identifier(row, 1), name: rows.text(row, 2), digest: digest, scope: scope,
-            createdAt: rows.instant(row, 5),
-            revokedAt: rows.isNull(row, 6) ? nil : rows.instant(row, 6))
+            id: rows.identifier(row, 1), name: rows.text(row, 2), digest: digest.bytes,
+            scope: scope, createdAt: rows.instant(row, 5),
+            revokedAt: rows.optionalInstant(row, 6))
     }
 }
 
-private let columns = "k.key, k.name, k.digest, k.realms, k.created_at, k.revoked_at"
+/// As fresh as the log of the system realm.
+extension ReadModelQueries {
+    public func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {
+        try await row(byID, Parameters(in: .system, id))
+    }
 
-private let finding = Statement(
-    "admin_key_by_id",
-    """
-    select p.current, \(columns)
-    from urd.admin_keys_position p left join urd.admin_keys k on k.realm = $1 and k.key = $2
-    where p.realm = $1
-    """)
-private let listing = Statement(
-    "admin_key_page",
-    """
-    select p.current, \(columns)
-    from urd.admin_keys_position p
-    left join lateral (
-        select * from urd.admin_keys k where k.realm = $1 and k.key > $2 order by k.key limit $3
-    ) k on true
-    where p.realm = $1 order by k.key
-    """)
+    public func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> [AdminKeyView] {
+        try await rows(page, Parameters(in: .system, after: after, limit: limit))
+    }
+}
+
+private let columns = Columns(
+    of: "admin_keys", key: "key", "m.name, m.digest, m.realms, m.created_at, m.revoked_at",
+    AdminKeyView.init)
+private let byID = columns.find("admin_key_by_id", where: "m.key = $2")
+private let page = columns.page("admin_key_page")

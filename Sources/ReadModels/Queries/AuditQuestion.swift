@@ -14,7 +14,7 @@ struct AuditQuestion {
     private var count = 4
 
     init(
-        _ realm: RealmID, _ selection: AuditTrail.Selection, after position: Int64?,
+        _ realm: RealmID, _ selection: AuditSelection, after position: Int64?,
         limit: Int, over connection: Connection
     ) throws(Postgres.Failure) {
         parameters = Parameters(realm: realm.name)
@@ -55,7 +55,7 @@ struct AuditQuestion {
     }
 
     /// What has an index of its own, in whose order the answer stands.
-    private mutating func choose(_ selection: AuditTrail.Selection) {
+    private mutating func choose(_ selection: AuditSelection) {
         if let stream = selection.stream {
             parameters.add(stream)
             condition("stream", "e.realm = $1 and e.stream = $# and e.position >= $2")
@@ -88,8 +88,7 @@ struct AuditQuestion {
         return Statement(
             name + (isNewestFirst ? "_newest" : ""),
             """
-            select a.position, a.at, a.type, a.stream, a.subject, a.actor, a.client, a.correlation,
-                a.fields
+            select a.position, a.at, a.type, a.stream, a.actor, a.client, a.correlation, a.fields
             from \(source)
             where a.realm = $1 and a.position >= $2 and a.position < $3\(also)
             order by \(order)\(isNewestFirst ? " desc" : "") limit $4

@@ -1,85 +1,103 @@
 public import EventSourcing
+internal import Identity
 public import JSON
-public import Postgres
+internal import Postgres
 public import Values
 
-/// What happened in a realm, by whom and when. Follows the log at a small distance.
-public struct AuditTrail: Sendable {
-    public struct Entry: Sendable, Equatable {
-        public let position: Int64
-        public let at: Timestamp
-        /// The event's wire name.
-        public let type: String
-        public let stream: UUID
-        /// Whose personal fields it holds, if it does.
-        public let subject: UUID?
-        public let actor: String
-        public let client: String?
-        public let correlation: String?
-        /// The event's open fields.
-        public let fields: JSONObject
+/// What happened in a realm, by whom and when.
+public struct AuditEntry: Sendable, Equatable {
+    public var position: Int64
+    public var at: Timestamp
+    /// The event's wire name, such as `client.registered`.
+    public var type: String
+    public var stream: UUID
+    public var actor: String
+    public var client: String?
+    public var correlation: String?
+    /// The event's open fields.
+    public var fields: JSONObject
+
+    public init(
+        position: Int64, at: Timestamp, type: String, stream: UUID, actor: String,
+        client: String? = nil, correlation: String? = nil, fields: JSONObject
+    ) {
+        self.position = position
+        self.at = at
+        self.type = type
+        self.stream = stream
+        self.actor = actor
+        self.client = client
+        self.correlation = correlation
+        self.fields = fields
     }
 
-    /// What of it to list. Of several conditions all hold.
-    public struct Selection: Sendable {
-        public var actor: String?
-        public var stream: UUID?
-        /// Who signed in with a client, or could not: whoever did it then was nobody yet.
-        public var signInsOf: String?
-        /// A wire name, or what many begin with up to a dot.
-        public var type: String?
-        /// From this moment on.
-        public var since: Timestamp?
-        /// Before this moment.
-        public var until: Timestamp?
-        public var isNewestFirst = false
-
-        public init(actor: String? = nil, stream: UUID? = nil, signInsOf: String? = nil) {
-            self.actor = actor
-            self.stream = stream
-            self.signInsOf = signInsOf
-        }
-    }
-
-    private let database: Database
-
-    public init(_ database: Database) {
-        self.database = database
-    }
-
-    /// From behind a position on, in the order of the selection.
-    public func page(
-        of realm: RealmID, _ selection: Selection = Selection(), after position: Int64? = nil,
-        limit: Int
-    ) async throws(ReadFailure) -> [Entry] {
-        try await database.read { connection throws(Postgres.Failure) in
-            let question = try AuditQuestion(
-                realm, selection, after: position, limit: limit, over: connection)
-            let rows = try connection.execute(question.statement, question.parameters)
-            return .success((0..<rows.count).map { Entry(rows, $0) })
-        }
-    }
-
-    /// How far it is. Nil where nothing ever happened in the realm.
-    public func position(of realm: RealmID) async throws(ReadFailure) -> FollowedPosition? {
-        try await FollowedPosition.read("audit_trail", realm, database)
-    }
-
-    /// Waits until it holds everything up to a position of an epoch, at most so long.
-    public func reaches(
-        _ position: Int64, epoch: Int, of realm: RealmID, within limit: Duration
-    ) async throws(ReadFailure) -> FollowedPosition.Reached {
-        try await FollowedPosition.wait("audit_trail", position, epoch, realm, limit, database)
-    }
-}
-
-extension AuditTrail.Entry {
     fileprivate init(_ rows: Rows, _ row: Int) {
         self.init(
             position: rows.int64(row, 0), at: rows.instant(row, 1), type: rows.text(row, 2),
-            stream: rows.identifier(row, 3),
-            subject: rows.isNull(row, 4) ? nil : rows.identifier(row, 4), actor: rows.text(row, 5),
-            client: rows.optionalText(row, 6), correlation: rows.optionalText(row, 7),
-            fields: rows.object(row, 8) ?? [:])
+            stream: rows.identifier(row, 3), actor: rows.text(row, 4),
+            client: rows.optionalText(row, 5), correlation: rows.optionalText(row, 6),
+            fields: rows.object(row, 7) ?? [:])
+    }
+}
+
+/// Which entries of the audit trail to list. Of several conditions all hold.
+public struct AuditSelection: Sendable, Equatable {
+    public var actor: String?
+    public var stream: UUID?
+    /// Who signed in with a client, or could not: whoever did it then was nobody yet.
+    public var signInsOf: String?
+    /// A wire name, or what many begin with up to a dot.
+    public var type: String?
+    /// From this moment on.
+    public var since: Timestamp?
+    /// Before this moment.
+    public var until: Timestamp?
+    public var isNewestFirst = false
+
+    public init(actor: String? = nil, stream: UUID? = nil, signInsOf: String? = nil) {
+        self.actor = actor
+        self.stream = stream
+        self.signInsOf = signInsOf
+    }
+}
+
+/// It follows the log at a small distance.
+extension ReadModelQueries {
+    /// From behind a position on, in the order of the selection.
+    public func auditTrail(
+        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
+    ) async throws(LogFailure) -> [AuditEntry] {
+        try await reading { () throws(ReadFailure) in
+            try await database.read { connection throws(Postgres.Failure) in
+                let question = try AuditQuestion(
+                    realm, selection, after: position, limit: limit, over: connection)
+                let rows = try connection.execute(question.statement, question.parameters)
+                return .success((0..<rows.count).map { AuditEntry(rows, $0) })
+            }
+        }
+    }
+
+    /// What happened to an installation, by which evidence, and what it did; oldest first, from behind a
+    /// position on.
+    public func history(
+        of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
+        after position: Int64, limit: Int
+    ) async throws(LogFailure) -> [AuditEntry] {
+        let clientID = RegisterInstallation.clientID(of: installation)
+        var selections = [
+            AuditSelection(stream: installation),
+            AuditSelection(stream: AppKey.stream(of: installation)),
+            AuditSelection(actor: "client:\(clientID)"), AuditSelection(signInsOf: clientID),
+        ]
+        if let attestation { selections.append(AuditSelection(stream: attestation)) }
+        var found: [Int64: AuditEntry] = [:]
+        for selection in selections {
+            for entry in try await auditTrail(
+                of: realm, selection, after: position, limit: limit)
+            {
+                found[entry.position] = entry
+            }
+        }
+        return Array(found.values.sorted { $0.position < $1.position }.prefix(limit))
     }
 }

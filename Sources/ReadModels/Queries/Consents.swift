@@ -1,44 +1,22 @@
 public import EventSourcing
 public import Identity
 internal import JSON
-public import Postgres
+internal import Postgres
 public import Values
 
-/// What people let clients know and do, as fresh as the log.
-public struct Consents: Sendable {
-    public struct Entry: Sendable, Equatable {
-        public let id: UUID
-        public let given: GivenConsent
+/// What a person lets a client know and do.
+public struct ConsentView: Sendable, Equatable {
+    public var id: UUID
+    public var given: GivenConsent
+
+    public init(id: UUID, given: GivenConsent) {
+        self.id = id
+        self.given = given
     }
 
-    private let database: Database
-
-    public init(_ database: Database) {
-        self.database = database
-    }
-
-    public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        try await CurrentRows.read(
-            finding, Parameters(in: realm, id), from: database, Entry.init
-        ).first
-    }
-
-    /// All of an account.
-    public func all(
-        of account: UUID, in realm: RealmID
-    ) async throws(ReadFailure) -> [Entry] {
-        try await CurrentRows.read(
-            listing, Parameters(in: realm, account), from: database, Entry.init
-        )
-    }
-}
-
-extension Consents.Entry {
     fileprivate init?(_ rows: Rows, _ row: Int) {
-        func list(_ column: Int) -> JSON? { try? JSON.parse(rows.bytes(row, column)) }
-        guard let scope = list(5)?.array?.compactMap(\.string),
-            let resources = list(7)?.array?.compactMap(\.string),
-            let places = list(8).flatMap(PlacedAgreement.list)
+        guard let scope = rows.list(row, 5), let resources = rows.list(row, 7),
+            let places = (try? JSON.parse(rows.bytes(row, 8))).flatMap(PlacedAgreement.list)
         else { return nil }
         self.init(
             id: rows.identifier(row, 1),
@@ -50,24 +28,23 @@ extension Consents.Entry {
     }
 }
 
-private let columns = """
-    c.consent, c.account, c.client, c.client_id, c.scope::text, c.given_at, c.resources::text,
-    c.places::text
-    """
+extension ReadModelQueries {
+    /// By the stream of the two. Withdrawn ones are not found.
+    public func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
+        try await row(byID, Parameters(in: realm, id))
+    }
 
-private let finding = Statement(
-    "consent_by_id",
+    public func consents(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ConsentView] {
+        try await rows(ofAccount, Parameters(in: realm, account))
+    }
+}
+
+private let columns = Columns(
+    of: "consents", key: "consent",
     """
-    select p.current, \(columns)
-    from urd.consents_position p
-    left join urd.consents c on c.realm = $1 and c.consent = $2
-    where p.realm = $1
-    """)
-private let listing = Statement(
-    "consents_of_account",
-    """
-    select p.current, \(columns)
-    from urd.consents_position p
-    left join urd.consents c on c.realm = $1 and c.account = $2
-    where p.realm = $1 order by c.consent
-    """)
+    m.account, m.client, m.client_id, m.scope::text, m.given_at, m.resources::text, m.places::text
+    """, ConsentView.init(_:_:))
+private let byID = columns.find("consent_by_id", where: "m.consent = $2")
+private let ofAccount = columns.all("consents_of_account", where: "m.account = $2")

@@ -1,5 +1,31 @@
-import EventSourcing
-import Postgres
+public import EventSourcing
+internal import Postgres
+
+/// The read models that follow the log at a small distance, and can be waited for.
+public enum FollowingList: String, Sendable {
+    case auditTrail = "audit_trail"
+    case loginHistory = "login_history"
+    case mails
+    case notifications
+}
+
+extension ReadModelQueries {
+    /// Waits, for a bounded time, until a list holds everything up to a position of an epoch.
+    public func reaches(
+        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
+    ) async throws(LogFailure) -> FollowedPosition.Reached {
+        try await reaches(list, position, epoch: epoch, of: realm, within: .seconds(3))
+    }
+
+    func reaches(
+        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID,
+        within limit: Duration
+    ) async throws(LogFailure) -> FollowedPosition.Reached {
+        try await reading { () throws(ReadFailure) in
+            try await FollowedPosition.wait(list, position, epoch, realm, limit, database)
+        }
+    }
+}
 
 /// How far a following read model is in a realm.
 public struct FollowedPosition: Sendable, Equatable {
@@ -10,20 +36,20 @@ public struct FollowedPosition: Sendable, Equatable {
         case never
     }
 
-    public let epoch: Int
-    public let position: Int64
-    public let head: Int64
+    let epoch: Int
+    let position: Int64
+    let head: Int64
     /// It stopped, and stays where it is until it is mended.
-    public let isHalted: Bool
+    let isHalted: Bool
 
     static func read(
-        _ projection: StaticString, _ realm: RealmID, _ database: Database
+        _ list: FollowingList, _ realm: RealmID, _ database: Database
     ) async throws(ReadFailure) -> FollowedPosition? {
         let statement = Statement(
-            "position_\(projection)",
+            "position_\(list.rawValue)",
             """
             select p.epoch, p.position, p.head, p.halted_at is not null
-            from urd.\(projection)_position p where p.realm = $1
+            from urd.\(list.rawValue)_position p where p.realm = $1
             """)
         return try await database.read { connection throws(Postgres.Failure) in
             let rows = try connection.execute(statement, Parameters(realm: realm.name))
@@ -37,14 +63,14 @@ public struct FollowedPosition: Sendable, Equatable {
 
     /// Takes no lock and blocks no thread: it looks again and again, a little less often each time.
     static func wait(
-        _ projection: StaticString, _ position: Int64, _ epoch: Int, _ realm: RealmID,
+        _ list: FollowingList, _ position: Int64, _ epoch: Int, _ realm: RealmID,
         _ limit: Duration, _ database: Database
     ) async throws(ReadFailure) -> Reached {
         let clock = ContinuousClock()
         let deadline = clock.now + limit
         var pause = Duration.milliseconds(2)
         while true {
-            guard let now = try await read(projection, realm, database) else { return .never }
+            guard let now = try await read(list, realm, database) else { return .never }
             if now.epoch != epoch { return .never }
             if now.position >= position { return .yes }
             guard clock.now < deadline, !now.isHalted else { return .notYet }

@@ -1,68 +1,45 @@
 public import EventSourcing
-public import Postgres
+internal import Postgres
 public import Values
 
-/// The directory of hosts, as fresh as the log of the system realm.
-public struct Hosts: Sendable {
-    public struct Entry: Sendable, Equatable {
-        /// The host's stream.
-        public let id: UUID
-        public let host: String
-        /// The realm that it leads to.
-        public let realm: RealmID
-        public let assignedAt: Timestamp
+/// A host and the realm that it leads to.
+public struct HostView: Sendable, Equatable {
+    public var host: String
+    public var realm: RealmID
+    public var assignedAt: Timestamp
+
+    public init(host: String, realm: RealmID, assignedAt: Timestamp) {
+        self.host = host
+        self.realm = realm
+        self.assignedAt = assignedAt
     }
 
-    private let database: Database
+    fileprivate init?(_ rows: Rows, _ row: Int) {
+        guard let realm = RealmID(rows.text(row, 2)) else { return nil }
+        self.init(host: rows.text(row, 1), realm: realm, assignedAt: rows.instant(row, 3))
+    }
+}
 
-    public init(_ database: Database) {
-        self.database = database
+/// As fresh as the log of the system realm.
+extension ReadModelQueries {
+    /// The realm that a host leads to, by the name that it was assigned under.
+    public func realm(ofHost host: String) async throws(LogFailure) -> RealmID? {
+        try await row(byName, Parameters(in: .system, host))?.realm
     }
 
-    public func find(_ host: String) async throws(ReadFailure) -> Entry? {
-        try await CurrentRows.read(
-            finding, Parameters(in: .system, host), from: database, Entry.init
-        ).first
-    }
-
-    /// The hosts that lead to a realm, in the order of their names, from behind `after` on.
-    public func page(
-        of realm: RealmID, after: String? = nil, limit: Int
-    ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: RealmID.system.name)
-        parameters.add(realm.name)
+    /// In the order of their names.
+    public func hosts(
+        of realm: RealmID, after: String?, limit: Int
+    ) async throws(LogFailure) -> [HostView] {
+        var parameters = Parameters(in: .system, realm.name)
         parameters.add(after ?? "")
         parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        return try await rows(page, parameters)
     }
 }
 
-extension Hosts.Entry {
-    fileprivate init?(_ rows: Rows, _ row: Int) {
-        guard let realm = RealmID(rows.text(row, 3)) else { return nil }
-        self.init(
-            id: rows.identifier(row, 1), host: rows.text(row, 2), realm: realm,
-            assignedAt: rows.instant(row, 4))
-    }
-}
-
-private let columns = "h.stream, h.host, h.leads_to, h.assigned_at"
-
-private let finding = Statement(
-    "host_by_name",
-    """
-    select p.current, \(columns)
-    from urd.hosts_position p left join urd.hosts h on h.realm = $1 and h.host = $2
-    where p.realm = $1
-    """)
-private let listing = Statement(
-    "host_page",
-    """
-    select p.current, \(columns)
-    from urd.hosts_position p
-    left join lateral (
-        select * from urd.hosts h where h.realm = $1 and h.leads_to = $2 and h.host > $3
-        order by h.host limit $4
-    ) h on true
-    where p.realm = $1 order by h.host
-    """)
+private let columns = Columns(
+    of: "hosts", key: "host", "m.leads_to, m.assigned_at", HostView.init(_:_:))
+private let byName = columns.find("host_by_name", where: "m.host = $2")
+private let page = columns.page(
+    "host_page", where: "m.leads_to = $2 and m.host > $3", limit: "$4")

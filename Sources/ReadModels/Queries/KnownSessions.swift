@@ -16,7 +16,7 @@ final class KnownSessions: Sendable {
         var epoch: Int32 = -1
         var position: Int64 = 0
         var configuration: Int64 = -1
-        var entries: [UUID: Sessions.Entry] = [:]
+        var entries: [UUID: SessionView] = [:]
         var ofAccount: [UUID: Set<UUID>] = [:]
     }
 
@@ -32,7 +32,7 @@ final class KnownSessions: Sendable {
     /// For one caller at a time in each realm.
     func find(
         _ ids: [UUID], in realm: RealmID, over connection: Connection
-    ) -> Result<[UUID: Result<Sessions.Entry, ReadFailure>], ReadFailure> {
+    ) -> Result<[UUID: Result<SessionView, ReadFailure>], ReadFailure> {
         var kept = realms.withLock { $0.removeValue(forKey: realm) } ?? Kept()
         guard let moved = LogMoves(of: realm, after: kept.position, over: connection) else {
             return .failure(.unavailable)
@@ -40,7 +40,7 @@ final class KnownSessions: Sendable {
         hub.publishConfiguration(
             Head(epoch: Int(moved.epoch), position: moved.configuration), of: realm)
         kept.follow(moved)
-        var found: [UUID: Result<Sessions.Entry, ReadFailure>] = [:]
+        var found: [UUID: Result<SessionView, ReadFailure>] = [:]
         var missing: [UUID] = []
         for id in ids {
             if let entry = kept.entries[id] {
@@ -52,7 +52,10 @@ final class KnownSessions: Sendable {
         if !missing.isEmpty {
             // Later than the question before: what happened in between is dropped next time, once too
             // often.
-            switch Sessions.read(missing, in: realm, over: connection) {
+            switch SessionView.byID.rows(
+                Parameters(in: realm, any: missing), over: connection,
+                key: { $0.identifier($1, 1) })
+            {
             case .failure(let failure): return .failure(failure)
             case .success(let read):
                 for (id, entry) in read {
@@ -93,7 +96,7 @@ extension KnownSessions.Kept {
         for session in ofAccount.removeValue(forKey: stream) ?? [] { entries[session] = nil }
     }
 
-    fileprivate mutating func keep(_ entry: Sessions.Entry, atMost capacity: Int) {
+    fileprivate mutating func keep(_ entry: SessionView, atMost capacity: Int) {
         // Who is asked for is soon there again.
         if entries.count >= capacity { forgetAll() }
         entries[entry.id] = entry

@@ -1,96 +1,113 @@
 public import EventSourcing
-public import Postgres
+internal import Postgres
 public import Values
 
-/// Who signed in or tried to, and how it went. Follows the log at a small distance.
-public struct LoginHistory: Sendable {
-    public struct Entry: Sendable, Equatable {
-        public let position: Int64
-        public let at: Timestamp
-        public let account: UUID?
-        public let app: UUID?
-        /// The name that the client goes by in OAuth. Nil: it was on a page.
-        public let clientID: String?
-        public let method: String?
-        public let isRefused: Bool
-        public let reason: String?
-        public let session: UUID?
-        public let source: String?
-        public let device: String?
-        public let endedAt: Timestamp?
-        public let endReason: String?
+/// One sign-in attempt.
+public struct LoginView: Sendable, Equatable {
+    public var position: Int64
+    public var at: Timestamp
+    public var account: UUID?
+    public var app: UUID?
+    /// The name that the client goes by in OAuth. Nil: it was on a page.
+    public var clientID: String?
+    public var method: String?
+    public var isRefused: Bool
+    public var reason: String?
+    public var session: UUID?
+    /// Where from, as a pseudonym, and on what kind of device.
+    public var source: String?
+    public var device: String?
+    public var endedAt: Timestamp?
+    public var endReason: String?
+
+    public init(
+        position: Int64, at: Timestamp, account: UUID?, app: UUID?, clientID: String?,
+        method: String?, isRefused: Bool, reason: String?, session: UUID?, source: String?,
+        device: String?, endedAt: Timestamp? = nil, endReason: String? = nil
+    ) {
+        self.position = position
+        self.at = at
+        self.account = account
+        self.app = app
+        self.clientID = clientID
+        self.method = method
+        self.isRefused = isRefused
+        self.reason = reason
+        self.session = session
+        self.source = source
+        self.device = device
+        self.endedAt = endedAt
+        self.endReason = endReason
     }
 
-    /// What of it to list.
-    public struct Selection: Sendable {
-        public var account: UUID?
-        public var clientID: String?
-        public var isRefused: Bool?
-        /// From this moment on.
-        public var since: Timestamp?
-        /// Before this moment.
-        public var until: Timestamp?
-
-        public init(
-            account: UUID? = nil, clientID: String? = nil, isRefused: Bool? = nil,
-            since: Timestamp? = nil, until: Timestamp? = nil
-        ) {
-            self.account = account
-            self.clientID = clientID
-            self.isRefused = isRefused
-            self.since = since
-            self.until = until
-        }
+    fileprivate init(_ rows: Rows, _ row: Int) {
+        self.init(
+            position: rows.int64(row, 0), at: rows.instant(row, 1),
+            account: rows.optionalIdentifier(row, 2), app: rows.optionalIdentifier(row, 3),
+            clientID: rows.optionalText(row, 4), method: rows.optionalText(row, 5),
+            isRefused: rows.bool(row, 6), reason: rows.optionalText(row, 7),
+            session: rows.optionalIdentifier(row, 8), source: rows.optionalText(row, 9),
+            device: rows.optionalText(row, 10), endedAt: rows.optionalInstant(row, 11),
+            endReason: rows.optionalText(row, 12))
     }
+}
 
-    /// A place in the list: entries have the order of their time, and of their position where that is
-    /// the same.
-    public struct Place: Sendable, Equatable {
-        public let at: Timestamp
-        public let position: Int64
+/// What of the login history is asked for.
+public struct LoginSelection: Sendable, Equatable {
+    public var account: UUID?
+    public var clientID: String?
+    public var isRefused: Bool?
+    /// From this moment on.
+    public var since: Timestamp?
+    /// Before this moment.
+    public var until: Timestamp?
 
-        public init(at: Timestamp, position: Int64) {
-            self.at = at
-            self.position = position
-        }
+    public init(
+        account: UUID? = nil, clientID: String? = nil, isRefused: Bool? = nil,
+        since: Timestamp? = nil, until: Timestamp? = nil
+    ) {
+        self.account = account
+        self.clientID = clientID
+        self.isRefused = isRefused
+        self.since = since
+        self.until = until
     }
+}
 
-    private let database: Database
+/// A place in the login history: attempts have the order of their time, and of their position where
+/// that is the same.
+public struct LoginPlace: Sendable, Equatable {
+    public var at: Timestamp
+    public var position: Int64
 
-    public init(_ database: Database) {
-        self.database = database
+    public init(at: Timestamp, position: Int64) {
+        self.at = at
+        self.position = position
     }
+}
 
-    /// Newest first, from behind a place on.
-    public func page(
-        of realm: RealmID, _ selection: Selection = Selection(), after place: Place? = nil,
-        limit: Int
-    ) async throws(ReadFailure) -> [Entry] {
-        let (statement, parameters) = Self.question(realm, selection, place, limit)
-        return try await database.read { connection throws(Postgres.Failure) in
-            let rows = try connection.execute(statement, parameters)
-            return .success((0..<rows.count).map { Entry(rows, $0) })
-        }
+extension ReadModelQueries {
+    /// Newest first, from behind a place on. It follows the log at a small distance.
+    public func loginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> [LoginView] {
+        let (statement, parameters) = LoginHistoryQuestion.make(realm, selection, place, limit)
+        return try await rows(statement, parameters, LoginView.init(_:_:))
     }
+}
 
-    /// Waits until it holds everything up to a position of an epoch, at most so long.
-    public func reaches(
-        _ position: Int64, epoch: Int, of realm: RealmID, within limit: Duration
-    ) async throws(ReadFailure) -> FollowedPosition.Reached {
-        try await FollowedPosition.wait("login_history", position, epoch, realm, limit, database)
-    }
-
+private enum LoginHistoryQuestion {
     /// Each kind of question is a statement of its own, so that each has an index in whose order the
     /// answer stands: no question reads more than it tells.
-    static func question(
-        _ realm: RealmID, _ selection: Selection, _ place: Place?, _ limit: Int
+    static func make(
+        _ realm: RealmID, _ selection: LoginSelection, _ place: LoginPlace?, _ limit: Int
     ) -> (Statement, Parameters) {
         var parameters = Parameters(realm: realm.name)
         // Where it begins and where it ends, in time.
-        var start = Place(at: latest, position: .max)
+        var start = LoginPlace(at: latest, position: .max)
         if let place, place.at < latest { start = place }
         if let until = selection.until, until <= start.at {
-            start = Place(at: until, position: 0)
+            start = LoginPlace(at: until, position: 0)
         }
         parameters.add(time: start.at.microseconds)
         parameters.add(start.position)
@@ -130,19 +147,4 @@ public struct LoginHistory: Sendable {
     // Years that PostgreSQL, RFC 3339 and this code all know.
     private static let earliest = Timestamp(seconds: -62_135_596_800)
     private static let latest = Timestamp(seconds: 253_402_300_799)
-}
-
-extension LoginHistory.Entry {
-    fileprivate init(_ rows: Rows, _ row: Int) {
-        func id(_ column: Int) -> UUID? {
-            rows.isNull(row, column) ? nil : rows.identifier(row, column)
-        }
-        self.init(
-            position: rows.int64(row, 0), at: rows.instant(row, 1), account: id(2), app: id(3),
-            clientID: rows.optionalText(row, 4), method: rows.optionalText(row, 5),
-            isRefused: rows.bool(row, 6), reason: rows.optionalText(row, 7), session: id(8),
-            source: rows.optionalText(row, 9), device: rows.optionalText(row, 10),
-            endedAt: rows.isNull(row, 11) ? nil : rows.instant(row, 11),
-            endReason: rows.optionalText(row, 12))
-    }
 }

@@ -1,79 +1,43 @@
 public import EventSourcing
 internal import JSON
-public import Postgres
+internal import Postgres
 public import Values
 
-/// The passkeys of a realm, as fresh as the log.
-public struct Passkeys: Sendable {
-    public struct Entry: Sendable, Equatable {
-        public let id: UUID
-        public let account: UUID
-        public let relyingParty: String
-        public let credential: [UInt8]
-        public let publicKey: [UInt8]
-        public let counter: Int64
-        public let isBackupEligible: Bool
-        public let transports: [String]
-        public let enrolledAt: Timestamp
-        public let usedAt: Timestamp?
-        /// The version of its stream that has its name.
-        public let named: Int?
+/// A passkey, as its use and its owner's list need it.
+public struct PasskeyView: Sendable, Equatable {
+    public var id: UUID
+    public var account: UUID
+    public var relyingParty: String
+    /// What the authenticator calls it.
+    public var credential: [UInt8]
+    public var publicKey: [UInt8]
+    public var counter: Int64
+    public var isBackupEligible: Bool
+    public var transports: [String]
+    public var enrolledAt: Timestamp
+    public var usedAt: Timestamp?
+    /// The version of its stream that has its name. Nil where it was given none.
+    public var named: Int?
+
+    public init(
+        id: UUID, account: UUID, relyingParty: String, credential: [UInt8], publicKey: [UInt8],
+        counter: Int64, isBackupEligible: Bool, transports: [String], enrolledAt: Timestamp,
+        usedAt: Timestamp? = nil, named: Int? = nil
+    ) {
+        self.id = id
+        self.account = account
+        self.relyingParty = relyingParty
+        self.credential = credential
+        self.publicKey = publicKey
+        self.counter = counter
+        self.isBackupEligible = isBackupEligible
+        self.transports = transports
+        self.enrolledAt = enrolledAt
+        self.usedAt = usedAt
+        self.named = named
     }
 
-    private let database: Database
-    private let byCredential: LookUp<String, Entry>
-
-    public init(_ database: Database) {
-        self.database = database
-        byCredential = LookUp(database) { connection, realm, credentials in
-            var parameters = Parameters(realm: realm.name)
-            var array = ArrayParameter(of: .text)
-            for credential in credentials { array.append(credential) }
-            parameters.add(array)
-            return CurrentRows.read(
-                finding, parameters, over: connection, key: { $0.text($1, 3) }, Entry.init)
-        }
-    }
-
-    /// By the id that the authenticator gave it.
-    public func find(
-        credential: [UInt8], in realm: RealmID
-    ) async throws(ReadFailure) -> Entry? {
-        try await byCredential.find(Base64URL.encode(credential), in: realm)
-    }
-
-    /// The public keys of a realm as they were stored, in the order of their passkeys. It follows the log
-    /// at a small distance: for who looks at all of them.
-    public func keys(
-        in realm: RealmID, after passkey: UUID?, limit: Int
-    ) async throws(ReadFailure) -> [(id: UUID, account: UUID, publicKey: [UInt8])] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(passkey ?? .zero)
-        parameters.add(Int64(limit))
-        return try await database.read { [parameters] connection throws(Postgres.Failure) in
-            let rows = try connection.execute(storedKeys, parameters)
-            return .success(
-                (0..<rows.count).map { row in
-                    (
-                        rows.identifier(row, 0), rows.identifier(row, 1),
-                        Base64URL.decode(rows.text(row, 2)) ?? []
-                    )
-                })
-        }
-    }
-
-    /// All of an account, newest first.
-    public func all(
-        of account: UUID, in realm: RealmID
-    ) async throws(ReadFailure) -> [Entry] {
-        try await CurrentRows.read(
-            listing, Parameters(in: realm, account), from: database, Entry.init
-        )
-    }
-}
-
-extension Passkeys.Entry {
-    fileprivate init?(_ rows: Rows, _ row: Int) {
+    private init?(_ rows: Rows, _ row: Int) {
         guard let enrolled = rows.object(row, 4),
             let relyingParty = enrolled["relying_party"]?.string,
             let credential = Base64URL.decode(rows.text(row, 3)),
@@ -85,36 +49,56 @@ extension Passkeys.Entry {
             relyingParty: relyingParty, credential: credential, publicKey: publicKey,
             counter: rows.int64(row, 5), isBackupEligible: isBackupEligible,
             transports: enrolled["transports"]?.array?.compactMap(\.string) ?? [],
-            enrolledAt: rows.instant(row, 6),
-            usedAt: rows.isNull(row, 7) ? nil : rows.instant(row, 7),
-            named: rows.isNull(row, 8) ? nil : Int(rows.int32(row, 8)))
+            enrolledAt: rows.instant(row, 6), usedAt: rows.optionalInstant(row, 7),
+            named: rows.optionalInteger(row, 8))
     }
 }
 
-private let columns = """
-    k.passkey, k.account, k.credential, k.enrolled::text, k.counter, k.enrolled_at, k.used_at,
-    k.named
-    """
+extension ReadModelQueries {
+    /// By the id that its authenticator gave it, in any account. Removed ones are not found.
+    public func passkey(
+        ofCredential credential: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> PasskeyView? {
+        try await reading { () throws(ReadFailure) in
+            try await passkeysByCredential.find(Base64URL.encode(credential), in: realm)
+        }
+    }
+
+    /// Newest first.
+    public func passkeys(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [PasskeyView] {
+        try await rows(PasskeyView.ofAccount, Parameters(in: realm, account))
+    }
+
+    /// The public keys of a realm as they were stored, in the order of their passkeys. It follows the log
+    /// at a small distance: for who looks at all of them.
+    public func storedPublicKeys(
+        in realm: RealmID, after passkey: UUID?, limit: Int
+    ) async throws(LogFailure) -> [(passkey: UUID, account: UUID, publicKey: [UInt8])] {
+        try await rows(storedKeys, Parameters(in: realm, after: passkey, limit: limit)) {
+            (
+                passkey: $0.identifier($1, 0), account: $0.identifier($1, 1),
+                publicKey: Base64URL.decode($0.text($1, 2)) ?? []
+            )
+        }
+    }
+}
+
+extension PasskeyView {
+    private static let columns = Columns(
+        of: "passkeys", key: "passkey",
+        "m.account, m.credential, m.enrolled::text, m.counter, m.enrolled_at, m.used_at, m.named",
+        Self.init(_:_:))
+    static let byCredential = columns.find(
+        "passkey_by_credential", where: "m.credential = any ($2)")
+    fileprivate static let ofAccount = columns.all(
+        "passkeys_of_account", where: "m.account = $2", descending: true)
+}
 
 private let storedKeys = Statement(
     "passkeys_public_keys",
     """
     select k.passkey, k.account, k.enrolled ->> 'public_key' from urd.passkeys k
     where k.realm = $1 and k.passkey > $2 order by k.passkey limit $3
-    """)
-private let finding = Statement(
-    "passkey_by_credential",
-    """
-    select p.current, \(columns)
-    from urd.passkeys_position p
-    left join urd.passkeys k on k.realm = $1 and k.credential = any ($2)
-    where p.realm = $1
-    """)
-private let listing = Statement(
-    "passkeys_of_account",
-    """
-    select p.current, \(columns)
-    from urd.passkeys_position p
-    left join urd.passkeys k on k.realm = $1 and k.account = $2
-    where p.realm = $1 order by k.passkey desc
     """)

@@ -15,10 +15,40 @@ extension Parameters {
         add(name)
     }
 
+    /// Rows of many ids at once.
+    init(in realm: RealmID, any ids: [UUID]) {
+        self.init(realm: realm.name)
+        var array = ArrayParameter(of: .uuid)
+        for id in ids { array.append(uuid: (id.high, id.low)) }
+        add(array)
+    }
+
+    init(in realm: RealmID, any names: [String]) {
+        self.init(realm: realm.name)
+        var array = ArrayParameter(of: .text)
+        for name in names { array.append(name) }
+        add(array)
+    }
+
     /// A page of what stands in the order of ids.
     init(in realm: RealmID, after: UUID?, limit: Int) {
         self.init(realm: realm.name)
         add(after ?? .zero)
+        add(Int64(limit))
+    }
+
+    /// A page of what an account has, newest first, at a time.
+    init(in realm: RealmID, of account: UUID, at now: Timestamp, after: UUID?, limit: Int) {
+        self.init(in: realm, account)
+        add(after ?? UUID(high: .max, low: .max))
+        add(Int64(limit))
+        add(now.seconds)
+    }
+
+    /// What is to be done by a time, in all realms.
+    init(until time: Timestamp, limit: Int) {
+        self.init()
+        add(time: time.microseconds)
         add(Int64(limit))
     }
 
@@ -38,8 +68,22 @@ extension Rows {
         return UUID(high: high, low: low)
     }
 
+    func optionalIdentifier(_ row: Int, _ column: Int) -> UUID? {
+        isNull(row, column) ? nil : identifier(row, column)
+    }
+
     func instant(_ row: Int, _ column: Int) -> Timestamp {
         Timestamp(microseconds: time(row, column))
+    }
+
+    func optionalInstant(_ row: Int, _ column: Int) -> Timestamp? {
+        isNull(row, column) ? nil : instant(row, column)
+    }
+
+    func integer(_ row: Int, _ column: Int) -> Int { Int(int32(row, column)) }
+
+    func optionalInteger(_ row: Int, _ column: Int) -> Int? {
+        isNull(row, column) ? nil : integer(row, column)
     }
 
     func optionalText(_ row: Int, _ column: Int) -> String? {
@@ -49,5 +93,18 @@ extension Rows {
     /// An object that a statement gives as text.
     func object(_ row: Int, _ column: Int) -> JSONObject? {
         (try? JSON.parse(bytes(row, column)))?.object
+    }
+
+    func list(_ row: Int, _ column: Int) -> [String]? {
+        (try? JSON.parse(bytes(row, column)))?.array?.compactMap(\.string)
+    }
+
+    /// What the log says of a thing, and the account that it is of, which has a column of its own.
+    func terms(_ row: Int, account: Int, _ column: Int) -> JSONObject? {
+        var fields = object(row, column)
+        if let account = optionalIdentifier(row, account) {
+            fields?["account"] = .string(account.description)
+        }
+        return fields
     }
 }

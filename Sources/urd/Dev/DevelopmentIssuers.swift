@@ -1,6 +1,7 @@
 import API
 import EventSourcing
 import Identity
+import ReadModels
 
 /// The issuers that a development server has, so that whoever calls it by an address without a realm hears where
 /// the realms are. In production that would tell one tenant's callers of the others.

@@ -7,6 +7,7 @@ import HTTPServer
 import Identity
 import JOSE
 import JSON
+import ReadModels
 import Synchronization
 import Systemd
 import Telemetry
@@ -273,7 +274,7 @@ extension AdminContext {
     ) {
         let start = ContinuousClock.now
         self.init(
-            commands: store.dispatcher, queries: queries,
+            commands: store.dispatcher, queries: queries, proofs: LogProofAnswers(store),
             now: store.clock.now, passed: { ContinuousClock.now - start },
             standing: { realm, subject throws(LogFailure) in
                 try await store.keyring.standing(of: subject, in: realm)

@@ -2,6 +2,7 @@ import HTTP
 import Identity
 import JOSE
 import JSON
+import ReadModels
 import Testing
 import Values
 

@@ -1,5 +1,6 @@
 import EventSourcing
 import Identity
+import ReadModels
 import Values
 
 @testable import API

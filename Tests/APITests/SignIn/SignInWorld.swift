@@ -4,6 +4,7 @@ import HTTP
 import Identity
 import JOSE
 import JSON
+import ReadModels
 import Synchronization
 import Telemetry
 import Testing

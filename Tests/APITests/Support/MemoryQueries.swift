@@ -2,10 +2,11 @@ import API
 import EventSourcing
 import Identity
 import JSON
+import ReadModels
 import Values
 
 /// The queries of the admin API, answered by folding the log each time.
-struct MemoryQueries: AdminQueries, Folding {
+struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
     let log: WatchedLog
 
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {
@@ -72,7 +73,7 @@ struct MemoryQueries: AdminQueries, Folding {
     func history(
         of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
         after position: Int64, limit: Int
-    ) async throws(LogFailure) -> [DeviceHistoryEntry] {
+    ) async throws(LogFailure) -> [AuditEntry] {
         let clientID = RegisterInstallation.clientID(of: installation)
         let actor = "client:\(clientID)"
         let streams = [installation, AppKey.stream(of: installation), attestation]
@@ -81,7 +82,7 @@ struct MemoryQueries: AdminQueries, Folding {
                 streams.contains($0.stream) || $0.actor == actor
                     || ($0.name.hasPrefix("session.") && $0.open["client_id"] == .string(clientID))
             }.prefix(limit).map {
-                DeviceHistoryEntry(
+                AuditEntry(
                     position: $0.position, at: $0.at, type: $0.name, stream: $0.stream,
                     actor: $0.actor, fields: $0.open)
             })
@@ -194,22 +195,9 @@ struct MemoryQueries: AdminQueries, Folding {
         return (isNewest ? found.reversed() : found).prefix(limit).map { event in
             AuditEntry(
                 position: event.position, at: event.at, type: event.name, stream: event.stream,
-                actor: event.actor, client: event.client, correlation: event.correlation)
+                actor: event.actor, client: event.client, correlation: event.correlation,
+                fields: event.open)
         }
-    }
-
-    func auditTrail(
-        of realm: RealmID, reaches position: Int64, epoch: Int
-    ) async throws(LogFailure) -> Reached {
-        let head = try await log.head(of: realm)
-        if head.epoch != epoch { return .never }
-        return head.position >= position ? .yes : .notYet
-    }
-
-    func events(
-        of realm: RealmID, from position: Int64, limit: Int
-    ) async throws(LogFailure) -> [Recorded] {
-        try await log.events(from: position, limit: limit, in: realm)
     }
 
     func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]? {

@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import Identity
 import JSON
+import ReadModels
 import Values
 
 /// What is read of the people of a realm, folded from the log each time.
@@ -41,7 +42,7 @@ extension AccountQueries where Self: Folding {
 
     func mails(
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [MailView] {
+    ) async throws(LogFailure) -> [DeliveryView] {
         var found: [UUID: (state: Mail, first: Int64, last: Recorded)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = MailEvent(recorded) else { continue }
@@ -51,7 +52,7 @@ extension AccountQueries where Self: Folding {
             found[recorded.stream] = known
         }
         return found.filter { $0.value.state.status != .sent }.map { id, known in
-            MailView(
+            DeliveryView(
                 id: id, kind: "otp.issued", position: known.first,
                 hasFailed: known.state.status == .failed, attempts: known.state.attempts,
                 dueAt: known.last.at, code: known.last.open["code"]?.integer.map(Int.init),
@@ -62,7 +63,7 @@ extension AccountQueries where Self: Folding {
 
     func notifications(
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [NotificationView] {
+    ) async throws(LogFailure) -> [DeliveryView] {
         var found: [UUID: (state: Identity.Notification, at: Timestamp, position: Int64)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = NotificationEvent(recorded) else { continue }
@@ -72,8 +73,8 @@ extension AccountQueries where Self: Folding {
             found[recorded.stream] = known
         }
         return found.filter { [.due, .failed].contains($0.value.state.status) }.map { id, known in
-            NotificationView(
-                id: id, category: known.state.terms?.category ?? "", position: known.position,
+            DeliveryView(
+                id: id, kind: known.state.terms?.category ?? "", position: known.position,
                 hasFailed: known.state.status == .failed, attempts: known.state.attempts,
                 dueAt: known.at, code: nil)
         }.filter { !failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
@@ -135,7 +136,7 @@ extension AccountQueries where Self: Folding {
 
     func reaches(
         _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
-    ) async throws(LogFailure) -> Reached {
+    ) async throws(LogFailure) -> FollowedPosition.Reached {
         let head = try await log.head(of: realm)
         if head.epoch != epoch { return .never }
         return head.position >= position ? .yes : .notYet

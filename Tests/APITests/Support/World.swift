@@ -44,7 +44,7 @@ struct World {
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
-            commands: dispatcher, queries: MemoryQueries(log: log),
+            commands: dispatcher, queries: MemoryQueries(log: log), proofs: MemoryQueries(log: log),
             now: { clock.next() }, passed: { .zero },
             standing: { [log] realm, subject throws(LogFailure) in
                 if subject == World.shared { return .shared }

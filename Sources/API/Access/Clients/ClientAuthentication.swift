@@ -4,6 +4,7 @@ internal import HTTP
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Why a client is not let in, and which it would have been, where there is one of that name.

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Identity
+internal import ReadModels
 
 /// Who says to be a client, and what it shows.
 struct ClientClaim: Sendable {

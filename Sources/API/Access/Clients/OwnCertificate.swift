@@ -2,6 +2,7 @@ internal import Cryptography
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// A certificate that the client has registered and shows in TLS (RFC 8705 section 2.2), as a proxy that is

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import ReadModels
 internal import Values
 
 /// A failed authentication of an existing client is on record: it is the client's own mistake or an

@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JOSE
+internal import ReadModels
 internal import Values
 
 /// A statement that the client has signed (`private_key_jwt`), verified here and nowhere else: of the keys

@@ -1,6 +1,7 @@
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import ReadModels
 internal import Values
 
 /// A device that waits, as a page shows it.

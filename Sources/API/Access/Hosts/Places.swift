@@ -1,6 +1,7 @@
 public import EventSourcing
 public import HTTP
 internal import Identity
+internal import ReadModels
 internal import Synchronization
 internal import Values
 

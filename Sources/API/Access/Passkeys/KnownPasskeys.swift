@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import ReadModels
 internal import Synchronization
 
 /// A cache of passkeys that signed users in lately: their keys, which never change.

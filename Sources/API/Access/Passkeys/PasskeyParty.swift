@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import EventSourcing
 internal import Identity
+internal import ReadModels
 internal import SecurityKeys
 internal import Values
 

@@ -1,5 +1,5 @@
 public import EventSourcing
-public import Identity
+public import ReadModels
 public import Values
 
 /// What is read of the browsers that people are signed in with, as fresh as the log.
@@ -17,20 +17,4 @@ public protocol BrowserQueries: Sendable {
     func loginHistory(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> [LoginView]
-}
-
-public struct BrowserSessionView: Sendable, Equatable {
-    public var id: UUID
-    public var terms: BrowserTerms
-    /// The name of the app that it was opened for; of one in a list alone.
-    public var app: String?
-    /// It ended before its time, or its account or its realm may not go on.
-    public var isOver: Bool
-
-    public init(id: UUID, terms: BrowserTerms, app: String? = nil, isOver: Bool) {
-        self.id = id
-        self.terms = terms
-        self.app = app
-        self.isOver = isOver
-    }
 }

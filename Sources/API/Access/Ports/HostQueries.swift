@@ -1,4 +1,5 @@
 public import EventSourcing
+public import ReadModels
 
 /// What finding a request's realm asks for. Answers are as fresh as the log itself.
 public protocol HostQueries: WebAppQueries {

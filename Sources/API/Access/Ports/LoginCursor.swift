@@ -1,3 +1,4 @@
+internal import ReadModels
 internal import Values
 
 extension Cursor {

@@ -1,5 +1,6 @@
 public import EventSourcing
 public import Identity
+public import ReadModels
 public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
@@ -41,44 +42,4 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries {
     func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView]
-}
-
-public struct KnownClient: Sendable, Equatable {
-    /// The client's stream.
-    public var id: UUID
-    /// Without the personal members.
-    public var metadata: ClientMetadata
-    public var secret: SecretDigest?
-    public var isDisabled: Bool
-
-    public init(
-        id: UUID, metadata: ClientMetadata, secret: SecretDigest?, isDisabled: Bool
-    ) {
-        self.id = id
-        self.metadata = metadata
-        self.secret = secret
-        self.isDisabled = isDisabled
-    }
-}
-
-public struct SessionView: Sendable, Equatable {
-    public var id: UUID
-    public var terms: SessionTerms
-    /// The number of the refresh token that is good now.
-    public var generation: Int
-    /// When that was given, if it is not the first.
-    public var refreshedAt: Timestamp?
-    /// It ended before its time, or its account, client or realm may not go on.
-    public var isOver: Bool
-
-    public init(
-        id: UUID, terms: SessionTerms, generation: Int, refreshedAt: Timestamp? = nil,
-        isOver: Bool
-    ) {
-        self.id = id
-        self.terms = terms
-        self.generation = generation
-        self.refreshedAt = refreshedAt
-        self.isOver = isOver
-    }
 }

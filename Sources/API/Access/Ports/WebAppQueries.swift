@@ -1,5 +1,6 @@
 public import EventSourcing
 public import Identity
+public import ReadModels
 public import Values
 
 /// What is asked of the web apps and konnectors of a realm. Answers are as fresh as the log.
@@ -13,16 +14,4 @@ public protocol WebAppQueries: Sendable {
 
     /// By the host of its origin, with its port if that is not the usual one.
     func webApp(originHost host: String, in realm: RealmID) async throws(LogFailure) -> WebAppView?
-}
-
-public struct WebAppView: Sendable, Equatable {
-    public var id: UUID
-    public var card: WebAppCard
-    public var createdAt: Timestamp
-
-    public init(id: UUID, card: WebAppCard, createdAt: Timestamp) {
-        self.id = id
-        self.card = card
-        self.createdAt = createdAt
-    }
 }

@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// An access token that a caller shows here, in either form, together with the session that keeps

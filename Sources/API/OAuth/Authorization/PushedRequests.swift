@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Requests that clients push (RFC 9126). Nothing is stored until a user grants the request: its

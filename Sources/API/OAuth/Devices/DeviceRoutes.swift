@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// The device grant: devices without a keyboard, which a user approves from elsewhere (RFC 8628).

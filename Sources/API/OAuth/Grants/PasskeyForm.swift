@@ -1,5 +1,6 @@
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import SecurityKeys
 internal import Values
 

@@ -1,6 +1,7 @@
 internal import EventSourcing
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 extension GrantForm {

@@ -1,6 +1,7 @@
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import ReadModels
 internal import Values
 
 /// The client that asks for a logout, with the session of its hint: all its sessions from the

@@ -2,6 +2,7 @@ public import EventSourcing
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// What a client is told of a session's end, and where.

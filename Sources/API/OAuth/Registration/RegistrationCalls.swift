@@ -4,6 +4,7 @@ internal import HTTP
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 extension Call<RealmContext> {

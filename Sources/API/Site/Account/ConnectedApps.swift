@@ -1,6 +1,7 @@
 internal import EventSourcing
 internal import HTML
 internal import Identity
+internal import ReadModels
 internal import Values
 
 /// An app with access to the user's account: by sessions, however many, by consent, or by both.

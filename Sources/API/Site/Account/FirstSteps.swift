@@ -1,3 +1,4 @@
+internal import ReadModels
 internal import Values
 
 /// Sign-ins of two steps leave two rows: a user who did the second one is not to read that it is

@@ -1,4 +1,5 @@
 internal import HTML
+internal import ReadModels
 internal import Values
 
 /// The passkeys of an account, and the way to another one.

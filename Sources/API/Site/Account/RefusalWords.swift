@@ -1,3 +1,5 @@
+internal import ReadModels
+
 /// Why a sign-in was rejected, as the account's user reads it; an attacker who guesses does not
 /// learn it.
 extension Words {

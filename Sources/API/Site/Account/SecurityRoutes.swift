@@ -2,6 +2,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// How one signs in: passkeys and the authenticator app.

@@ -3,6 +3,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Where one is signed in: browsers, and apps that have access.

@@ -3,6 +3,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Showing one more factor, for an application that asks for a stronger sign-in than the user has.

@@ -41,7 +41,7 @@ extension RealmPosture {
                         isNameMade: SubjectForm.isMade(client.clientID, for: client.id)))
             }
             posture.keys = try await signingKeys(realm.realm, store)
-            posture.exposedPasskeys = try await exposedPasskeys(realm.realm, store)
+            posture.exposedPasskeys = try await exposedPasskeys(realm.realm, queries)
             posture.deriveKeyOverlap = overlaps.first { $0.realm == realm.realm }?.days
             postures.append(posture)
         }
@@ -85,18 +85,18 @@ extension RealmPosture {
     }
 
     private static func exposedPasskeys(
-        _ realm: RealmID, _ store: Store
+        _ realm: RealmID, _ queries: ReadModelQueries
     ) async throws -> [String] {
-        let passkeys = Passkeys(store.database)
         var last: UUID?
         var exposed: Set<String> = []
         while true {
-            let page = try await passkeys.keys(in: realm, after: last, limit: pageSize)
+            let page = try await queries.storedPublicKeys(
+                in: realm, after: last, limit: pageSize)
             for (_, account, key) in page where StoredCredential.disclosesPrivateKey(key) {
                 exposed.insert(account.description)
             }
             guard page.count == pageSize else { return exposed.sorted() }
-            last = page.last?.id
+            last = page.last?.passkey
         }
     }
 

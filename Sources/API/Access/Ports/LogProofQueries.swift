@@ -1,0 +1,34 @@
+public import EventSourcing
+
+/// What proves that the log is what it was.
+public protocol LogProofQueries: Sendable {
+    /// The newest signed checkpoint (C2SP tlog-checkpoint), as its signer wrote it.
+    func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]?
+
+    /// Why the event at a position is in the log that the newest checkpoint signs. Nil: it is not
+    /// sealed yet, or there is none.
+    func inclusionProof(
+        of position: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> InclusionView?
+
+    /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil: not sealed yet.
+    func tile(
+        level: Int, index: Int64, width: Int, of realm: RealmID
+    ) async throws(LogFailure) -> [UInt8]?
+}
+
+/// RFC 6962 inclusion: the record that is hashed, the path, and the checkpoint that signs the root
+/// they lead to.
+public struct InclusionView: Sendable, Equatable {
+    public var position: Int64
+    public var record: [UInt8]
+    public var path: [[UInt8]]
+    public var checkpoint: [UInt8]
+
+    public init(position: Int64, record: [UInt8], path: [[UInt8]], checkpoint: [UInt8]) {
+        self.position = position
+        self.record = record
+        self.path = path
+        self.checkpoint = checkpoint
+    }
+}

@@ -1,0 +1,115 @@
+import EventSourcing
+import Postgres
+import Values
+
+/// A question that decisions hang on, and how a row of its answer is read.
+///
+/// Its statement begins at the view that says how far the live build is (`<name>_position`) and
+/// left-joins the rows, so that both are of one snapshot. The first column is whether the build is at
+/// the end of the log, the second is null where there is no row.
+///
+/// No row at all: nothing ever happened in the realm, and nothing is what there is to find.
+struct Question<Row: Sendable>: Sendable {
+    private let statement: Statement
+    private let read: @Sendable (Rows, Int) -> Row?
+
+    init(_ name: String, _ sql: String, _ read: @escaping @Sendable (Rows, Int) -> Row?) {
+        statement = Statement(name, sql)
+        self.read = read
+    }
+
+    func rows(
+        _ parameters: Parameters, from database: Database
+    ) async throws(ReadFailure) -> [Row] {
+        try await database.read { connection throws(Postgres.Failure) in
+            let rows = try connection.execute(statement, parameters)
+            guard let found = Self.found(in: rows) else { return .failure(.behind) }
+            var values: [Row] = []
+            for row in found {
+                // A row that can't be read is as good as a model that is behind: no answer.
+                guard let value = read(rows, row) else { return .failure(.unavailable) }
+                values.append(value)
+            }
+            return .success(values)
+        }
+    }
+
+    /// Rows by a key that stands in them; one that can't be read is a failure of its key alone.
+    func rows<Key: Hashable>(
+        _ parameters: Parameters, over connection: Connection, key: (Rows, Int) -> Key
+    ) -> Result<[Key: Result<Row, ReadFailure>], ReadFailure> {
+        guard let rows = try? connection.execute(statement, parameters) else {
+            return .failure(.unavailable)
+        }
+        guard let found = Self.found(in: rows) else { return .failure(.behind) }
+        var values: [Key: Result<Row, ReadFailure>] = [:]
+        for row in found {
+            values[key(rows, row)] = read(rows, row).map { .success($0) } ?? .failure(.unavailable)
+        }
+        return .success(values)
+    }
+
+    /// The rows that hold something beside the first column; nil if the model is behind.
+    private static func found(in rows: Rows) -> [Int]? {
+        for row in 0..<rows.count where !rows.bool(row, 0) { return nil }
+        return (0..<rows.count).filter { !rows.isNull($0, 1) }
+    }
+}
+
+/// The columns of a read model that become a value: most questions to it differ in their condition
+/// alone. In conditions `m` is the model and `$1` the realm.
+struct Columns<Row: Sendable>: Sendable {
+    private let model: String
+    private let key: String
+    private let list: String
+    private let read: @Sendable (Rows, Int) -> Row?
+
+    /// - Parameters:
+    ///   - key: the first column, in whose order lists stand.
+    ///   - others: what follows it, each of `m`.
+    init(
+        of model: String, key: String, _ others: String,
+        _ read: @escaping @Sendable (Rows, Int) -> Row?
+    ) {
+        self.model = model
+        self.key = "m.\(key)"
+        list = "m.\(key), \(others)"
+        self.read = read
+    }
+
+    /// The rows for which a condition holds: one, or those of many keys.
+    func find(_ name: String, where condition: String) -> Question<Row> {
+        question(name, "urd.\(model) m on m.realm = $1 and \(condition)")
+    }
+
+    /// All rows for which a condition holds.
+    func all(_ name: String, where condition: String, descending: Bool = false) -> Question<Row> {
+        question(
+            name, "urd.\(model) m on m.realm = $1 and \(condition)",
+            " order by \(key)\(descending ? " desc" : "")")
+    }
+
+    /// A page: from behind the key `$2` on, at most `$3`, unless a condition says otherwise.
+    func page(
+        _ name: String, where condition: String? = nil, limit: String = "$3"
+    ) -> Question<Row> {
+        question(
+            name,
+            """
+            lateral (
+                select * from urd.\(model) m where m.realm = $1 and \(condition ?? "\(key) > $2")
+                order by \(key) limit \(limit)
+            ) m on true
+            """, " order by \(key)")
+    }
+
+    private func question(_ name: String, _ join: String, _ order: String = "") -> Question<Row> {
+        Question(
+            name,
+            """
+            select p.current, \(list)
+            from urd.\(model)_position p left join \(join)
+            where p.realm = $1\(order)
+            """, read)
+    }
+}

@@ -1,0 +1,78 @@
+public import EventSourcing
+public import EventStore
+public import Postgres
+internal import Values
+
+/// What the read models are asked for. What decisions hang on is as fresh as the log; lists that
+/// follow it at a small distance say so. A list is given in the order of its cursor, from behind
+/// `after` on, at most `limit` of it.
+public struct ReadModelQueries: Sendable {
+    let database: Database
+    private let hub: CommitHub
+    let sessionsByID: LookUp<UUID, SessionView>
+    let browserSessionsByID: LookUp<UUID, BrowserSessionView>
+    let clientsByName: LookUp<String, ClientView>
+    let passkeysByCredential: LookUp<String, PasskeyView>
+
+    public init(_ database: Database, hub: CommitHub) {
+        self.database = database
+        self.hub = hub
+        let known = KnownSessions(hub)
+        sessionsByID = LookUp(database) { connection, realm, ids in
+            known.find(ids, in: realm, over: connection)
+        }
+        browserSessionsByID = LookUp(database) { connection, realm, ids in
+            BrowserSessionView.byID.rows(
+                Parameters(in: realm, any: ids), over: connection, key: { $0.identifier($1, 1) })
+        }
+        clientsByName = LookUp(database) { connection, realm, names in
+            ClientView.byName.rows(
+                Parameters(in: realm, any: names), over: connection, key: { $0.text($1, 2) })
+        }
+        passkeysByCredential = LookUp(database) { connection, realm, credentials in
+            PasskeyView.byCredential.rows(
+                Parameters(in: realm, any: credentials), over: connection,
+                key: { $0.text($1, 3) })
+        }
+    }
+
+    /// A number that is another one as soon as this process can know that something of a realm
+    /// changed which its configuration is read from: hosts in the system realm, settings, apps and
+    /// clients elsewhere. It waits for nothing.
+    public func revision(of realm: RealmID) -> Int64 { hub.configuration(of: realm) }
+
+    func rows<Row>(
+        _ question: Question<Row>, _ parameters: Parameters
+    ) async throws(LogFailure) -> [Row] {
+        try await reading { () throws(ReadFailure) in
+            try await question.rows(parameters, from: database)
+        }
+    }
+
+    func row<Row>(
+        _ question: Question<Row>, _ parameters: Parameters
+    ) async throws(LogFailure) -> Row? {
+        try await rows(question, parameters).first
+    }
+
+    /// The rows of a model that follows the log.
+    func rows<Row: Sendable>(
+        _ statement: Statement, _ parameters: Parameters,
+        _ read: @escaping @Sendable (Rows, Int) -> Row?
+    ) async throws(LogFailure) -> [Row] {
+        try await reading { () throws(ReadFailure) in
+            try await database.rows(statement, parameters, read)
+        }
+    }
+
+    /// A model that is behind is, for who asks, not available.
+    func reading<Value: Sendable>(
+        _ read: () async throws(ReadFailure) -> Value
+    ) async throws(LogFailure) -> Value {
+        do {
+            return try await read()
+        } catch {
+            throw error.asLogFailure
+        }
+    }
+}
