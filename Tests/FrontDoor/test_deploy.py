@@ -36,7 +36,7 @@ class Units(FrontDoorCase):
             paths.append(str(path))
         return paths
 
-    def test_the_units_are_well_formed(self):
+    def test_systemd_units_are_well_formed(self):
         result = subprocess.run(
             ["systemd-analyze", "verify", "--man=no", *self.copies()],
             capture_output=True,
@@ -50,7 +50,7 @@ class Units(FrontDoorCase):
         ]
         self.assertEqual(ours, [])
 
-    def test_the_services_are_hardened(self):
+    def test_systemd_services_are_hardened(self):
         for path in self.copies():
             if not path.endswith(".service"):
                 continue
@@ -67,7 +67,7 @@ class Units(FrontDoorCase):
 
 
 class Settings(FrontDoorCase):
-    def test_the_command_for_root_has_those_of_the_unit(self):
+    def test_the_root_command_has_the_settings_of_the_unit(self):
         text = (DEPLOY / "urd-admin").read_text()
         ours = settings_of_the_unit()
         self.assertEqual(ours.pop("URD_LOG_FORMAT"), "journal")
@@ -75,14 +75,14 @@ class Settings(FrontDoorCase):
         for name, value in ours.items():
             self.assertIn(f"\n{name}={value}\n", text)
 
-    def test_what_the_units_point_at_is_what_the_page_installs(self):
+    def test_units_point_at_what_the_deploy_page_installs(self):
         page = (DEPLOY / "README.md").read_text()
         for unit in DEPLOY.glob("urd*.s*"):
             text = unit.read_text()
             for path in re.findall(r"^Documentation=file://(.*)$|^ExecStart=(\S+)", text, re.M):
                 self.assertRegex(page, rf"install .*-m \d+ \S+ {''.join(path)}\n", unit.name)
 
-    def test_the_first_commands_of_the_page_and_those_for_backups_work(self):
+    def test_the_deploy_pages_first_commands_and_backups_work(self):
         one = self.start().ready()
         values = one.values()
         for name, text in (
@@ -137,7 +137,7 @@ class Proxies(FrontDoorCase):
             f"events {{}}\nhttp {{ access_log off; {temporary}\n{text}\n}}\n")
         return str(path)
 
-    def test_nginx_reads_them(self):
+    def test_nginx_reads_the_sample_configurations(self):
         for sample in DEPLOY.glob("nginx*.conf"):
             with self.subTest(sample=sample.name):
                 done = subprocess.run(
@@ -145,7 +145,7 @@ class Proxies(FrontDoorCase):
                     capture_output=True, text=True, timeout=PATIENCE)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_behind_it_and_by_the_settings_of_the_unit_issuers_are_https(self):
+    def test_issuers_behind_nginx_are_https_under_the_units_settings(self):
         values = self.start().ready().values()
         trusted = settings_of_the_unit()["URD_TRUSTED_PROXIES"]
         server = Server(values, URD_TRUSTED_PROXIES=trusted)
@@ -212,7 +212,7 @@ class InstallPackages(FrontDoorCase):
             '*) echo "$p installed" ;; esac; done'
         )
 
-    def test_names_what_is_missing_and_the_command_where_it_may_not_install(self):
+    def test_install_packages_names_missing_packages_and_the_command_without_rights(self):
         self.program("sudo", "exit 1")
         result = self.install("build")
         self.assertEqual(result.returncode, 1)
@@ -220,11 +220,11 @@ class InstallPackages(FrontDoorCase):
         self.assertIn("sudo apt-get install --no-install-recommends libpq-dev\n", result.stderr)
         self.assertFalse(self.log.exists())
 
-    def test_only_names_it_when_asked_to(self):
+    def test_install_packages_only_lists_packages_on_request(self):
         result = self.install("build", "--print")
         self.assertEqual((result.returncode, result.stdout), (1, "libpq-dev\n"))
 
-    def test_does_nothing_when_all_is_there(self):
+    def test_install_packages_does_nothing_when_all_are_installed(self):
         self.program("dpkg-query", self.answer())
         self.program("sudo", "exit 1")
         result = self.install("build")
@@ -243,12 +243,12 @@ class InstallPackages(FrontDoorCase):
             self.assertIn(words, result.stderr)
             self.assertIn("swift.org/install", result.stderr)
 
-    def test_only_the_toolchain_is_looked_for_where_nothing_else_is_needed(self):
+    def test_install_packages_checks_the_toolchain_alone_where_no_package_is_needed(self):
         self.program("sudo", "exit 1")
         result = self.install("toolchain")
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
 
-    def test_each_purpose_wants_no_more_than_it_needs(self):
+    def test_each_purpose_installs_only_what_it_needs(self):
         self.program("dpkg-query", "true")
         wanted = {
             purpose: set(self.install(purpose, "--print").stdout.split())
@@ -262,7 +262,7 @@ class InstallPackages(FrontDoorCase):
                 self.assertNotIn(heavy, wanted[purpose], purpose)
         self.assertIn("chromium", wanted["test"])
 
-    def test_unknown_words_are_refused(self):
+    def test_unknown_purposes_are_refused(self):
         self.assertEqual(self.install("everything").returncode, 2)
 
 
@@ -277,7 +277,7 @@ class FrontDoor(unittest.TestCase):
         for target in ("dev", "test", "soak", "check", "bench", "bench-full", "fuzz", "build", "format"):
             self.assertRegex(text, rf"(?m)^  make {target} +\S")
 
-    def test_layout_is_not_looked_at_without_the_toolchain_and_says_how_to_get_it(self):
+    def test_the_layout_check_without_the_toolchain_says_how_to_get_it(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("sh", "make", "awk", "readlink", "stat", "cat", "mkdir", "sed"):
                 os.symlink(shutil.which(name), os.path.join(folder, name))
@@ -289,7 +289,7 @@ class FrontDoor(unittest.TestCase):
                 self.assertIn("there is no 'swift' on the PATH", done.stderr)
                 self.assertIn("swift.org/install", done.stderr)
 
-    def test_what_make_installs_is_what_its_target_needs(self):
+    def test_each_make_target_installs_what_it_needs(self):
         for target, purpose in (
             ("fuzz", "build"), ("bench", "bench"), ("test", "build-tests"), ("build", "build"),
             ("dev", "run"), ("lint", "toolchain"), ("format", "toolchain"),
@@ -300,7 +300,7 @@ class FrontDoor(unittest.TestCase):
             self.assertEqual(
                 re.findall(r"install-packages\.sh (\S+)", planned), [purpose], target)
 
-    def test_every_script_can_be_read_by_a_plain_shell(self):
+    def test_every_script_is_read_by_a_posix_shell(self):
         scripts = [ROOT / ".ci/run", ROOT / "Tests/run.sh", *DEPLOY.glob("*.sh"),
                    DEPLOY / "urd-admin"]
         for script in scripts:

@@ -15,7 +15,7 @@ from front_door import BINARY, FrontDoorCase, eventually, working_in
 
 
 class Dev(FrontDoorCase):
-    def test_starts_and_tells_everything_in_dev_env(self):
+    def test_dev_starts_and_describes_itself_in_dev_env(self):
         one = self.start().ready()
         self.assertEqual(stat.S_IMODE(os.stat(one.file).st_mode), 0o600)
         values = one.values()
@@ -37,7 +37,7 @@ class Dev(FrontDoorCase):
         self.assertEqual(one.sql("show listen_addresses"), "")
         self.assertEqual(one.sql("select rolsuper from pg_roles where rolname = current_user"), "f")
 
-    def test_names_the_issuers_that_there_are(self):
+    def test_dev_names_its_issuers(self):
         one = self.start().ready()
         port = one.port
         issuers = [f"http://localhost:{port} (demo)", f"http://demo.localhost:{port} (demo, app demo)",
@@ -56,14 +56,14 @@ class Dev(FrontDoorCase):
         for issuer in issuers:
             self.assertIn(issuer, answer)
 
-    def test_ends_on_each_signal_and_leaves_nothing(self):
+    def test_dev_ends_on_each_signal_and_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number):
                 one = self.start().ready()
                 self.assertEqual(one.end(number), 0, one.text())
                 self.assert_nothing_left(one)
 
-    def test_under_nohup_it_outlives_the_terminal(self):
+    def test_dev_under_nohup_outlives_the_terminal(self):
         one = self.start(prefix=["nohup"]).ready()
         one.process.send_signal(signal.SIGHUP)
         self.assertEqual(one.sql("select 1"), "1")
@@ -71,14 +71,14 @@ class Dev(FrontDoorCase):
         self.assertEqual(one.end(signal.SIGTERM), 0)
         self.assert_nothing_left(one)
 
-    def test_ends_while_it_is_still_starting(self):
+    def test_dev_can_be_ended_while_it_starts(self):
         one = self.start()
         eventually(lambda: os.path.exists(self.data + "/postgres"), "it began")
         self.assertEqual(one.end(), 0, one.text())
         self.assert_nothing_left(one)
         self.start().ready()
 
-    def test_goes_on_with_its_data_and_its_keys(self):
+    def test_dev_keeps_its_data_and_keys_over_a_restart(self):
         first = self.start().ready()
         first.sql("create table public.kept (word text)")
         first.sql("insert into public.kept values ('here')")
@@ -89,7 +89,7 @@ class Dev(FrontDoorCase):
         for name in ("URD_ADMIN_KEY", "URD_CLIENT_ID", "URD_CLIENT_SECRET", "URD_REALM"):
             self.assertEqual(second.values()[name], keys[name])
 
-    def test_its_inbox_stays_where_it_was_if_nobody_else_is_there(self):
+    def test_devs_inbox_keeps_its_port_if_it_is_free(self):
         first = self.start().ready()
         place = first.values()["URD_INBOX_URL"]
         first.end()
@@ -104,7 +104,7 @@ class Dev(FrontDoorCase):
             third = self.start().ready()
             self.assertNotEqual(third.values()["URD_INBOX_URL"], place)
 
-    def test_fresh_starts_with_nothing_and_spares_foreign_files(self):
+    def test_dev_fresh_starts_empty_and_keeps_foreign_files(self):
         first = self.start().ready()
         first.sql("create table public.kept (word text)")
         key = pathlib.Path(self.data, "master.key").read_text()
@@ -116,7 +116,7 @@ class Dev(FrontDoorCase):
         self.assertNotEqual(pathlib.Path(self.data, "master.key").read_text(), key)
         self.assertEqual(foreign.read_text(), "mine")
 
-    def test_fresh_leaves_a_database_alone_that_is_not_its_own(self):
+    def test_dev_fresh_keeps_a_foreign_database(self):
         os.makedirs(self.data + "/postgres/data")
         uid = os.getuid() or 65534
         os.chown(self.data + "/postgres", uid, -1)
@@ -126,19 +126,19 @@ class Dev(FrontDoorCase):
         self.assertIn("was not made by urd dev", one.text())
         self.assertTrue(os.path.exists(self.data + "/postgres/data/PG_VERSION"))
 
-    def test_two_on_the_same_data_refuse_clearly(self):
+    def test_a_second_dev_on_the_same_data_is_refused(self):
         first = self.start().ready()
         second = self.start()
         self.assertEqual(second.process.wait(timeout=30), 1)
         self.assertIn(f"already runs on {self.data} (process {first.process.pid})", second.text())
         self.assertEqual(first.sql("select 1"), "1")
 
-    def test_two_on_their_own_data_live_together(self):
+    def test_two_devs_on_their_own_data_run_together(self):
         first = self.start().ready()
         second = self.start(data=self.data + "-2").ready()
         self.assertNotEqual(first.values()["URD_DATABASE_URL"], second.values()["URD_DATABASE_URL"])
 
-    def test_a_port_in_use_is_named(self):
+    def test_dev_names_a_port_in_use(self):
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen()
@@ -148,7 +148,7 @@ class Dev(FrontDoorCase):
         self.assertIn(f"Port {port} is taken", one.text())
         self.assertIn("URD_PORT=", one.text())
 
-    def test_a_lost_master_key_is_not_replaced(self):
+    def test_dev_does_not_replace_a_lost_master_key(self):
         first = self.start().ready()
         first.end()
         os.unlink(self.data + "/master.key")
@@ -157,7 +157,7 @@ class Dev(FrontDoorCase):
         self.assertIn("master key is not", second.text())
         self.assertFalse(os.path.exists(self.data + "/master.key"))
 
-    def test_works_where_the_name_is_long_or_has_spaces(self):
+    def test_dev_runs_in_a_folder_with_a_long_name_or_spaces(self):
         for name in ("x" * 150, "two words, and 'quotes'"):
             with self.subTest(name=name):
                 one = self.start(data=os.path.join(self.folder, name)).ready()
@@ -171,7 +171,7 @@ class Dev(FrontDoorCase):
 
 
 class Hurt(FrontDoorCase):
-    def test_killed_outright_it_takes_postgresql_along(self):
+    def test_a_killed_dev_takes_postgresql_along(self):
         one = self.start().ready()
         one.sql("create table public.kept (word text)")
         one.end(signal.SIGKILL)
@@ -179,7 +179,7 @@ class Hurt(FrontDoorCase):
         again = self.start().ready()
         self.assertEqual(again.sql("select to_regclass('public.kept') is null"), "f")
 
-    def test_a_server_left_behind_is_stopped_by_the_next_run(self):
+    def test_a_server_left_behind_is_stopped_by_the_next_dev(self):
         one = self.start().ready()
         # Stopped, it cannot follow urd into death at once.
         server = one.postmaster()
@@ -192,7 +192,7 @@ class Hurt(FrontDoorCase):
         self.assertNotEqual(again.postmaster(), server)
         self.assertEqual(again.sql("select 1"), "1")
 
-    def test_a_number_in_the_pid_file_that_is_anothers_by_now_does_no_harm(self):
+    def test_a_pid_file_with_another_programs_number_does_no_harm(self):
         one = self.start().ready()
         one.end()
         file = pathlib.Path(one.cluster(), "postmaster.pid")
@@ -201,7 +201,7 @@ class Hurt(FrontDoorCase):
         again = self.start().ready()
         self.assertEqual(again.sql("select 1"), "1")
 
-    def test_a_killed_server_comes_back(self):
+    def test_a_killed_server_is_restarted_by_dev(self):
         one = self.start().ready()
         server = one.postmaster()
         os.kill(server, signal.SIGKILL)
@@ -219,11 +219,11 @@ class Hurt(FrontDoorCase):
 
 @unittest.skipUnless(os.getuid() == 0, "needs root")
 class AsRoot(FrontDoorCase):
-    def test_the_server_is_not_root(self):
+    def test_devs_server_does_not_run_as_root(self):
         one = self.start().ready()
         self.assertNotEqual(os.stat(f"/proc/{one.postmaster()}").st_uid, 0)
 
-    def test_a_folder_that_others_cannot_enter_gets_its_database_elsewhere(self):
+    def test_dev_as_root_in_a_private_folder_puts_its_database_elsewhere(self):
         os.chmod(self.folder, 0o700)
         one = self.start().ready()
         self.assertIn("who cannot enter", one.text())
@@ -239,7 +239,7 @@ class AsRoot(FrontDoorCase):
         self.assertFalse(os.path.exists(place))
         self.assertEqual(fresh.sql("select 1"), "1")
 
-    def test_a_normal_user_runs_everything_alone(self):
+    def test_dev_runs_under_a_normal_user(self):
         binary = os.path.join(self.folder, "urd")
         shutil.copy(BINARY, binary)
         home = os.path.join(self.folder, "home")

@@ -46,7 +46,7 @@ class LostTail(FrontDoorCase):
             return head == size and head
         return eventually(whole, "all is sealed")
 
-    def test_is_noticed_told_and_accepted_while_it_runs(self):
+    def test_a_lost_tail_is_noticed_reported_and_accepted_by_a_running_server(self):
         one = self.start().ready()
         values = one.values()
         realm = values["URD_REALM"]

@@ -33,7 +33,7 @@ class MakeDev(FrontDoorCase):
         self.runs.append(one)
         return one
 
-    def test_starts_urd_and_ends_with_it(self):
+    def test_make_dev_starts_urd_and_ends_with_it(self):
         for whole_group, number in ((True, signal.SIGINT), (False, signal.SIGTERM)):
             with self.subTest(signal=number):
                 one = self.start().ready()

@@ -51,7 +51,7 @@ class Serve(FrontDoorCase):
         code = server.process.wait(timeout=30)
         return code, server.text()
 
-    def test_serves_as_another_node_and_ends_in_order(self):
+    def test_serve_runs_as_another_node_and_stops_in_order(self):
         server = self.serve().ready()
         status, body = server.ask(self.clients, key=self.values["URD_ADMIN_KEY"])
         self.assertEqual(status, 200, body)
@@ -61,7 +61,7 @@ class Serve(FrontDoorCase):
         self.assertEqual(server.end(), 0, server.text())
         self.assertTrue(server.lines("server.stopping"))
 
-    def test_what_only_the_start_needed_of_its_code_does_not_stay_in_memory(self):
+    def test_code_that_only_the_start_needs_is_released_from_memory(self):
         server = self.serve().ready()
         resident, mapped = code_of(server.process.pid)
         eventually(
@@ -70,7 +70,7 @@ class Serve(FrontDoorCase):
         # It serves on, with what comes back.
         self.assertEqual(server.ask("/health/ready", private=True)[0], 200)
 
-    def test_what_is_private_is_on_the_private_listener_alone(self):
+    def test_private_routes_are_on_the_private_listener_alone(self):
         server = self.serve().ready()
         self.assertEqual(server.ask("/health/live", private=True)[0], 200)
         status, body = server.ask("/metrics", private=True)
@@ -79,7 +79,7 @@ class Serve(FrontDoorCase):
         self.assertEqual(server.ask("/metrics")[0], 404)
         self.assertEqual(server.ask(self.clients, private=True)[0], 404)
 
-    def test_refuses_what_cannot_be_with_words_that_help(self):
+    def test_serve_refuses_impossible_settings_with_a_remedy(self):
         for words, more, code, text in (
             (["--drian", "5s"], {}, 2, "did you mean --drain?"),
             ([], {"URD_LISTEN_PROT": "1"}, 2, "URD_LISTEN_PROT; did you mean URD_LISTEN_PORT?"),
@@ -93,7 +93,7 @@ class Serve(FrontDoorCase):
                 self.assertIn(text, output)
                 self.assertNotIn(self.values["URD_DATABASE_URL"], output)
 
-    def test_too_few_files_or_addresses_are_refused_at_the_start(self):
+    def test_too_few_files_or_too_little_memory_are_refused_at_the_start(self):
         for limit, text in (
             ("--nofile=100:100", "may open 100 files and sockets; it needs 320"),
             ("--nofile=300:300", "may open 300 files and sockets; it needs 320"),
@@ -165,7 +165,7 @@ class Serve(FrontDoorCase):
         self.serve(**{**nothing, "URD_MASTER_KEY_FILE": self.values["URD_MASTER_KEY_FILE"]},
                    URD_DATABASE_URL_FILE=secret).ready()
 
-    def test_takes_a_socket_over_and_speaks_with_the_service_manager(self):
+    def test_serve_takes_a_socket_over_and_reports_to_systemd(self):
         """As under systemd: a socket as descriptor 3, and a place to say that it is ready."""
         place = os.path.join(self.folder, "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, socket.socket() as open_:
@@ -214,7 +214,7 @@ class Serve(FrontDoorCase):
         finally:
             self.database.sql("delete from urd.migration where version = 999")
 
-    def test_a_clock_that_is_not_the_databases_is_told_of_once(self):
+    def test_a_clock_that_differs_from_the_databases_is_logged_once(self):
         self.database.sql(
             "create schema later; create function later.clock_timestamp() returns timestamptz "
             "language sql as $$ select pg_catalog.clock_timestamp() + interval '1 hour' $$; "
@@ -249,7 +249,7 @@ class Serve(FrontDoorCase):
 
 
 class WithoutDatabase(FrontDoorCase):
-    def test_waits_for_postgresql_and_heals_when_it_comes_and_goes(self):
+    def test_serve_waits_for_postgresql_and_recovers_from_its_outages(self):
         first = self.start().ready()
         values = first.values()
         clients = f"/api/admin/realms/{values['URD_REALM']}/clients"
@@ -279,7 +279,7 @@ class WithoutDatabase(FrontDoorCase):
         eventually(lambda: server.ask(clients, key=key)[0] == 200, "it answers again")
         self.assertEqual(server.end(), 0)
 
-    def test_can_be_stopped_while_it_waits(self):
+    def test_serve_can_be_stopped_while_it_waits_for_postgresql(self):
         key = os.path.join(self.folder, "key")
         with open(key, "w") as file:
             file.write(os.urandom(32).hex())

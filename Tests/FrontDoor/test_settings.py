@@ -10,7 +10,7 @@ from front_door import BINARY, FrontDoorCase, environment, run
 
 
 class Settings(FrontDoorCase):
-    def test_each_source_beats_the_next(self):
+    def test_each_source_of_settings_precedes_the_next(self):
         secret = os.path.join(self.folder, "address")
         with open(secret, "w") as file:
             file.write("postgresql://u:hidden@h/d\n")
@@ -36,7 +36,7 @@ class Settings(FrontDoorCase):
             {"value": self.folder + "/master_key", "from": "credential master_key"},
         )
 
-    def test_what_nobody_knows_is_refused(self):
+    def test_unknown_settings_are_refused(self):
         flag = run("config", "print", "--drian", "5s")
         self.assertEqual(flag.returncode, 2)
         self.assertIn("did you mean --drain?", flag.stderr)
@@ -46,13 +46,13 @@ class Settings(FrontDoorCase):
         self.assertIn("URD_LISTEN_PORT must be a port", variable.stderr)
         self.assertEqual(variable.stdout, "")
 
-    def test_help_is_a_result_and_a_wrong_call_is_not(self):
+    def test_help_exits_with_0_and_a_wrong_call_does_not(self):
         self.assertIn("config print", run("help", "all").stdout)
         nothing = run()
         self.assertEqual((nothing.returncode, nothing.stdout), (2, ""))
         self.assertIn("did you mean 'config print'", run("config", "prind").stderr)
 
-    def test_every_command_of_the_list_has_a_page(self):
+    def test_every_listed_command_has_a_page(self):
         listed = [
             line.split("  ")[1]
             for line in run("help", "all").stdout.splitlines()
@@ -64,7 +64,7 @@ class Settings(FrontDoorCase):
             self.assertEqual(page.returncode, 0, name)
             self.assertIn(f"usage: urd {name}", page.stdout)
 
-    def test_the_doctor_ends_with_1_when_something_is_wrong(self):
+    def test_the_doctor_exits_with_1_when_it_has_a_finding(self):
         result = run("doctor", "--json", URD_MASTER_KEY_FILE="/nowhere/key")
         self.assertEqual(result.returncode, 1, result.stderr)
         report = json.loads(result.stdout)
@@ -74,7 +74,7 @@ class Settings(FrontDoorCase):
         self.assertIn("/nowhere/key", checks["master key"]["what"])
         self.assertTrue(checks["master key"]["remedy"])
 
-    def test_a_reader_that_goes_away_ends_a_command_quietly(self):
+    def test_a_reader_that_closes_the_pipe_ends_a_command_quietly(self):
         process = subprocess.Popen(
             [str(BINARY), "config", "print"],
             env=environment(),
@@ -86,7 +86,7 @@ class Settings(FrontDoorCase):
         self.assertEqual(process.stderr.read(), b"")
         process.stderr.close()
 
-    def test_a_result_that_finds_no_room_is_a_failure(self):
+    def test_a_result_on_a_full_disk_is_a_failure(self):
         with open("/dev/full", "wb") as full:
             process = subprocess.run(
                 [str(BINARY), "config", "print"],

@@ -42,7 +42,7 @@ class Told(FrontDoorCase):
         found = {one["check"]: one for one in json.loads(result.stdout)["checks"]}
         return result.returncode, found
 
-    def test_a_node_with_the_old_key_makes_no_realm(self):
+    def test_a_node_with_the_old_master_key_makes_no_realm(self):
         old, new = self.values["URD_MASTER_KEY_FILE"], self.key("new.key")
         node = self.serve().ready()
         self.assertEqual(self.doctor()[1]["keys"]["verdict"], "fine")
@@ -60,7 +60,7 @@ class Told(FrontDoorCase):
         self.assertEqual(status, 201, body)
         self.assertEqual(self.doctor(URD_MASTER_KEY_FILE=new)[1]["keys"]["verdict"], "fine")
 
-    def test_a_realm_that_was_left_behind_is_named_and_mended(self):
+    def test_a_realm_that_a_rotation_left_behind_is_named_and_mended(self):
         old, new = self.values["URD_MASTER_KEY_FILE"], self.key("new.key")
         realm = self.values["URD_REALM"]
         with_new = {**self.values, "URD_MASTER_KEY_FILE": new}

@@ -126,7 +126,7 @@ class Authorize(unittest.TestCase):
         self.addCleanup(client.session.close)
         return client
 
-    def test_signs_in_consents_and_refreshes(self):
+    def test_authlib_signs_in_consents_and_refreshes(self):
         client, person = self.relying(), Person()
         place, past = person.go(client.begin())
         self.assertEqual(past, ["/login", "/login/code", "/consent"])
@@ -143,14 +143,14 @@ class Authorize(unittest.TestCase):
         self.assertEqual(past, [])
         self.assertEqual(client.check(client.end(again))["auth_time"], claims["auth_time"])
 
-    def test_takes_no_for_an_answer(self):
+    def test_authlib_is_told_of_a_refused_consent(self):
         client, person = self.relying(), Person()
         place, _ = person.go(client.begin(), allows=False)
         members = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(place).query))
         self.assertEqual(members["error"], "access_denied")
         self.assertEqual(members["state"], client.state)
 
-    def test_asks_anew_at_another_place_and_for_another_resource(self):
+    def test_consent_is_asked_again_for_another_host_or_resource(self):
         resource = "https://api.example"
         client, person = self.relying(
             resources_listed_only=True, resources=[resource], application_type="native",
@@ -169,13 +169,13 @@ class Authorize(unittest.TestCase):
             self.assertEqual(past, [])
             self.assertTrue(again.startswith(f"{place}?code="), again)
 
-    def test_a_client_without_a_secret(self):
+    def test_a_public_client_signs_in_with_pkce(self):
         client, person = self.relying(token_endpoint_auth_method="none", consent="none"), Person()
         place, past = person.go(client.begin())
         self.assertNotIn("/consent", past)
         self.assertEqual(client.check(client.end(place))["aud"], client.id)
 
-    def test_logs_out_and_tells_the_client(self):
+    def test_a_logout_notifies_the_client(self):
         heard = Inbox()
         self.addCleanup(heard.close)
         bye = "http://127.0.0.1:53535/bye"
@@ -210,7 +210,7 @@ class Authorize(unittest.TestCase):
             self.assertIn("http://schemas.openid.net/event/backchannel-logout", token["events"])
         self.assertEqual(told[0]["jti"], told[1]["jti"])
 
-    def test_tells_the_client_of_whoever_is_locked_out(self):
+    def test_a_disabled_account_is_reported_to_the_client(self):
         heard = Inbox()
         self.addCleanup(heard.close)
         client, person = self.relying(consent="none", backchannel_logout_uri=heard.url), Person()

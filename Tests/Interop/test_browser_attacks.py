@@ -117,7 +117,7 @@ class InABrowser(Attack):
 
 
 class Clickjacking(InABrowser):
-    def test_every_page_says_that_nobody_frames_it(self):
+    def test_every_page_forbids_frames(self):
         client, person = self.client(consent="needed"), self.person()
         places = [*PAGES, client.begin(), client.begin(redirect_uri="https://evil.example")]
         for url in places:
@@ -209,7 +209,7 @@ class RequestForgery(InABrowser):
 
 
 class SessionFixation(InABrowser):
-    def test_a_cookie_that_was_planted_is_nobodys(self):
+    def test_a_planted_cookie_signs_nobody_in(self):
         person, attacker = self.person(signed_in=False), self.person(signed_in=False)
         planted = self.person().cookies["localhost"]["__Host-urd"]
         person.cookies["localhost"] = {"__Host-urd": planted}
@@ -220,7 +220,7 @@ class SessionFixation(InABrowser):
         self.assertFalse(self.is_signed_in(attacker))
         self.assertTrue(self.is_signed_in(person))
 
-    def test_a_neighbour_cannot_plant_one(self):
+    def test_a_neighbouring_host_cannot_plant_a_session_cookie(self):
         neighbour = self.evil.origin.replace("localhost", "evil.localhost")
         self.reader.go(neighbour)
         self.assertEqual(self.reader.browser.run("""() => {
@@ -232,7 +232,7 @@ class SessionFixation(InABrowser):
         found = self.reader.browser.call("Network.getCookies", urls=[site])["cookies"]
         self.assertNotIn("__Host-urd", [cookie["name"] for cookie in found])
 
-    def test_no_script_reads_the_cookies(self):
+    def test_no_script_reads_the_session_cookies(self):
         self.victim()
         self.assertNotIn("urd", self.reader.browser.run("() => document.cookie"))
         found = self.reader.browser.call("Network.getCookies", urls=[site])["cookies"]
@@ -299,7 +299,7 @@ class OpenRedirect(Attack):
 
 
 class MixUp(Attack):
-    def test_every_answer_says_whose_it_is(self):
+    def test_every_answer_names_its_issuer(self):
         self.assertIs(metadata["authorization_response_iss_parameter_supported"], True)
         client, person = self.client(), self.person()
         for members in ({}, {"scope": "nonsense"}, {"prompt": "login none"}):
@@ -314,7 +314,7 @@ class CodeInjection(Attack):
         status, body = answer
         self.assertEqual((status, body["error"]), (400, "invalid_grant"), body)
 
-    def test_a_stolen_code_is_of_no_use_in_the_attackers_own_login(self):
+    def test_a_stolen_code_is_refused_in_the_attackers_own_login(self):
         client, victim = self.client(), self.person()
         stolen = self.code_for(victim, client)
         client.begin()  # The attacker's: another verifier.
@@ -344,7 +344,7 @@ class CodeInjection(Attack):
                 code=self.code_for(victim, client, **asked), **form)
             self.assertEqual((status, body["error"]), (400, "invalid_grant"), body)
 
-    def test_a_code_that_is_shown_twice_ends_what_it_gave(self):
+    def test_a_code_used_twice_ends_its_session(self):
         client, victim = self.client(), self.person()
         stolen = self.code_for(victim, client)
         status, tokens = client.redeem(stolen)
@@ -361,7 +361,7 @@ class CodeInjection(Attack):
 
 
 class Downgrade(Attack):
-    def test_pkce_a_challenge_that_was_sent_has_to_be_answered(self):
+    def test_pkce_a_sent_challenge_must_be_answered(self):
         client, victim = self.client(), self.person()
         for wrong in (None, "", "a" * 43, secrets.token_urlsafe(48)):
             form = {"grant_type": "authorization_code", "redirect_uri": client.back,
@@ -371,14 +371,14 @@ class Downgrade(Attack):
             status, body = client.post(**form)
             self.assertEqual((status, body.get("error")), (400, "invalid_grant"), body)
 
-    def test_pkce_taken_from_the_request_it_is_missed_at_the_token_endpoint(self):
+    def test_pkce_removed_from_the_request_is_noticed_at_the_token_endpoint(self):
         # RFC 9700, section 4.8.2: a client with a secret may do without, but not half.
         client, victim = self.client(), self.person()
         given = self.code_for(victim, client, code_challenge=None, code_challenge_method=None)
         status, body = client.redeem(given)
         self.assertEqual((status, body["error"]), (400, "invalid_grant"))
 
-    def test_pkce_is_never_plain_and_never_left_out_by_a_client_without_a_secret(self):
+    def test_pkce_is_never_plain_and_never_omitted_by_a_public_client(self):
         public, victim = self.client(token_endpoint_auth_method="none"), self.person()
         for members in (
                 {"code_challenge": None, "code_challenge_method": None},
@@ -399,7 +399,7 @@ class Downgrade(Attack):
 
 
 class ParameterPollution(Attack):
-    def test_at_the_authorization_endpoint_nothing_is_said_twice(self):
+    def test_repeated_parameters_are_refused_at_the_authorization_endpoint(self):
         client, other, person = self.client(), self.client(), self.person()
         for name, value in (
                 ("client_id", other.id), ("redirect_uri", "https://evil.example"),
@@ -415,7 +415,7 @@ class ParameterPollution(Attack):
                     self.assertNotIn("evil", place or "")
                     self.assertTrue(status == 400 or "error=" in place, (status, place))
 
-    def test_at_the_token_endpoint_nothing_is_said_twice(self):
+    def test_repeated_parameters_are_refused_at_the_token_endpoint(self):
         client, person = self.client(), self.person()
         for name, value in (
                 ("code", "other"), ("grant_type", "refresh_token"), ("redirect_uri", client.bye),
@@ -442,7 +442,7 @@ class ParameterPollution(Attack):
         finally:
             connection.close()
 
-    def test_a_form_of_a_page_says_nothing_twice(self):
+    def test_repeated_fields_are_refused_in_a_pages_form(self):
         person = self.person()
         _, _, page = person.call("GET", "/logout")
         form = next(form for place, form in Form(page).forms if place == "/logout")
@@ -462,7 +462,7 @@ class Scripting(InABrowser):
             "(a) => a.protocol === 'javascript:').length]"),
             ["undefined", 0, 0], self.reader.text())
 
-    def test_in_every_field_of_a_login(self):
+    def test_markup_in_every_field_of_a_login_is_escaped(self):
         settings(display_name=MARKUP[:60])
         self.addCleanup(lambda: settings(display_name="Demo"))
         client = self.client(consent="needed", client_name=MARKUP)
@@ -496,7 +496,7 @@ class Scripting(InABrowser):
         reader.press("Allow")
         self.assertEqual(client.brought[-1][2]["state"], MARKUP)
 
-    def test_in_answers_and_errors(self):
+    def test_markup_in_answers_and_errors_is_escaped(self):
         self.victim()
         client, reader = self.client(), self.reader
         for url in (
@@ -515,14 +515,14 @@ class Scripting(InABrowser):
         reader.until("() => location.pathname === '/back'")
         self.assertEqual(client.brought[-1][2]["state"], MARKUP)
 
-    def test_in_what_browsers_say_of_themselves(self):
+    def test_markup_in_a_user_agent_is_escaped(self):
         self.reader.browser.call("Network.setUserAgentOverride", userAgent=MARKUP)
         self.victim()
         for path in ("/account/sessions", "/account/activity", "/account/data"):
             self.reader.go(path)
             self.is_harmless()
 
-    def test_no_client_has_links_that_run(self):
+    def test_a_clients_links_cannot_run_scripts(self):
         for name in ("client_uri", "policy_uri", "tos_uri", "logo_uri"):
             status, body, _ = urd.api.call("POST", urd.clients, {
                 "redirect_uris": ["https://shop.example/back"], name: "javascript:hacked=1"})
@@ -530,7 +530,7 @@ class Scripting(InABrowser):
 
 
 class Leaks(InABrowser):
-    def test_no_code_and_no_request_stands_in_a_referrer(self):
+    def test_referrers_contain_no_code_and_no_request(self):
         client = self.client(consent="needed")
         self.reader.go(client.begin())
         self.reader.fill("email", email := f"{uuid.uuid4().hex[:12]}@example.org")
@@ -542,7 +542,7 @@ class Leaks(InABrowser):
         self.assertEqual((method, "code" in members), ("GET", True))
         self.assertIn(headers["Referer"], (None, f"{site}/"))
 
-    def test_no_other_origin_reads_what_a_browser_may(self):
+    def test_other_origins_cannot_read_what_the_browser_may(self):
         self.victim()
         self.reader.go(self.evil.origin)
         for path in ("/account", "/connect/userinfo", "/api/account/sessions", "/login",
@@ -555,7 +555,7 @@ class Leaks(InABrowser):
                     } catch (error) { return error.name; }
                 }""", site + path), "TypeError")
 
-    def test_a_script_elsewhere_reads_what_clients_ask_by_themselves(self):
+    def test_scripts_of_other_origins_read_the_routes_for_public_clients(self):
         """An application that runs in a browser alone gets its tokens there, by no cookie (decision 0048)."""
         self.reader.go(self.evil.origin)
         answer = self.reader.browser.run("""async (url) => {

@@ -68,7 +68,7 @@ class InABrowser(unittest.TestCase):
 
 
 class ALogin(InABrowser):
-    def test_asks_for_consent_once(self):
+    def test_a_login_asks_for_consent_once(self):
         client, reader = self.client(), self.reader
         reader.go(client.begin(login_hint=self.email))
         self.assertEqual(self.path(), "/login")
@@ -88,7 +88,7 @@ class ALogin(InABrowser):
         self.is_back(client)
         self.assertEqual(claims(client.tokens()["id_token"])["sub"], known["sub"])
 
-    def test_goes_on_where_the_page_for_the_code_was_left_and_opened_again(self):
+    def test_a_login_continues_on_a_reopened_code_page(self):
         client, reader = self.client(), self.reader
         reader.go(client.begin())
         before = len(inbox(urd, self.email))
@@ -114,7 +114,7 @@ class ALogin(InABrowser):
         self.is_back(client)
         client.tokens()
 
-    def test_asks_again_where_the_client_says_so(self):
+    def test_a_login_asks_for_consent_again_on_the_clients_request(self):
         client, reader = self.client(), self.reader
         reader.go(client.begin())
         self.type_code()
@@ -137,7 +137,7 @@ class ALogin(InABrowser):
         self.is_back(client)
         client.tokens()
 
-    def test_tells_the_client_of_a_refusal(self):
+    def test_a_login_tells_the_client_of_a_refusal(self):
         client, reader = self.client(), self.reader
         reader.go(client.begin())
         self.type_code()
@@ -148,7 +148,7 @@ class ALogin(InABrowser):
         reader.go(client.begin())
         self.assertEqual(self.path(), "/consent", "A refusal is not kept.")
 
-    def test_hands_the_answer_over_in_a_form(self):
+    def test_a_login_answers_by_form_post(self):
         client, reader = self.client(consent="none"), self.reader
         reader.go(client.begin(response_mode="form_post"))
         self.type_code()
@@ -165,7 +165,7 @@ class ALogin(InABrowser):
         reader.until("() => location.pathname === '/back'")
         self.assertEqual(client.answer("POST")["error"], "login_required")
 
-    def test_hands_the_answer_to_a_client_that_leads_on_to_another_site(self):
+    def test_a_login_answers_a_client_that_redirects_to_another_site(self):
         client, other, reader = self.client(consent="none"), self.client(), self.reader
         client.onward = f"{other.url}/welcome"
         reader.go(client.begin(response_mode="form_post"))
@@ -177,7 +177,7 @@ class ALogin(InABrowser):
             client.tokens(mode)
             reader.go(client.begin(response_mode="query"))
 
-    def test_hands_the_form_over_by_a_button_where_no_script_runs(self):
+    def test_a_login_without_scripts_answers_by_a_button(self):
         client, reader = self.client(consent="none"), self.reader
         reader.browser.call("Emulation.setScriptExecutionDisabled", value=True)
         reader.go(client.begin(response_mode="form_post"))
@@ -188,7 +188,7 @@ class ALogin(InABrowser):
         self.is_back(client)
         client.tokens("POST")
 
-    def test_goes_by_passkey(self):
+    def test_a_login_by_passkey(self):
         client, reader = self.client(), self.reader
         authenticator = reader.browser.add_authenticator()
         reader.go("/login")
@@ -211,7 +211,7 @@ class ALogin(InABrowser):
         self.is_back(client)
         self.assertIn("hwk", claims(client.tokens()["id_token"])["amr"])
 
-    def test_keeps_a_passkey_dialogue_open_that_somebody_asked_for(self):
+    def test_a_login_keeps_a_requested_passkey_dialogue_open(self):
         reader = self.reader
         reader.browser.call("Page.addScriptToEvaluateOnNewDocument", source="""
             window.begun = [];
@@ -250,7 +250,7 @@ class ALogin(InABrowser):
         reader.browser.run("() => renew()")
         expect("aborted", "conditional")
 
-    def test_says_that_a_device_has_a_passkey_already(self):
+    def test_enrolling_a_second_passkey_on_a_device_says_that_it_has_one(self):
         reader = self.reader
         reader.browser.add_authenticator()
         reader.go("/login")
@@ -265,7 +265,7 @@ class ALogin(InABrowser):
         for wrong in ("Your passkey is ready.", "No passkey was created."):
             self.assertNotIn(wrong, reader.text())
 
-    def test_goes_over_the_second_step(self):
+    def test_a_login_asks_for_the_second_factor(self):
         client, reader = self.client(), self.reader
         reader.go("/login")
         self.type_code()
@@ -290,7 +290,7 @@ class ALogin(InABrowser):
         self.is_back(client)
         self.assertEqual(set(claims(client.tokens()["id_token"])["amr"]), {"mfa", "otp"})
 
-    def test_shows_an_error_where_nobody_may_be_sent(self):
+    def test_a_login_with_an_unregistered_redirect_uri_shows_an_error(self):
         client, reader = self.client(), self.reader
         for wrong, reason in (
                 ({"client_id": "nobody"}, "There is no such client."),
@@ -308,7 +308,7 @@ class ALogin(InABrowser):
         reader.go("/connect/authorize?continue=AAAA")
         reader.look(self, "error-german")
 
-    def test_ends_at_the_client_it_was_asked_for_at(self):
+    def test_a_login_ends_at_its_client(self):
         client, reader = self.client(), self.reader
         reader.go(client.begin())
         self.type_code()
@@ -354,7 +354,7 @@ class ADevice(InABrowser):
         finally:
             connection.close()
 
-    def test_is_let_in_by_whoever_is_signed_in(self):
+    def test_a_device_is_approved_by_a_signed_in_person(self):
         device, reader = self.ask(), self.reader
         reader.go(device["verification_uri"])
         self.assertEqual(self.path(), "/login")
@@ -377,7 +377,7 @@ class ADevice(InABrowser):
         self.assertEqual(status, 200, tokens)
         self.assertIn("id_token", tokens)
 
-    def test_is_sent_away(self):
+    def test_a_device_is_denied(self):
         device, reader = self.ask(), self.reader
         reader.go(device["verification_uri_complete"])
         self.type_code()
@@ -408,7 +408,7 @@ class ByKeyboard(InABrowser):
     def enter(self):
         self.reader.leave(lambda: self.reader.key("Enter", 13))
 
-    def test_has_a_code_mailed_where_passphrases_are_on_too(self):
+    def test_a_code_can_be_mailed_by_keyboard_where_passphrases_are_on(self):
         settings = f"{urd.realm}/settings"
         self.assertEqual(urd.api.call("PATCH", settings, {"login_passphrase": True})[0], 200)
         self.addCleanup(urd.api.call, "PATCH", settings, {"login_passphrase": False})
@@ -422,7 +422,7 @@ class ByKeyboard(InABrowser):
         self.enter()
         self.assertEqual(self.path(), "/account")
 
-    def test_signs_in_consents_and_signs_out(self):
+    def test_a_person_signs_in_consents_and_signs_out_by_keyboard(self):
         client, reader, before = self.client(), self.reader, len(inbox(urd, self.email))
         reader.go(client.begin())
         # Where something is to be typed, the focus is.

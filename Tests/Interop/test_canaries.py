@@ -56,7 +56,7 @@ def dump():
 
 
 class NothingIsReadable(unittest.TestCase):
-    def test_of_all_that_somebody_does_from_joining_to_being_erased(self):
+    def test_no_personal_data_is_stored_readable_from_joining_to_erasure(self):
         secrets = Secrets()
         email = secrets.new("mail address", "{}@example.org")
         # Its own part too: a digest or another spelling of the whole would hide it.

@@ -207,7 +207,7 @@ class Publisher:
 
 
 class Registration(unittest.TestCase):
-    def test_by_a_token_and_then_by_itself(self):
+    def test_a_client_registers_by_a_token_and_manages_itself(self):
         status, client, headers = register(
             grant_types=["client_credentials"], scope="jobs", client_name="Ours")
         self.assertEqual(status, 201, client)
@@ -236,7 +236,7 @@ class Registration(unittest.TestCase):
                 f"{client['client_id']}:{client['client_secret']}".encode()).decode())
         self.assertEqual((status, gone["error"]), (401, "invalid_client"))
 
-    def test_a_makers_statement_is_kept_and_needed_again(self):
+    def test_a_software_statement_is_kept_and_needed_at_each_change(self):
         key, maker = Key("maker"), "https://maker.example"
         settings(software_statement_issuers={maker: {"jwks": {"keys": [key.jwk()]}}})
 
@@ -277,7 +277,7 @@ class Registration(unittest.TestCase):
             "PUT", path, {**change, "software_statement": newer}, token=own)
         self.assertEqual((status, body["error"]), (400, "unapproved_software_statement"))
 
-    def test_a_token_is_good_as_often_as_it_says(self):
+    def test_an_initial_access_token_registers_as_many_clients_as_it_allows(self):
         token = registration_token(uses=5)
         answers = together(
             20, lambda _: register(token, redirect_uris=["https://a.example/back"])[0])
@@ -288,7 +288,7 @@ class Registration(unittest.TestCase):
         used = [item["used"] for item in json.loads(listed.stdout)["items"]]
         self.assertIn(5, used)
 
-    def test_gives_itself_no_right(self):
+    def test_a_registering_client_gets_no_privileges(self):
         for wrong in (
                 {"audiences": ["https://api.example"]}, {"introspects_all_tokens": True},
                 {"token_exchange": "impersonation"}, {"may_act": ["other"]},
@@ -314,7 +314,7 @@ class PublishedKeys(unittest.TestCase):
                   "client_assertion": key.assertion(client)})
         return status
 
-    def test_are_fetched_once(self):
+    def test_published_keys_are_fetched_once(self):
         key = Key()
         path, client = self.client(key)
         self.assertEqual([self.ask(client, key) for _ in range(5)], [200] * 5)
@@ -322,7 +322,7 @@ class PublishedKeys(unittest.TestCase):
         self.assertEqual([self.ask(client, Key()) for _ in range(5)], [401] * 5)
         self.assertEqual(publisher.asked.count(path), 1, "Who guesses has nobody called.")
 
-    def test_are_not_fetched_from_other_networks_or_over_redirects(self):
+    def test_published_keys_are_not_fetched_from_private_networks_or_over_redirects(self):
         key = Key()
         port = publisher.server.server_port
         before = len(publisher.asked)
@@ -362,7 +362,7 @@ class Proofs(unittest.TestCase):
         return call(
             "GET", "/connect/userinfo", Authorization=f"DPoP {token}", DPoP=proof)[0]
 
-    def test_one_of_fifty_uses_of_a_proof(self):
+    def test_a_dpop_proof_used_fifty_times_at_once_is_accepted_once(self):
         key = Key()
         _, (status, tokens, _) = self.sign_in(key)
         self.assertEqual((status, tokens["token_type"]), (200, "DPoP"))
@@ -377,7 +377,7 @@ class Proofs(unittest.TestCase):
         self.assertEqual((status, body["error"]), (401, "invalid_token"))
         self.assertTrue(headers["WWW-Authenticate"].startswith("DPoP "))
 
-    def test_a_refresh_needs_the_same_key(self):
+    def test_a_bound_refresh_needs_the_same_key(self):
         key = Key()
         phone, (_, tokens, _) = self.sign_in(key)
         form = {"grant_type": "refresh_token", "client_id": phone.client,
@@ -403,7 +403,7 @@ class OthersWords(unittest.TestCase):
             grant_types=["urn:cocoar:otp", "refresh_token", BEARER])["client_id"]
         self.phone = Phone(urd, "localhost", self.name)
 
-    def test_a_partners_assertion_made_by_authlib(self):
+    def test_a_partners_assertion_made_by_authlib_is_accepted(self):
         tokens = self.phone.sign_in(somebody(), scope="openid")
         _, who, _ = call("GET", "/connect/userinfo", token=tokens["access_token"])
 
@@ -425,7 +425,7 @@ class OthersWords(unittest.TestCase):
         status, _, _ = call("GET", "/api/account/sessions", token=fresh["access_token"])
         self.assertEqual(status, 401)
 
-    def test_a_gateway_exchanges_what_it_got(self):
+    def test_a_gateway_exchanges_the_token_that_it_received(self):
         gateway = known(
             grant_types=[EXCHANGE], token_exchange="delegation",
             audiences=["https://gateway.example"], exchange_targets=["https://orders.example"])
@@ -455,7 +455,7 @@ class OthersWords(unittest.TestCase):
             self.assertEqual(
                 len(json.loads(listed.stdout)["items"]), count, "It is no sign-in of anybody.")
 
-    def test_a_device_is_let_in_by_the_phone(self):
+    def test_a_device_is_approved_with_a_phone(self):
         television = known(
             token_endpoint_auth_method="none", client_name="Television",
             grant_types=[DEVICE])["client_id"]

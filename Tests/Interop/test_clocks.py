@@ -74,12 +74,12 @@ def somebody():
 
 
 class Clocks(unittest.TestCase):
-    def test_the_shim_sets_the_clock_off(self):
+    def test_the_clock_shim_shifts_the_time(self):
         line = slow.lines("server.listening")[0]["time"]
         there = time.strftime("%Y-%m-%dT%H", time.gmtime(time.time() - HOUR))
         self.assertTrue(line.startswith(there) or line < there, line)
 
-    def test_what_happens_at_either_node_has_the_databases_time(self):
+    def test_events_of_both_nodes_have_the_databases_time(self):
         for server in (slow, fast):
             at(server).sign_in(somebody())
         off = urd.sql(
@@ -87,7 +87,7 @@ class Clocks(unittest.TestCase):
             " where e.realm = 'demo' and e.type = 'session.opened'")
         self.assertLess(int(off), 120)
 
-    def test_a_code_is_mailed_at_once_whichever_node_is_asked(self):
+    def test_a_code_is_mailed_at_once_by_either_node(self):
         for server in (slow, fast):
             email = somebody()
             began = time.monotonic()
@@ -95,7 +95,7 @@ class Clocks(unittest.TestCase):
             eventually(lambda: inbox(urd, email), "the code is mailed")
             self.assertLess(time.monotonic() - began, 60)
 
-    def test_a_code_of_one_node_is_good_at_the_other(self):
+    def test_a_code_of_one_node_is_accepted_by_the_other(self):
         for asked, shown in ((slow, fast), (fast, slow)):
             email = somebody()
             at(asked).request_code(email)
@@ -115,7 +115,7 @@ class Clocks(unittest.TestCase):
             status, after, _ = at(first).refresh(again["refresh_token"])
             self.assertEqual(status, 200, after)
 
-    def test_readiness_and_metrics_and_the_log_say_so(self):
+    def test_readiness_metrics_and_the_log_report_a_shifted_clock(self):
         for server, word in ((slow, "behind"), (fast, "ahead of")):
             status, body = server.ask("/health/ready", private=True)
             clock = json.loads(body)["components"]["clock"]
@@ -131,7 +131,7 @@ class Clocks(unittest.TestCase):
         right = json.loads(urd.private("/health/ready")[1])["components"]["clock"]
         self.assertEqual(right, {"ready": True})
 
-    def test_the_doctor_of_such_a_machine_says_so(self):
+    def test_the_doctor_on_a_machine_with_a_shifted_clock_reports_it(self):
         told = urd.command("doctor", LD_PRELOAD=shim, SECONDS_OFF=str(-HOUR)).stdout
         self.assertRegex(told, r"the database's clock differs from ours by \d{7} ms")
 
@@ -139,7 +139,7 @@ class Clocks(unittest.TestCase):
 class LaterOnRecord(unittest.TestCase):
     """The database's clock was an hour ahead once, and was set right: to the log it is behind."""
 
-    def test_decisions_are_made_no_earlier_and_readiness_and_the_doctor_say_so(self):
+    def test_decisions_are_no_earlier_than_the_last_event_and_readiness_reports_it(self):
         urd.sql(
             "create schema later; create function later.clock_timestamp() returns timestamptz "
             "language sql as $$ select pg_catalog.clock_timestamp() + interval '1 hour' $$; "

@@ -90,7 +90,7 @@ class QRCodes(unittest.TestCase):
         "grüße, 日本語", "<script>&\"'",
     ]
 
-    def test_pictures_are_read_back(self):
+    def test_qr_codes_are_read_back_from_pictures(self):
         for text in self.TEXTS:
             for correction in "low", "medium", "quartile", "high":
                 answer = tool("qr", text=text, correction=correction, scale=4)
@@ -99,12 +99,12 @@ class QRCodes(unittest.TestCase):
                 self.assertEqual(png, svg)
                 self.assertEqual(read(*png), text)
 
-    def test_every_size_of_a_module(self):
+    def test_qr_codes_are_read_back_at_every_module_size(self):
         for scale in range(2, 17):
             answer = tool("qr", text=self.TEXTS[3], scale=scale)
             self.assertEqual(read(*png_pixels(base64.b64decode(answer["png"]))), self.TEXTS[3])
 
-    def test_too_long_a_text_is_refused(self):
+    def test_qr_codes_of_too_long_a_text_are_refused(self):
         with self.assertRaises(Refused):
             tool("qr", text="z" * 1001, scale=1)
 
@@ -117,7 +117,7 @@ class OneTimeCodes(unittest.TestCase):
         (number,) = struct.unpack(">I", tag[place:place + 4])
         return f"{(number & 0x7FFFFFFF) % 1000000:06}"
 
-    def test_an_app_that_reads_the_picture_makes_codes_that_are_accepted(self):
+    def test_an_authenticator_app_that_scans_the_qr_code_makes_accepted_codes(self):
         for issuer, account in [
             ("Urd", "ann@example.org"), ("Ann & Söhne: GmbH", "ann+tag@example.org"),
             ("x" * 500, "日" * 500),

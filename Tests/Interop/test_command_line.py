@@ -251,7 +251,7 @@ class Questions(unittest.TestCase):
               "--grant-types client_credentials")
         return name
 
-    def test_a_terminal_shows_what_goes_and_wants_its_name(self):
+    def test_a_destructive_command_on_a_terminal_needs_the_name_typed(self):
         name = self.made("asked")
         wrong = Terminal("client", "delete", name)
         wrong.until(f"Type {name} to confirm: ")
@@ -266,7 +266,7 @@ class Questions(unittest.TestCase):
         self.assertEqual(right.end(), 0)
         self.assertIn("no such client", shell(f"urd client show {name}", code=1).stderr.lower())
 
-    def test_a_pipe_needs_yes_and_a_dry_run_changes_nothing(self):
+    def test_a_destructive_command_in_a_pipe_needs_yes_and_a_dry_run_changes_nothing(self):
         name = self.made("piped")
         refused = shell(f"urd client delete {name}", code=2)
         self.assertIn("give --yes", refused.stderr)
@@ -293,7 +293,7 @@ class Words(unittest.TestCase):
             shell("urd realm set --otp-lifetime 301").stdout, "Nothing changed.\n")
         shell("urd realm set demo --unset otp_lifetime")
 
-    def test_log_out_counts_and_a_reset_says_when_there_was_nothing(self):
+    def test_log_out_counts_sessions_and_a_reset_says_when_there_were_none(self):
         shell("urd account register --email counted@example.org")
         phone = Phone(urd)
         phone.sign_in("counted@example.org")
@@ -305,7 +305,7 @@ class Words(unittest.TestCase):
             shell("urd account reset-two-factor counted@example.org --yes").stdout,
             "Nothing changed: the account has no authenticator app.\n")
 
-    def test_a_secret_stands_last_and_alone(self):
+    def test_a_new_secret_is_printed_last_on_a_line_of_its_own(self):
         made = shell("urd client register --client-id secretive "
                      "--grant-types client_credentials").stdout.splitlines()
         self.assertEqual(made[-2], "client_secret, shown once:")
@@ -314,7 +314,7 @@ class Words(unittest.TestCase):
         self.assertEqual(again[-2], "client_secret, shown once:")
         self.assertNotEqual(made[-1], again[-1])
 
-    def test_lists_open_choose_and_go_on_to_their_end(self):
+    def test_lists_open_sealed_fields_filter_and_page_to_their_end(self):
         for number in range(5):
             shell(f"urd account register --email listed{number}@example.org --first-name Lee")
         one = shell("urd account list --limit 2 --all --open --csv").stdout
@@ -337,7 +337,7 @@ class Words(unittest.TestCase):
         wrong = shell("urd audit list --type clent", code=2).stderr
         self.assertIn("did you mean client?", wrong)
 
-    def test_times_migrations_realms_and_the_doctor(self):
+    def test_times_migrations_realms_and_the_doctor_print_plain_words(self):
         for since in ("yesterday", "24h", '"2 hours ago"'):
             self.assertTrue(read(f"audit list --since {since}")["items"], since)
         self.assertEqual(read("audit list --until yesterday")["items"], [])

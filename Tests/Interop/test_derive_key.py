@@ -37,7 +37,7 @@ def subject(phone, tokens):
 
 
 class Replaced(unittest.TestCase):
-    def test_nobody_is_refused_until_the_old_key_is_retired(self):
+    def test_secrets_of_the_old_derive_key_are_accepted_until_it_is_retired(self):
         email = f"{uuid.uuid4().hex[:12]}@example.org"
         idle = phones[0].sign_in(email)
         active = phones[1].sign_in(email)

@@ -119,32 +119,32 @@ def warm():
 
 
 class ANodeThatOnlyReads(unittest.TestCase):
-    def test_moves_the_epoch_before_anybody_appends(self):
+    def test_a_read_only_node_moves_the_epoch_before_the_next_append(self):
         eventually(
             lambda: pair.standby("select min(epoch) || ' ' || max(epoch) from urd.realm_log")
             == "2 2", "the epoch moves", 10)
 
-    def test_shows_no_signing_key_of_the_lost_tail(self):
+    def test_a_read_only_node_shows_no_signing_key_of_the_lost_tail(self):
         eventually(lambda: key_ids(reader) == kept["keys"], "the lost key is gone", 10)
 
-    def test_shows_no_setting_of_the_lost_tail(self):
+    def test_a_read_only_node_shows_no_setting_of_the_lost_tail(self):
         eventually(lambda: discovery(reader)["grant_types_supported"] == kept["grants"],
                    "the lost setting is gone", 10)
 
-    def test_serves_no_host_of_the_lost_tail(self):
+    def test_a_read_only_node_serves_no_host_of_the_lost_tail(self):
         for host in ("lost.localhost", "other.localhost"):
             eventually(
                 lambda: get(reader, "/.well-known/openid-configuration", host)[0] == 404,
                 f"{host} leads nowhere", 10)
 
-    def test_knows_no_client_of_the_lost_tail_and_those_that_it_ended(self):
+    def test_a_read_only_node_forgets_the_lost_tails_clients_and_deletions(self):
         token = kept["tokens"]["access_token"]
         eventually(lambda: introspect(reader, lost["client"], token)[0] == 401, "no client", 10)
         eventually(
             lambda: introspect(reader, kept["dropped"], token) == (200, True),
             "the client is there again", 10)
 
-    def test_knows_no_session_of_the_lost_tail_and_those_that_it_ended(self):
+    def test_a_read_only_node_forgets_the_lost_tails_sessions_and_logouts(self):
         client = kept["kept"]
         eventually(lambda: introspect(reader, client, lost["tokens"]["access_token"])
                    == (200, False), "the session is gone", 10)
@@ -152,7 +152,7 @@ class ANodeThatOnlyReads(unittest.TestCase):
         # The log-out was lost with the tail: only a synchronous standby saves it.
         self.assertEqual(introspect(reader, client, kept["session"]["access_token"]), (200, True))
 
-    def test_hears_of_the_next_change_although_its_position_is_smaller(self):
+    def test_a_read_only_node_learns_of_the_next_change_at_a_smaller_position(self):
         eventually(lambda: key_ids(reader) == kept["keys"], "the lost key is gone", 10)
         # Whoever appends is another node, which never saw the lost tail.
         writer = pair.node()
@@ -164,7 +164,7 @@ class ANodeThatOnlyReads(unittest.TestCase):
 
 
 class AnOldPrimaryThatComesBack(unittest.TestCase):
-    def test_is_written_to_by_no_node_and_by_no_command(self):
+    def test_an_old_primary_that_comes_back_is_refused_by_nodes_and_commands(self):
         writer = pair.node()
         before = position(writer, f"before-{uuid.uuid4().hex[:6]}")
         self.assertEqual(before[1], "2")

@@ -148,7 +148,7 @@ class Faults(unittest.TestCase):
             f"select count(*) from urd.clients where client_id like '{ledger.name}-%'")
         self.assertEqual(int(model), len(rows))
 
-    def test_killed_outright_the_server_forgets_nothing_that_it_acknowledged(self):
+    def test_a_killed_server_loses_no_acknowledged_event(self):
         # The port stays: callers go on to the next life of the same node.
         with Ledger(self.server.url) as ledger:
             for _ in range(3):
@@ -160,7 +160,7 @@ class Faults(unittest.TestCase):
             self.more(ledger)
         self.check(ledger)
 
-    def test_a_refresh_that_was_told_503_is_answered_when_it_comes_again(self):
+    def test_a_refresh_answered_with_503_succeeds_when_repeated(self):
         phone = Phone(urd)
         email = f"{uuid.uuid4().hex[:8]}@example.org"
         tokens = phone.sign_in(email)
@@ -178,7 +178,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(status, 200, successor)
         self.assertEqual(phone.refresh(successor["refresh_token"])[0], 200)
 
-    def test_an_outage_of_postgresql_is_never_the_callers_fault(self):
+    def test_an_outage_of_postgresql_is_never_answered_with_4xx(self):
         with Ledger(self.server.url) as ledger:
             self.more(ledger)
             os.kill(urd.run.postmaster(), signal.SIGQUIT)
@@ -200,7 +200,7 @@ class Faults(unittest.TestCase):
         self.check(ledger)
 
 
-    def test_a_database_that_hangs_is_told_of_at_once(self):
+    def test_a_hanging_database_is_reported_at_once(self):
         with frozen():
             begin = time.monotonic()
             self.assertEqual(self.server.ask("/health/ready", private=True)[0], 503)
@@ -233,7 +233,7 @@ class Standstill(unittest.TestCase):
         self.addCleanup(server.close)
         self.phone = Phone(urd, f"{name}.example", "phone", url=server.url)
 
-    def test_for_22_seconds_uses_nothing_up_for_nothing(self):
+    def test_a_standstill_of_22_seconds_uses_up_no_credential_without_an_answer(self):
         phones = [f"{uuid.uuid4().hex[:8]}@example.org" for _ in range(4)]
         signed_in = [self.phone.sign_in(email) for email in phones]
         newcomers = [f"{uuid.uuid4().hex[:8]}@example.org" for _ in range(4)]
@@ -278,7 +278,7 @@ class Poison(unittest.TestCase):
     def register(self, name):
         return urd.api.call("POST", urd.clients, {**GOOD, "client_id": name})[0]
 
-    def test_a_read_model_that_cannot_go_on_halts_alone_and_heals(self):
+    def test_a_read_model_with_a_bad_event_halts_alone_and_recovers(self):
         urd.sql("alter table urd.clients_1 add constraint no_poison"
                 " check (client_id <> 'poison') not valid")
         try:
@@ -340,7 +340,7 @@ class LostKeys(unittest.TestCase):
         self.addCleanup(node.close)
         return node.ready().ask("/.well-known/jwks", headers={"Host": host})
 
-    def test_they_are_counted_and_make_nothing_else_unreadable(self):
+    def test_events_under_lost_keys_are_counted_and_the_rest_stays_readable(self):
         status, account, _ = urd.api.call(
             "POST", urd.realm + "/accounts", {"email": f"{uuid.uuid4().hex[:12]}@example.org"})
         self.assertEqual(status, 201, account)
@@ -421,7 +421,7 @@ class Tampered(unittest.TestCase):
 class Turned(unittest.TestCase):
     """Comes last: what it does cannot be undone while Urd runs, and shall not be."""
 
-    def test_a_log_that_became_shorter_halts_the_sealer(self):
+    def test_a_shortened_log_halts_the_sealer(self):
         head = int(urd.sql("select position from urd.realm_log where realm = 'demo'"))
         urd.sql(
             f"delete from urd.event where realm = 'demo' and position > {head - 3};"

@@ -37,7 +37,7 @@ class FirstOpen(unittest.TestCase):
         app.register()
         return app
 
-    def test_1_new_account(self):
+    def test_1_a_new_account_is_opened_with_the_certified_app(self):
         """Register, certify by Apple, take the realm over, and go on."""
         app = self.app("iPhone")
         self.assertEqual(app.prelogin()[0], 412)
@@ -63,7 +63,7 @@ class FirstOpen(unittest.TestCase):
         self.assertEqual(app.session_code()[1], {"error": "Invalid JWT token"})
         self.assertEqual(app.renew()[1], {"error": "the client must be registered"})
 
-    def test_2_existing_account(self):
+    def test_2_an_existing_account_is_opened_with_the_certified_app(self):
         """Certify by Google, and sign in with the passphrase."""
         app = self.app("Pixel")
         self.assertEqual(app.certify_by_google()[0], 204)
@@ -73,7 +73,7 @@ class FirstOpen(unittest.TestCase):
         self.assertEqual((status, tokens["token_type"], tokens["scope"]), (200, "bearer", "*"))
         self.assertEqual(app.session_code()[0], 201)
 
-    def test_2_many_words_of_a_store_at_once(self):
+    def test_2_many_simultaneous_attestations_are_accepted(self):
         """Each with a challenge of its own: one client's, which only one can change at a time."""
         app = self.app("Hurried")
         proofs = []
@@ -86,7 +86,7 @@ class FirstOpen(unittest.TestCase):
             statuses = list(pool.map(lambda proof: app.attest(proof)[0], proofs))
         self.assertEqual(statuses, [204] * len(proofs))
 
-    def test_2_secret_by_an_update(self):
+    def test_2_update_returns_a_new_secret(self):
         """Clients put the answer in the place of what they knew, and refresh with it."""
         app = self.app("Updated")
         self.assertEqual(app.certify_by_google()[0], 204)
@@ -101,7 +101,7 @@ class FirstOpen(unittest.TestCase):
             self.assertEqual(app.renew()[0], 200)
             self.assertEqual(app.information()[1]["client_secret"], app.secret)
 
-    def test_3_uncertified(self):
+    def test_3_an_uncertified_app_gets_a_web_view(self):
         """Whoever no store vouches for gets a session code and no tokens."""
         app = self.app("Fairphone")
         nonce = app.challenge()
@@ -130,7 +130,7 @@ class FirstOpen(unittest.TestCase):
             return found and re.search(r"\b\d{6}\b", found[0]["text"]).group()
         return eventually(look, f"a mail about {subject}")
 
-    def test_3_certified_by_mail(self):
+    def test_3_an_app_is_certified_by_mail(self):
         """No store vouches for it: the owner types a code, and lets it in on a page."""
         app = self.app("Murena")
         code = app.login(PASSWORD)[1]["session_code"]
@@ -158,7 +158,7 @@ class FirstOpen(unittest.TestCase):
         self.assertEqual(asked.redeem(place)[0], 400)
         self.assertEqual(app.session_code()[0], 400)
 
-    def test_3_web_apps(self):
+    def test_3_certified_apps_open_web_apps(self):
         """A session code into the web view of an app, a konnector's token, and its provider."""
         provider = Page()
         self.addCleanup(provider.close)
@@ -247,14 +247,14 @@ class FirstOpen(unittest.TestCase):
         for name in ("client.certified", "attestation.accepted", "session_code.issued"):
             self.assertIn(name, kinds)
 
-    def test_4_standard_realms_have_none_of_it(self):
+    def test_4_standard_realms_serve_no_flagship_routes(self):
         app = App(self.urd.values)
         app.host = "localhost"
         for method, path in (("POST", "/auth/register"), ("GET", "/public/prelogin"),
                              ("POST", "/auth/session_code")):
             self.assertEqual(app.call(method, path, {} if method == "POST" else None)[0], 404)
 
-    def test_5_it_is_on_record(self):
+    def test_5_every_step_is_recorded(self):
         trail = "/api/admin/realms/flagship/audit-trail?limit=200"
         happened = {entry["type"] for entry in self.urd.api.call("GET", trail)[1]["items"]}
         for name in ("client.certified", "attestation.accepted", "attestation.refused",

@@ -59,7 +59,7 @@ class InAChromium(unittest.TestCase):
         self.reader.fill("typed", password)
         self.reader.press("Sign in")
 
-    def test_manual_certification(self):
+    def test_an_owner_certifies_an_app_in_a_browser(self):
         app = App(self.urd.values, "Murena")
         app.register()
         asked = Authorization(app)
@@ -109,7 +109,7 @@ class InAChromium(unittest.TestCase):
         browser.call("Fetch.disable")
         self.reader.until("() => location.pathname === '/account'")
 
-    def test_another_passphrase_by_mail(self):
+    def test_a_passphrase_is_reset_by_mail(self):
         self.reader.go("/auth/passphrase_reset?hideBackButton=true")
         self.reader.look(self, "flagship-forgotten")
         before = len(inbox(self.urd, OWNER))

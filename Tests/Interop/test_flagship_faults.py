@@ -75,7 +75,7 @@ class Broken(unittest.TestCase):
 
 
 class Kills(Broken):
-    def test_between_any_two_steps(self):
+    def test_a_kill_between_any_two_steps_breaks_no_flow(self):
         app, device = self.app(), AppleDevice(urd.values)
         app.register(notifications=CATEGORIES)
         self.kill(app)
@@ -104,7 +104,7 @@ class Kills(Broken):
             lambda: count("notification.mailed", f"stream = '{first[1]['data']['id']}'") == 1,
             "it is told once")
 
-    def test_with_requests_under_way(self):
+    def test_a_kill_with_requests_in_flight_breaks_no_flow(self):
         """Whatever the node was doing, each step can be done again."""
         app = self.app("Pixel")
         app.register()
@@ -119,14 +119,14 @@ class Kills(Broken):
 
 
 class Outages(Broken):
-    def test_registering(self):
+    def test_an_outage_while_registering_is_repeated(self):
         self.break_postgresql()
         app = self.app("Outage")
         self.assertEqual(self.register(app)[0], 201)
         self.assertEqual(app.information()[1]["client_name"], app.name)
         self.assertEqual(count("client.registered", f"data ->> 'client_id' = '{app.id}'"), 1)
 
-    def test_certifying_uses_no_challenge_up(self):
+    def test_an_outage_while_certifying_uses_no_challenge_up(self):
         app = self.app("Certified")
         app.register()
         nonce = app.challenge()
@@ -137,7 +137,7 @@ class Outages(Broken):
         self.assertEqual(self.until(lambda: app.attest(proof))[0], 204)
         self.assertEqual(app.attest(proof)[1], {"error": "invalid challenge"})
 
-    def test_signing_in_burns_no_attempt(self):
+    def test_an_outage_while_signing_in_uses_no_attempt_up(self):
         app = self.app("Login")
         app.register()
         self.assertEqual(app.certify_by_google()[0], 204)
@@ -152,7 +152,7 @@ class Outages(Broken):
         self.assertEqual(count("session.refused"), refused + 1)
         self.assertEqual(app.login(PASSWORD)[0], 200)
 
-    def test_what_needs_a_token(self):
+    def test_routes_with_a_token_answer_503_in_an_outage(self):
         app = self.app("Tokens")
         app.register(notifications=CATEGORIES)
         self.assertEqual(app.certify_by_google()[0], 204)

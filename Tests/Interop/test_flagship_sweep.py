@@ -38,7 +38,7 @@ class Sweep(unittest.TestCase):
                 return int(float(line.split()[-1]))
         return 0
 
-    def test_COZ_03_forgets_who_was_not_let_in_for_an_hour_and_nobody_else(self):
+    def test_COZ_03_apps_not_admitted_within_an_hour_are_forgotten_and_no_others(self):
         kept, left = App(self.urd.values, "Kept"), App(self.urd.values, "Left")
         for app in (kept, left):
             app.register()

@@ -53,13 +53,13 @@ class Bodies(Hostile):
             with self.subTest(body=body[:60]):
                 self.assertEqual(self.post(body), 400)
 
-    def test_what_the_client_must_not_say_is_refused(self):
+    def test_members_that_clients_may_not_set_are_refused(self):
         for more in ({"client_secret": "abc"}, {"secret_digest": "abc"}, {"enabled": False},
                      {"client_id_issued_at": 1}, {"id": str(uuid.uuid4())}):
             with self.subTest(more=more):
                 self.assertEqual(self.post(json.dumps({**GOOD, **more}).encode()), 400)
 
-    def test_addresses_that_are_not_safe_are_refused(self):
+    def test_unsafe_addresses_are_refused(self):
         for address in (
             "javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
             "http://shop.example/", "https://shop.example/#f", "https://u:p@shop.example/",
@@ -71,7 +71,7 @@ class Bodies(Hostile):
                 body = json.dumps({**GOOD, "redirect_uris": [address]}).encode()
                 self.assertEqual(self.post(body), 400)
 
-    def test_too_much_is_413_and_too_many_headers_431(self):
+    def test_oversized_bodies_are_413_and_too_many_headers_431(self):
         self.assertEqual(self.post(b'{"client_name":"' + b"a" * 10_000_000 + b'"}'), 413)
         pieces = (b"10000\r\n" + b"a" * 65536 + b"\r\n") * 32
         chunked = urd.api.request(
@@ -84,7 +84,7 @@ class Bodies(Hostile):
 
 
 class Framing(Hostile):
-    def test_a_length_that_can_be_read_in_two_ways_is_refused(self):
+    def test_an_ambiguous_content_length_is_refused(self):
         for headers, body in (
             (("Content-Length: 2", "Transfer-Encoding: chunked"), b"0\r\n\r\n"),
             (("Content-Length: 2", "Content-Length: 3"), b"{}"), (("Content-Length: -1",), b""),
@@ -101,7 +101,7 @@ class Framing(Hostile):
                 head = urd.api.request("POST", urd.clients, *headers)
                 self.assertEqual(status(urd.api.raw(head + b"ffffffffffffffffff\r\n{}")), 413)
 
-    def test_a_head_with_more_in_it_than_http_allows_is_refused(self):
+    def test_a_malformed_request_head_is_refused(self):
         for head in (
             b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
             b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
@@ -120,7 +120,7 @@ class Framing(Hostile):
         answer = urd.api.raw(many * 50 + urd.api.request("GET", "/"))
         self.assertEqual(answer.count(b"HTTP/1.1 200"), 51)
 
-    def test_a_crowd_that_asks_nothing_keeps_nobody_out(self):
+    def test_a_crowd_of_idle_connections_keeps_no_client_out(self):
         resource.setrlimit(resource.RLIMIT_NOFILE, (HARD, HARD))
         idle = []
         try:
@@ -133,7 +133,7 @@ class Framing(Hostile):
                 connection.close()
             urd.api.close()  # ours had nothing to ask, and gave way
 
-    def test_a_process_that_may_open_little_outlives_a_crowd(self):
+    def test_a_process_with_few_file_descriptors_survives_a_crowd(self):
         """The runtime ends a process that has no descriptor left (decision 0047)."""
         small = Urd(prefix=("prlimit", "--nofile=400:400"))
         idle = []
@@ -155,7 +155,7 @@ class Framing(Hostile):
                 connection.close()
             small.close()
 
-    def test_a_thousand_idle_connections_keep_nobody_out(self):
+    def test_a_thousand_idle_connections_keep_no_client_out(self):
         idle = []
         try:
             for number in range(1000):
@@ -201,7 +201,7 @@ class Paths(Hostile):
 
 
 class Keys(Hostile):
-    def test_every_operation_asks_for_a_key_and_for_the_right_one(self):
+    def test_every_operation_needs_a_key_with_the_right(self):
         other = urd.api.call(
             "POST", "/api/admin/realms", {"realm": "other", "display_name": "Other"})
         self.assertIn(other[0], (201, 409))
@@ -233,7 +233,7 @@ class Keys(Hostile):
         self.assertGreater(seen, 30)
         self.assertEqual(urd.api.call("GET", urd.clients, key=narrow)[0], 200)
 
-    def test_a_key_has_one_place_and_one_spelling(self):
+    def test_an_admin_key_has_one_place_and_one_spelling(self):
         line = f"Authorization: Bearer {urd.key}"
         for headers in (
             (line, line), (line.replace("Bearer ", "Bearer  "),), (line + "\t,x",),
@@ -253,7 +253,7 @@ class Races(Hostile):
                 raise result
         return collections.Counter(result[0] for result in results)
 
-    def test_one_name_goes_to_one(self):
+    def test_a_name_claimed_at_once_goes_to_one(self):
         body = {"realm": "raced", "display_name": "Raced"}
         found = self.statuses(
             together(50, lambda _: urd.api.call("POST", "/api/admin/realms", body)))
@@ -262,7 +262,7 @@ class Races(Hostile):
         found = self.statuses(together(50, lambda _: urd.api.call("POST", urd.clients, body)))
         self.assertEqual(found, {201: 1, 409: 49})
 
-    def test_a_repeat_happens_once_and_gets_the_same_answer(self):
+    def test_a_repeated_write_happens_once_and_gets_the_first_answer(self):
         key = str(uuid.uuid4())
         results = together(
             50, lambda _: urd.api.call("POST", urd.clients, GOOD, Idempotency_Key=key))
@@ -272,7 +272,7 @@ class Races(Hostile):
         other = {**GOOD, "client_name": "Other"}
         self.assertEqual(urd.api.call("POST", urd.clients, other, Idempotency_Key=key)[0], 422)
 
-    def test_each_new_secret_is_an_event_and_none_is_lost(self):
+    def test_each_simultaneous_new_secret_is_an_event(self):
         urd.api.call("POST", urd.clients, {**GOOD, "client_id": "rotated"})
         path = urd.clients + "/rotated/rotate-secret"
         results = together(20, lambda _: urd.api.call("POST", path))
@@ -307,7 +307,7 @@ class Races(Hostile):
             closed = {"realm.disabled": True, "realm.enabled": False}.get(kind, closed)
             self.assertFalse(closed and kind == "client.registered")
 
-    def test_what_is_deleted_stays_deleted(self):
+    def test_a_deleted_client_stays_deleted(self):
         for turn in range(3):
             name = f"deleted-{turn}"
             urd.api.call("POST", urd.clients, {**GOOD, "client_id": name})
@@ -320,7 +320,7 @@ class Races(Hostile):
 
 
 class Secrets(Hostile):
-    def test_nothing_personal_and_no_secret_stands_readable_anywhere(self):
+    def test_no_personal_data_and_no_secret_is_stored_readable(self):
         contact, agent = f"canary-{uuid.uuid4()}@person.example", f"Canary/{uuid.uuid4()}"
         made = urd.api.call(
             "POST", urd.clients, {**GOOD, "client_id": "canary", "contacts": [contact]},

@@ -83,7 +83,7 @@ def joins(phone, email, invite=None):
 
 
 class Invites(unittest.TestCase):
-    def test_MOD_03_one_invite_lets_one_person_in(self):
+    def test_MOD_03_an_invite_admits_one_person(self):
         house = House()
         invite = house.invite()
         stranger, guest, late = somebody(), somebody(), somebody()
@@ -112,7 +112,7 @@ class Invites(unittest.TestCase):
         code(urd, first), code(urd, bound)
         self.assertEqual([len(inbox(urd, email)) for email in (first, second)], [1, 0])
 
-    def test_of_twenty_who_come_with_one_invite_at_once_one_is_let_in(self):
+    def test_an_invite_used_twenty_times_at_once_admits_one_person(self):
         house = House()
         invite = house.invite()["code"]
         guests = [somebody() for _ in range(20)]
@@ -156,7 +156,7 @@ class Invites(unittest.TestCase):
         joins(house.phone, guest := somebody(), made[1]["code"])
         code(urd, guest)
 
-    def test_no_code_of_an_invite_is_kept(self):
+    def test_an_invites_code_is_not_stored(self):
         house = House()
         plain = [house.invite()["code"] for _ in range(3)]
         kept = urd.sql(

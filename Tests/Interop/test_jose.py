@@ -132,7 +132,7 @@ class OurTokens(unittest.TestCase):
         yield "python-jose", verify_with_python_jose(token, jwks, audience)
         yield "PyJWT", verify_with_pyjwt(token, jwks, audience)
 
-    def test_access_tokens(self):
+    def test_other_libraries_verify_urds_access_tokens(self):
         now = int(time.time())
         for name in OURS:
             token = access_token(name, now)
@@ -150,7 +150,7 @@ class OurTokens(unittest.TestCase):
                             "ümlaut": {"x": [1, None]},
                         })
 
-    def test_many_signatures(self):
+    def test_other_libraries_verify_many_of_urds_signatures(self):
         """Some r and s begin with zeros, which not every reader wants to see."""
         now = int(time.time())
         for _ in range(300):
@@ -158,7 +158,7 @@ class OurTokens(unittest.TestCase):
             verify_by_hand(token, keys["ES256"]["jwks"])
             verify_with_pyjwt(token, keys["ES256"]["jwks"], READER)
 
-    def test_identity_tokens_and_their_hash(self):
+    def test_other_libraries_verify_urds_identity_tokens_and_at_hash(self):
         now = int(time.time())
         for name in OURS:
             access = access_token("ES256", now)
@@ -182,7 +182,7 @@ class OurTokens(unittest.TestCase):
         yield "python-jose", verify_with_python_jose(token, jwks, CLIENT, access)
         yield "PyJWT", verify_with_pyjwt(token, jwks, CLIENT)
 
-    def test_client_assertions(self):
+    def test_other_libraries_verify_urds_client_assertions(self):
         now = int(time.time())
         for name in OURS:
             token = tool(
@@ -194,7 +194,7 @@ class OurTokens(unittest.TestCase):
                 {"iss": CLIENT, "sub": CLIENT, "aud": ISSUER, "jti": "j", "iat": now,
                  "exp": now + 60})
 
-    def test_a_changed_token_convinces_nobody(self):
+    def test_other_libraries_refuse_urds_tokens_when_changed(self):
         now = int(time.time())
         token = access_token("ES256", now)
         header, claims, signature = token.split(".")
@@ -212,7 +212,7 @@ class OurTokens(unittest.TestCase):
 
 
 class OurKeys(unittest.TestCase):
-    def test_thumbprints(self):
+    def test_other_libraries_compute_the_same_thumbprints(self):
         for name in OURS:
             jwk = keys[name]["jwks"]["keys"][0]
             theirs = jwcrypto_jwk.JWK(**jwk).thumbprint()
@@ -223,7 +223,7 @@ class OurKeys(unittest.TestCase):
             self.assertEqual(
                 tool("thumbprint", jwk=key.export_public(as_dict=True)), key.thumbprint())
 
-    def test_private_keys_are_read_by_others(self):
+    def test_other_libraries_read_urds_private_keys(self):
         for name in OURS:
             der = base64.b64decode(keys[name]["pkcs8"])
             private = serialization.load_der_private_key(der, None)
@@ -231,7 +231,7 @@ class OurKeys(unittest.TestCase):
                 private.public_key().public_numbers(),
                 public_key(keys[name]["jwks"]["keys"][0]).public_numbers())
 
-    def test_private_keys_of_others_sign_for_us(self):
+    def test_private_keys_of_other_libraries_sign_for_urd(self):
         now = int(time.time())
         for name in OURS:
             der = others[name].private_bytes(
@@ -244,7 +244,7 @@ class OurKeys(unittest.TestCase):
                 token, others[name].public_key(), algorithms=[name], audience=ISSUER)
             self.assertEqual(read["sub"], CLIENT)
 
-    def test_key_sets_of_others(self):
+    def test_key_sets_of_other_libraries_are_read(self):
         keyset = jwcrypto_jwk.JWKSet()
         for number, name in enumerate(THEIRS):
             key = jwcrypto_jwk.JWK.from_pyca(others[name].public_key())
@@ -302,7 +302,7 @@ class TheirAssertions(unittest.TestCase):
             "check_client_assertion", token=token, client_id=CLIENT, aud=ISSUER, now=self.now,
             algorithms=algorithms or [name], jwks=jwks or self.jwks(name))
 
-    def test_each_library_and_algorithm(self):
+    def test_assertions_of_each_library_and_algorithm_are_verified(self):
         for sign in sign_with_pyjwt, sign_with_jwcrypto, sign_with_python_jose:
             for name in THEIRS:
                 if sign is sign_with_python_jose and name in ("PS256", "EdDSA"):
@@ -311,14 +311,14 @@ class TheirAssertions(unittest.TestCase):
                     read = self.check(sign(self.claims(), name), name)
                     self.assertEqual(read, {"jti": "j1", "exp": self.now + 60})
 
-    def test_instants_with_fractions(self):
+    def test_assertions_with_fractional_instants_are_accepted(self):
         for sign in sign_with_pyjwt, sign_with_jwcrypto, sign_with_python_jose:
             claims = self.claims(
                 exp=self.now + 60.75, iat=self.now + 0.5, nbf=self.now - 0.25)
             read = self.check(sign(claims, "ES256"), "ES256")
             self.assertEqual(read["exp"], self.now + 60)
 
-    def test_the_named_key_is_used(self):
+    def test_assertions_are_verified_under_the_named_key(self):
         jwks = self.jwks("ES256", kid="a", alg="ES256", use="sig")
         self.check(sign_with_pyjwt(self.claims(), "ES256", kid="a"), "ES256", jwks=jwks)
         with self.assertRaisesRegex(Refused, "unknownKey"):
@@ -328,7 +328,7 @@ class TheirAssertions(unittest.TestCase):
         with self.assertRaisesRegex(Refused, reason):
             self.check(token, name, **more)
 
-    def test_what_is_wrong_is_refused(self):
+    def test_faulty_assertions_are_refused(self):
         for reason, changes in [
             ("expired", {"exp": self.now - 31, "iat": None}),
             ("missing", {"exp": None}),

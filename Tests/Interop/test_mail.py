@@ -156,7 +156,7 @@ class Mails(unittest.TestCase):
         self.assertEqual(mail.taken["to"], ["anna@example.org"])
         self.assertEqual(mail.message["Date"].datetime.timestamp(), 1_790_000_000)
 
-    def test_every_kind_in_every_language_is_read_as_it_was_meant(self):
+    def test_every_kind_of_mail_in_every_language_is_parsed_as_meant(self):
         orders = [
             {"kind": kind, "language": language, "product": "Acme & Söhne <GmbH>",
              "name": "Anna Müller", "device": "iPhone", "url": LINK, "code": "047911",
@@ -198,7 +198,7 @@ class Mails(unittest.TestCase):
         # What an app has to tell has its own title, whatever the language.
         self.assertEqual(len(subjects), len(orders) - KINDS.count("Notification"))
 
-    def test_nothing_that_somebody_chose_becomes_a_header_or_a_part(self):
+    def test_user_text_never_becomes_a_header_or_a_part(self):
         orders = [
             {"subject": text, "text": text, "html": text, "fromName": text, "name": text}
             for text in HOSTILE
@@ -210,7 +210,7 @@ class Mails(unittest.TestCase):
                     self.assertNotRegex(str(value), r"[\r\n\0\u202e\u2028]")
                 self.assertEqual(mail.taken["from"], "urd@example.org")
 
-    def test_words_arrive_as_they_were_written(self):
+    def test_a_mails_text_arrives_as_written(self):
         words = "Grüße – 日本語, \"quoted\" =?utf-8?q?x?= 🎉 " + "lang " * 20 + "ß" * 40
         words = words.strip()
         text = "\n".join([

@@ -15,7 +15,7 @@ PROGRAM = ROOT / ".build/debug/NativeApp"
 
 
 class TheClientToCopy(unittest.TestCase):
-    def test_goes_from_a_code_to_a_passkey_and_signs_out(self):
+    def test_the_sample_app_signs_in_by_code_then_passkey_and_signs_out(self):
         urd = Urd()
         self.addCleanup(urd.close)
         done = subprocess.run(
@@ -26,7 +26,7 @@ class TheClientToCopy(unittest.TestCase):
         self.assertEqual(done.stdout.splitlines()[-1], "was refused with the removed passkey")
         self.assertEqual(len(done.stdout.splitlines()), 8)
 
-    def test_finds_the_realm_that_its_page_has_somebody_make(self):
+    def test_the_sample_app_finds_the_realm_of_its_quick_start(self):
         urd = Urd()
         self.addCleanup(urd.close)
         page = (ROOT / "docs/native-app.md").read_text()

@@ -120,7 +120,7 @@ class Routing(unittest.TestCase):
         self.apps.append(device(*words, **more))
         return self.apps[-1]
 
-    def test_COZ_22_dedicated_apps_then_the_flagship_then_mail(self):
+    def test_COZ_22_dedicated_apps_come_before_the_flagship_app_and_mail(self):
         """Scenario 8."""
         own, everything = "fcm-" + fresh(), fresh()
         before = len(google.tokens), len(apple.tokens)
@@ -148,7 +148,7 @@ class Routing(unittest.TestCase):
         self.assertLessEqual(len(google.tokens), before[0] + 1)
         self.assertLessEqual(len(apple.tokens), before[1] + 1)
 
-    def test_COZ_22_a_state_is_told_once_and_news_takes_the_place_of_older_news(self):
+    def test_COZ_22_a_state_is_sent_once_and_news_replaces_older_news(self):
         token = fresh()
         self.device("iPad", "apns", token)
         first = notify(category="balance", title="Low", state="low")
@@ -169,7 +169,7 @@ class Routing(unittest.TestCase):
         # Where nothing takes another's place, each has its own name.
         self.assertNotEqual(apple.of(token)[0]["headers"]["apns-collapse-id"], collapse)
 
-    def test_COZ_22_a_device_that_is_gone_is_forgotten(self):
+    def test_COZ_22_a_device_unknown_to_its_provider_is_forgotten(self):
         android, phone = "fcm-" + fresh(), fresh()
         google.answers[android] = Google.UNREGISTERED
         apple.answers[phone] = 410, {"reason": "Unregistered", "timestamp": 1}
@@ -191,7 +191,7 @@ class Routing(unittest.TestCase):
         self.assertTrue(shown["aps"]["alert"]["body"].endswith("…"))
         self.assertNotIn("badge", shown["aps"])
 
-    def test_nobody_is_called_who_may_not_be_and_a_mail_goes_out_at_once(self):
+    def test_private_provider_addresses_are_not_called_and_a_mail_goes_out(self):
         token = fresh()
         self.device("Phone", "apns", token)
         try:
@@ -216,7 +216,7 @@ class Routing(unittest.TestCase):
 
 
 class Administration(unittest.TestCase):
-    def test_what_reached_nobody_is_listed_and_sent_again(self):
+    def test_undelivered_notifications_are_listed_and_sent_again(self):
         admin("PATCH", REALM + "/settings", {"notification_mails": False})
         try:
             notification = notify(title="Nowhere")
@@ -250,7 +250,7 @@ class Administration(unittest.TestCase):
 
 
 class NothingIsReadable(unittest.TestCase):
-    def test_of_what_a_notification_says_and_of_what_a_device_is_called(self):
+    def test_no_notification_text_and_no_device_name_is_stored_readable(self):
         canary = "canary" + uuid.uuid4().hex
         token = fresh()
         app = device("Phone", "apns", token)

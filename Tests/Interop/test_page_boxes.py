@@ -100,7 +100,7 @@ class Walk(unittest.TestCase):
 
 
 class Realm(Walk):
-    def test_every_page(self):
+    def test_every_page_of_a_realm_has_sound_boxes(self):
         self.before_the_login()
         self.account()
         self.passphrases()
@@ -280,7 +280,7 @@ class Flagship(Walk):
     def site(self):
         return flagship
 
-    def test_every_page(self):
+    def test_every_page_of_a_flagship_realm_has_sound_boxes(self):
         self.go("/auth/login", "owner, login")
         app = App(urd.values, "iPhone")
         app.register()

@@ -57,7 +57,7 @@ class Pages(unittest.TestCase):
         if shoot:
             self.reader.look(self, name)
 
-    def test_signs_in_by_a_mailed_code(self):
+    def test_a_person_signs_in_by_a_mailed_code(self):
         self.sign_in(shoot=True)
         self.assertEqual(self.reader.place(), "/account")
         self.assertIn(self.email, self.reader.text())
@@ -72,7 +72,7 @@ class Pages(unittest.TestCase):
         self.reader.go("/account")
         self.assertEqual(self.reader.place(), "/login?next=%2Faccount")
 
-    def test_signs_in_with_the_keyboard_alone(self):
+    def test_a_person_signs_in_with_the_keyboard_alone(self):
         reader, before = self.reader, len(inbox(urd, self.email))
         reader.go("/login")
         reader.type(self.email)
@@ -81,7 +81,7 @@ class Pages(unittest.TestCase):
         reader.leave(lambda: reader.key("Enter", 13))
         self.assertEqual(reader.place(), "/account")
 
-    def test_makes_a_passkey_and_signs_in_with_it(self):
+    def test_a_person_makes_a_passkey_and_signs_in_with_it(self):
         reader = self.reader
         authenticator = reader.browser.add_authenticator()
         self.sign_in()
@@ -108,7 +108,7 @@ class Pages(unittest.TestCase):
             "type = 'browser.opened' order by position desc limit 1")
         self.assertEqual(kept, 'passkey|["hwk"]')
 
-    def test_sets_an_authenticator_app_up_and_signs_in_with_it(self):
+    def test_a_person_sets_up_an_authenticator_app_and_signs_in_with_it(self):
         reader = self.reader
         self.sign_in()
         reader.go("/account/security")
@@ -137,7 +137,7 @@ class Pages(unittest.TestCase):
         self.sign_in(totp=later, shoot=True)
         self.assertEqual(reader.place(), "/account")
 
-    def test_signs_in_by_a_mailed_link(self):
+    def test_a_person_signs_in_by_a_mailed_link(self):
         reader = self.reader
         self.sign_in()
         reader.go("/account")
@@ -153,7 +153,7 @@ class Pages(unittest.TestCase):
         reader.press("Sign in")
         self.assertEqual(reader.place(), "/account")
 
-    def test_sets_a_passphrase_and_signs_in_by_it(self):
+    def test_a_person_sets_a_passphrase_and_signs_in_by_it(self):
         reader, words = self.reader, f"seven purple otters {uuid.uuid4().hex[:6]}"
         settings = f"{urd.realm}/settings"
         self.assertEqual(urd.api.call("PATCH", settings, {"login_passphrase": True})[0], 200)
@@ -180,7 +180,7 @@ class Pages(unittest.TestCase):
         kept = urd.sql("select data::text from urd.event where type = 'passphrase.set'")
         self.assertNotIn("scrypt", kept)
 
-    def test_speaks_german_and_says_what_is_wrong(self):
+    def test_pages_speak_german_and_name_faults(self):
         reader = self.reader
         reader.language("de-AT,de;q=0.8")
         reader.go("/login")
@@ -195,7 +195,7 @@ class Pages(unittest.TestCase):
         reader.go("/device/nothing")
         reader.language("en")
 
-    def test_fits_on_the_narrowest_phone_whatever_a_heading_says(self):
+    def test_pages_fit_the_narrowest_phone_with_any_heading(self):
         reader = self.reader
         self.sign_in()
         reader.language("de")
@@ -214,7 +214,7 @@ class Pages(unittest.TestCase):
                 }"""), [False, False], (name, width))
         reader.language("en")
 
-    def test_runs_and_shows_nothing_that_is_not_its_own(self):
+    def test_pages_run_no_foreign_script_and_show_no_foreign_markup(self):
         reader = self.reader
         reader.go("/login")
         # Neither by a script in the page, nor by one from elsewhere, nor in a frame of another site.
@@ -238,7 +238,7 @@ class Pages(unittest.TestCase):
             try { return !frame.contentDocument?.querySelector("form"); } catch { return true; }
         }""", site + "/login"))
 
-    def test_finds_what_is_wrong_with_a_page(self):
+    def test_the_page_checks_find_planted_faults(self):
         self.reader.go("/login")
         self.assertEqual(self.reader.faults(), [])
         self.reader.browser.run("""() => {
@@ -253,7 +253,7 @@ class Pages(unittest.TestCase):
         for sign in ("no alternative", "contrast 1", "image-alt", "color-contrast"):
             self.assertIn(sign, found)
 
-    def test_works_without_scripts(self):
+    def test_pages_work_without_scripts(self):
         self.reader.browser.call("Emulation.setScriptExecutionDisabled", value=True)
         # Evaluating is for us alone; the page's own scripts are off.
         self.sign_in()

@@ -102,7 +102,7 @@ class ARealBrowser(unittest.TestCase):
         ceremony, options = person.begin_enrollment()
         self.assertEqual(person.enroll(ceremony, browser.create(options)), (200, ENROLLED))
 
-    def test_MOD_08_MOD_09_makes_a_passkey_and_signs_in_with_it(self):
+    def test_MOD_08_MOD_09_a_browser_makes_a_passkey_and_signs_in_with_it(self):
         person = Person()
         self.enroll(person)
         for _ in range(2):
@@ -115,7 +115,7 @@ class ARealBrowser(unittest.TestCase):
         self.assertEqual(passkey["DisplayName"], "Passkey")
         self.assertIn("LastUsedAt", passkey)
 
-    def test_MOD_09_does_not_make_a_second_one_where_one_is(self):
+    def test_MOD_09_a_browser_makes_no_second_passkey_on_one_device(self):
         person = Person()
         self.enroll(person)
         _, options = person.begin_enrollment()
@@ -123,7 +123,7 @@ class ARealBrowser(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "InvalidStateError"):
             browser.create(options)
 
-    def test_MOD_10_tells_the_owner_and_forgets_what_is_removed(self):
+    def test_MOD_10_a_removed_passkey_notifies_the_owner_and_is_forgotten(self):
         person = Person()
         before = len(inbox(urd, person.email))
         self.enroll(person)
@@ -140,7 +140,7 @@ class ARealBrowser(unittest.TestCase):
         status, body = person.redeem(ceremony, browser.get(options))
         self.assertEqual((status, body["error_description"]), (400, NO_PASSKEY))
 
-    def test_MOD_08_whoever_is_not_verified_is_not_signed_in(self):
+    def test_MOD_08_a_passkey_without_user_verification_signs_nobody_in(self):
         person = Person()
         self.enroll(person)
         browser.set_user_verified(self.authenticator, False)
@@ -157,7 +157,7 @@ class ARealBrowser(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "SecurityError"):
             browser.get({**options, "rpId": "example.org"})
 
-    def test_a_backed_up_passkey_stays_what_it_is(self):
+    def test_a_backed_up_passkey_stays_backed_up(self):
         browser.remove_authenticator(self.authenticator)
         self.authenticator = browser.add_authenticator(
             ctap2Version="ctap2_1", defaultBackupEligibility=True, defaultBackupState=True)
@@ -170,7 +170,7 @@ class ARealBrowser(unittest.TestCase):
             "where realm = 'demo' and type = 'passkey.enrolled' order by position desc limit 1")
         self.assertEqual(found, "true|true")
 
-    def test_vouches_where_the_realm_asks(self):
+    def test_a_browser_attests_where_the_realm_asks(self):
         settings = f"{urd.realm}/settings"
         self.assertEqual(
             urd.api.call("PATCH", settings, {"passkey_attestation": "direct"})[0], 200)
@@ -239,7 +239,7 @@ class YubicosLibrary(unittest.TestCase):
         self.assertEqual(person.enroll(ceremony, key.create(options)), (200, ENROLLED))
         return person, key
 
-    def test_MOD_08_signs_in_and_counts(self):
+    def test_MOD_08_a_security_key_signs_in_and_counts(self):
         person, key = self.enrolled()
         for count, good in [(0, True), (3, True), (3, False), (2, False), (4, True)]:
             key.count = count
@@ -255,7 +255,7 @@ class YubicosLibrary(unittest.TestCase):
         status, body = person.redeem(ceremony, key.get(options))
         self.assertEqual((status, body["error_description"]), (400, NO_CEREMONY))
 
-    def test_MOD_08_a_ceremony_of_another_client_is_none(self):
+    def test_MOD_08_a_ceremony_of_another_client_is_refused(self):
         person, key = self.enrolled()
         ceremony, options = person.begin()
         other = Phone(urd, client=new_client())
@@ -264,7 +264,7 @@ class YubicosLibrary(unittest.TestCase):
         self.assertEqual((status, body["error_description"]), (400, NO_CEREMONY))
         self.assertEqual(person.redeem(ceremony, key.get(options))[0], 200)
 
-    def test_MOD_08_one_of_fifty_wins_across_two_nodes(self):
+    def test_MOD_08_a_ceremony_used_fifty_times_on_two_nodes_signs_in_once(self):
         person, key = self.enrolled()
         second = Server(urd.values).ready()
         self.addCleanup(second.close)
@@ -283,7 +283,7 @@ class YubicosLibrary(unittest.TestCase):
             f"and stream = '{ceremony}'")
         self.assertEqual(used, "1")
 
-    def test_MOD_09_an_enrollment_is_done_once_across_two_nodes(self):
+    def test_MOD_09_an_enrollment_on_two_nodes_succeeds_once(self):
         person, key = Person(), Key()
         second = Server(urd.values).ready()
         self.addCleanup(second.close)
@@ -300,7 +300,7 @@ class YubicosLibrary(unittest.TestCase):
         for status, body in answers:
             self.assertIn(body, [ENROLLED, EXPIRED, FAILED])
 
-    def test_MOD_08_the_domain_is_the_clients(self):
+    def test_MOD_08_the_passkey_domain_is_the_clients(self):
         below = "shop.localhost"
         person = Person(client=new_client(webauthn_rp_id=below))
         key = Key(origin=f"https://{below}")
@@ -323,7 +323,7 @@ class YubicosLibrary(unittest.TestCase):
             status, body = person.redeem(ceremony, key.get(options))
             self.assertEqual((status, body["error_description"]), (400, NO_PASSKEY), origin)
 
-    def test_nothing_personal_stands_readable(self):
+    def test_no_personal_data_of_passkeys_is_stored_readable(self):
         person, _ = self.enrolled()
         canary = f"Canary {uuid.uuid4().hex}"
         [passkey] = person.passkeys()
@@ -370,7 +370,7 @@ class Faults(unittest.TestCase):
             time.sleep(0.2)
         return answer
 
-    def test_a_killed_node_takes_no_ceremony_with_it(self):
+    def test_a_killed_node_loses_no_ceremony(self):
         ceremony, options = self.person.begin_enrollment()
         self.kill()
         made = self.key.create(options)

@@ -36,7 +36,7 @@ def read(*words):
 
 
 class People(unittest.TestCase):
-    def test_MOD_18_roles_are_given_and_told(self):
+    def test_MOD_18_roles_are_given_and_returned(self):
         email, api = somebody(), "https://api.example.org"
         name = f"shelf-{uuid.uuid4().hex[:6]}"
         ask("realm", "set", "--roles",
@@ -65,7 +65,7 @@ class People(unittest.TestCase):
         read("account", "set-roles", email, "--roles", "{}")
         self.assertNotIn("resource_access", told())
 
-    def test_MOD_17_an_account_from_its_beginning_to_its_end(self):
+    def test_MOD_17_an_account_is_created_changed_and_erased(self):
         email = somebody()
         made = read("account", "register", "--email", email.upper(), "--first-name", "Ann",
                     "--confirmed", "true")
@@ -101,7 +101,7 @@ class People(unittest.TestCase):
                      "account.deletion_cancelled", "account.deleted", "account.erased"):
             self.assertIn(name, trail)
 
-    def test_what_events_show_of_people_is_on_record_before(self):
+    def test_showing_personal_data_in_events_is_recorded_first(self):
         email = somebody()
         account = read("account", "register", "--email", email, "--confirmed", "true")["id"]
         first = int(self.head().split(":")[2])
@@ -131,7 +131,7 @@ class People(unittest.TestCase):
         ask("events", "tail", "--from", str(first + 1), "--open")
         self.assertEqual(len(records(first + 1)), 2)
 
-    def test_the_last_events_of_a_type_are_looked_for_in_all_of_the_log(self):
+    def test_the_last_events_of_a_type_are_found_in_the_whole_log(self):
         names = [f"tail-{uuid.uuid4().hex[:6]}" for _ in range(3)]
         for name in names:
             ask("client", "register", "--client-id", name, "--grant-types", "client_credentials")
@@ -156,7 +156,7 @@ class People(unittest.TestCase):
         self.assertEqual([one["position"] for one in first], [1, 2])
         self.assertEqual(tail("--type", "push_provider.removed"), [])
 
-    def test_events_of_a_realm_that_there_is_not(self):
+    def test_events_of_an_unknown_realm_are_refused(self):
         for words in (("tail",), ("tail", "--follow"), ("show", "1")):
             done = urd.command("events", *words, "--realm", "nosuch")
             self.assertEqual(done.returncode, 1, done.stdout)
@@ -172,7 +172,7 @@ class People(unittest.TestCase):
         self.assertEqual(changed, {**wanted, "consent": "none"})
         self.assertEqual(read("client", "show", name), changed)
 
-    def test_a_subject_that_nobody_has_is_not_erased(self):
+    def test_an_unknown_subject_is_not_erased(self):
         made = read("client", "register", "--client-id", f"own-{uuid.uuid4().hex[:6]}",
                     "--grant-types", "client_credentials", "--contacts", somebody())
         events = ask("events", "tail", "--type", "client.registered", "--limit", "1", "--json")
@@ -197,7 +197,7 @@ class People(unittest.TestCase):
             "select realm || ':' || epoch || ':' || position from urd.realm_log"
             " where realm = 'demo'")
 
-    def test_the_history_of_somebody_a_client_and_of_what_failed(self):
+    def test_the_login_history_filters_by_person_client_and_failure(self):
         email = somebody()
         phone.request_code(email)
         mailed = code(urd, email)
@@ -236,7 +236,7 @@ class People(unittest.TestCase):
         self.assertEqual(read("history", "user", email, "--outcome", "refused")["items"], [])
         self.assertEqual(read("history", "list", "--since", "2100-01-01T00:00:00Z")["items"], [])
 
-    def test_sessions_and_mails(self):
+    def test_sessions_and_mails_of_a_person_are_listed(self):
         email = somebody()
         phone.sign_in(email)
         sessions = read("account", "sessions", email)["items"]
@@ -246,7 +246,7 @@ class People(unittest.TestCase):
         self.assertEqual(read("mail", "list", "--failed", "true")["items"], [])
         self.assertIn("There is no such mail", ask("mail", "resend", str(uuid.uuid4()), code=1))
 
-    def test_whoever_reads_at_the_old_address_hears_that_it_was_changed(self):
+    def test_a_changed_address_is_announced_at_the_old_one(self):
         old, new = somebody(), somebody()
         phone.sign_in(old)
         account = read("account", "show", old)["id"]

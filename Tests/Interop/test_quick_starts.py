@@ -116,7 +116,7 @@ class QuickStart(unittest.TestCase):
     def person(self):
         return Person(urd, urd.values["URD_REALM_URL"])
 
-    def test_web_application(self):
+    def test_web_application_page_works(self):
         terminal, person = self.terminal(*self.read("web-app.md")), self.person()
         eventually(lambda: self.answers() or terminal.process.poll() is not None, "it answers")
         here = f"http://127.0.0.1:{self.port}"
@@ -133,7 +133,7 @@ class QuickStart(unittest.TestCase):
         self.assertIn("stranger", page)
         self.assertEqual(person.call("GET", "/account")[1].partition("?")[0], "/login")
 
-    def test_native_application(self):
+    def test_native_application_page_works(self):
         terminal, person = self.terminal(*self.read("native-app.md")), self.person()
         address = terminal.says(r"Opening (\S+)\n")[1]
         status, _, page = person.visit(address)
@@ -141,7 +141,7 @@ class QuickStart(unittest.TestCase):
         said = terminal.ends()
         self.assertIn(f"Hello, {person.email}\nStill {person.email}\n", said)
 
-    def test_device(self):
+    def test_device_page_works(self):
         terminal, person = self.terminal(*self.read("device.md")), self.person()
         address = terminal.says(r"or scan (\S+)\n")[1]
         place, past = person.go(address)
@@ -160,7 +160,7 @@ class QuickStart(unittest.TestCase):
                 self.terminal(registration).ends()
                 self.assertEqual(json.loads(file.read_text()), client)
 
-    def test_service_and_what_it_calls(self):
+    def test_service_page_works(self):
         said = self.terminal(*self.read("service.md")).ends()
         self.assertRegex(said, r"got a token of \d\d+ letters\n$")
         *before, calls, why = self.read("resource-server.md")
@@ -171,7 +171,7 @@ class QuickStart(unittest.TestCase):
             said, '{"client": "reports", "orders": []}\n401\n401\n403\n', server.text())
         self.assertIn("active: an access token of reports", self.terminal(why).ends())
 
-    def test_no_two_pages_want_the_same_port(self):
+    def test_no_two_pages_use_the_same_port(self):
         wanted = [port for page in PAGES.glob("*.md")
                   for port in set(re.findall(r"\b80\d\d\b", page.read_text()))]
         self.assertEqual(sorted(wanted), ["8000", "8001"])

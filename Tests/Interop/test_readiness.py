@@ -46,7 +46,7 @@ class Case(unittest.TestCase):
 
 
 class Readiness(Case):
-    def test_is_denied_while_commits_wait_for_a_frozen_standby_and_reads_go_on(self):
+    def test_readiness_fails_while_commits_wait_for_a_frozen_standby_and_reads_go_on(self):
         node = self.node()
         pair.primary("alter system set synchronous_standby_names = '*'")
         pair.primary("select pg_reload_conf()")
@@ -62,7 +62,7 @@ class Readiness(Case):
         pair.signal_standby(signal.SIGCONT)
         eventually(lambda: is_ready(node), "it is ready again")
 
-    def test_is_denied_where_a_committer_finds_no_free_connection(self):
+    def test_readiness_fails_where_a_committer_finds_no_free_connection(self):
         node = self.node()
         self.addCleanup(pair.primary, "alter role urd_app connection limit -1")
         pair.primary("alter role urd_app connection limit 1")
@@ -72,7 +72,7 @@ class Readiness(Case):
         pair.primary("alter role urd_app connection limit -1")
         eventually(lambda: is_ready(node), "it is ready again")
 
-    def test_is_denied_behind_a_pooler_that_gives_sessions_away_between_transactions(self):
+    def test_readiness_fails_behind_a_transaction_pooler(self):
         port = free_port()
         host = urllib.parse.unquote(pair.hosts[0])
         pooler = Pooler(socket_of(host, pair.port), port)
@@ -88,7 +88,7 @@ class Readiness(Case):
 class WhenItFailedOver(Case):
     """Comes last: the pair has one failover."""
 
-    def test_is_denied_where_committers_are_led_to_the_server_left_behind(self):
+    def test_readiness_fails_where_committers_reach_the_server_left_behind(self):
         port = free_port()
         pooler = Pooler(socket_of(pair.folder, pair.port), port)
         self.addCleanup(pooler.close)

@@ -23,7 +23,7 @@ def tearDownModule():
 
 
 class Readme(unittest.TestCase):
-    def test_the_sign_in(self):
+    def test_the_readmes_sign_in_works(self):
         text = (ROOT / "README.md").read_text()
         section = text.split("## A sign-in")[1].split("\n## ")[0]
         blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
@@ -43,7 +43,7 @@ class Readme(unittest.TestCase):
                 self.assertIn('"refresh_token":"', tokens)
                 self.assertIn("urn:cocoar:otp", history)
 
-    def test_the_commands_of_administrators_and_analysts(self):
+    def test_the_readmes_commands_of_administrators_and_analysts_work(self):
         text = (ROOT / "README.md").read_text()
         section = text.split("### Administrators")[1].split("### Service owners")[0]
         blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
@@ -62,7 +62,7 @@ class Readme(unittest.TestCase):
         self.assertIn("client.registered", rest)
         self.assertIn("intact", rest)
 
-    def test_the_erasure(self):
+    def test_the_readmes_erasure_works(self):
         text = (ROOT / "README.md").read_text()
         words = re.search(r"^urd (subject erase) \S+$", text, re.M)
         self.assertIsNotNone(words)

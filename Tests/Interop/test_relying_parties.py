@@ -174,7 +174,7 @@ class Shop:
 
 
 class Authlib(unittest.TestCase):
-    def test_signs_people_in_to_a_web_application(self):
+    def test_authlib_signs_people_in_to_a_web_application(self):
         shop, person = Shop(), Person(urd, issuer)
         self.addCleanup(shop.close)
         status, _, page = person.visit(f"{shop.site.url}/login")
@@ -187,7 +187,7 @@ class Authlib(unittest.TestCase):
         self.assertEqual((status, page), (200, "bye done 401"))
         self.assertEqual(person.visit(f"{shop.site.url}/")[2], "null")
 
-    def test_hears_a_refusal(self):
+    def test_authlib_is_told_of_a_refusal(self):
         shop, person = Shop(), Person(urd, issuer)
         self.addCleanup(shop.close)
         status, _, page = person.visit(f"{shop.site.url}/login", allows=False)
@@ -208,7 +208,7 @@ class Registering(object if MISSING else Registration):
 class Idpyoidc(unittest.TestCase):
     BACK, BYE = "http://127.0.0.1:53535/back", "http://127.0.0.1:53535/bye"
 
-    def test_registers_itself_and_signs_people_in(self):
+    def test_idpyoidc_registers_itself_and_signs_people_in(self):
         handler = RPHandler(
             base_url="http://127.0.0.1:53535",
             keyjar=build_keyjar([{"type": "EC", "crv": "P-256", "use": ["sig"]}]),
@@ -262,7 +262,7 @@ class Idpyoidc(unittest.TestCase):
 class RequestsOAuthlib(unittest.TestCase):
     BACK = "http://127.0.0.1:53535/back"
 
-    def test_signs_people_in(self):
+    def test_requests_oauthlib_signs_people_in(self):
         metadata, person = discovery(), Person(urd, issuer)
         name, secret = register(redirect_uris=["http://127.0.0.1/back"])
         nonce = secrets.token_urlsafe(20)
@@ -371,7 +371,7 @@ OIDCRemoteUserClaim sub
 
 
 class ModAuthOpenIDC(unittest.TestCase):
-    def test_lets_people_in_to_a_web_server(self):
+    def test_mod_auth_openidc_signs_people_in_to_a_web_server(self):
         apache, person = Apache(), Person(urd, issuer)
         self.addCleanup(apache.close)
         status, place, page = person.visit(f"{apache.url}/mine/")
@@ -395,7 +395,7 @@ class ModAuthOpenIDC(unittest.TestCase):
         self.assertEqual((status, place.partition("?")[0]),
                          (302, discovery()["authorization_endpoint"]))
 
-    def test_shows_nothing_to_whoever_refuses(self):
+    def test_mod_auth_openidc_shows_nothing_after_a_refused_consent(self):
         apache, person = Apache(), Person(urd, issuer)
         self.addCleanup(apache.close)
         _, place, page = person.visit(f"{apache.url}/mine/", allows=False)

@@ -22,7 +22,7 @@ class Security(unittest.TestCase):
     def verdicts(self, checks, realm):
         return {one["check"]: one["verdict"] for one in checks if one.get("realm") == realm}
 
-    def test_finds_what_weakens_a_realm(self):
+    def test_the_security_doctor_finds_what_weakens_a_realm(self):
         realm = self.urd.values["URD_REALM"]
         code, checks = self.doctor("--realm", realm)
         self.assertEqual(code, 0, [one for one in checks if one["verdict"] == "wrong"])
@@ -39,7 +39,7 @@ class Security(unittest.TestCase):
         self.assertEqual(table.returncode, 1)
         self.assertIn(f"{realm}: client assertions", table.stdout)
 
-    def test_names_stores_that_are_not_the_real_ones(self):
+    def test_the_security_doctor_names_test_roots_of_app_stores(self):
         """The demo realm of the flagship profile has a store of its own keys."""
         code, checks = self.doctor("--realm", "flagship")
         self.assertEqual(self.verdicts(checks, "flagship")["App Attest"], "warning")
@@ -51,7 +51,7 @@ class Security(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertEqual(self.verdicts(checks, "flagship")["App Attest"], "wrong")
 
-    def test_names_who_has_a_passkey_that_was_stored_with_its_private_half(self):
+    def test_the_security_doctor_names_accounts_with_a_stored_private_passkey(self):
         """As keys could be before only their public members were kept: {1: 2, -4: h'01'}."""
         account = "00000000-0000-4000-8000-00000000ab01"
         for passkey, key in (("01", "ogECI0EB"), ("02", "ogECIUEB")):
@@ -68,7 +68,7 @@ class Security(unittest.TestCase):
         self.assertEqual(
             self.verdicts(checks, "flagship")["passkeys' private keys"], "fine")
 
-    def test_knows_no_realm_that_is_not_there(self):
+    def test_the_security_doctor_refuses_an_unknown_realm(self):
         code, checks = self.doctor("--realm", "nobody")
         self.assertEqual((code, checks[-1]["check"]), (1, "realm"))
 

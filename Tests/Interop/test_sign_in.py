@@ -71,14 +71,14 @@ class TheRealmOfAHost(unittest.TestCase):
         # The first one had asked where nobody may join: by now its mail would have come.
         self.assertEqual(len(inbox(urd, email)), 1)
 
-    def test_MOD_01_no_header_leads_anywhere_else(self):
+    def test_MOD_01_no_header_changes_the_realm(self):
         for name in ("X_Forwarded_Host", "Forwarded", "X_Original_Host", "X_Host"):
             value = "host=demo.localhost" if name == "Forwarded" else "demo.localhost"
             status, _, _ = Phone(urd, "nobody.example").call(
                 "POST", OTP, {"Email": somebody()}, **{name: value})
             self.assertEqual(status, 404, name)
 
-    def test_MOD_02_every_native_route_is_closed_until_it_is_opened(self):
+    def test_MOD_02_every_native_route_is_closed_by_default(self):
         closed = realm("closed")
         for path in (OTP, REGISTER):
             status, body, headers = closed.call("POST", path, {"Email": somebody()})
@@ -89,7 +89,7 @@ class TheRealmOfAHost(unittest.TestCase):
         self.assertEqual(
             body["error_description"], "This grant type is not enabled for this realm.")
 
-    def test_MOD_02_the_client_must_be_allowed_to_as_well(self):
+    def test_MOD_02_native_routes_need_an_allowed_client(self):
         other = f"web-{uuid.uuid4().hex[:6]}"
         admin("POST", urd.clients, {
             "client_id": other, "token_endpoint_auth_method": "none",
@@ -99,7 +99,7 @@ class TheRealmOfAHost(unittest.TestCase):
 
 
 class CodesByMail(unittest.TestCase):
-    def test_MOD_03_asking_tells_nothing(self):
+    def test_MOD_03_requesting_a_code_reveals_no_account(self):
         known = somebody()
         phone.sign_in(known)
         answers = {
@@ -111,14 +111,14 @@ class CodesByMail(unittest.TestCase):
         }
         self.assertEqual(answers, {json.dumps((200, {"Message": MAILED}))})
 
-    def test_MOD_03_a_name_that_is_demanded_is_asked_for_first(self):
+    def test_MOD_03_a_demanded_name_is_asked_for_first(self):
         asking = realm("asking", native_grants=True, registration="jit_on_otp",
                        registration_first_name="required")
         status, body, _ = asking.request_code(somebody())
         self.assertEqual((status, body), (400, {"error": "FirstName is required."}))
         self.assertEqual(asking.request_code(somebody(), FirstName="Ann")[0], 200)
 
-    def test_MOD_04_registration_has_its_own_door_where_the_realm_says_so(self):
+    def test_MOD_04_registration_has_its_own_route_where_the_realm_says_so(self):
         explicit = realm("explicit", native_grants=True, registration="explicit_endpoint")
         stranger, joiner = somebody(), somebody()
         self.assertEqual(explicit.request_code(stranger)[:2], (200, {"Message": MAILED}))
@@ -144,7 +144,7 @@ class CodesByMail(unittest.TestCase):
         self.assertEqual((status, body["error"]), (400, "invalid_grant"))
         self.assertEqual(body["error_description"], "Invalid or expired code.")
 
-    def test_MOD_06_three_wrong_guesses_are_the_end_of_a_code(self):
+    def test_MOD_06_three_wrong_guesses_void_a_code(self):
         email = somebody()
         phone.request_code(email)
         mailed = code(urd, email)
@@ -152,14 +152,14 @@ class CodesByMail(unittest.TestCase):
             self.assertEqual(phone.redeem(email, another(mailed))[1]["error"], "invalid_grant")
         self.assertEqual(phone.redeem(email, mailed)[1]["error"], "invalid_grant")
 
-    def test_MOD_06_another_mailbox_does_not_redeem_it(self):
+    def test_MOD_06_another_mailbox_does_not_redeem_a_code(self):
         email = somebody()
         phone.request_code(email)
         mailed = code(urd, email)
         self.assertEqual(phone.redeem(somebody(), mailed)[1]["error"], "invalid_grant")
         self.assertEqual(phone.redeem(email, mailed)[0], 200)
 
-    def test_of_fifty_that_come_at_once_one_is_served(self):
+    def test_a_code_redeemed_fifty_times_at_once_signs_in_once(self):
         racers = f"racers-{uuid.uuid4().hex[:6]}"
         admin("POST", urd.clients, native(racers))
         email = somebody()
@@ -171,7 +171,7 @@ class CodesByMail(unittest.TestCase):
 
 
 class Time(unittest.TestCase):
-    def test_MOD_03_tells_nothing_of_who_is_known(self):
+    def test_MOD_03_response_times_reveal_no_account(self):
         unlimited = {"source": None, "target": None, "client": None, "app": None,
                      "sign-ups": None}
         place = realm("patient", native_grants=True, registration="jit_on_otp",
@@ -207,7 +207,7 @@ class Time(unittest.TestCase):
 
 
 class Tokens(unittest.TestCase):
-    def test_fifty_refreshes_at_once_have_one_lineage(self):
+    def test_fifty_simultaneous_refreshes_have_one_lineage(self):
         name = f"refreshers-{uuid.uuid4().hex[:6]}"
         admin("POST", urd.clients, native(name))
         app = Phone(urd, client=name)
@@ -217,7 +217,7 @@ class Tokens(unittest.TestCase):
         self.assertEqual({answer[0] for answer in answers}, {200}, answers)
         self.assertEqual(len(successors), 1)
 
-    def test_without_leeway_one_of_fifty_refreshes_is_served(self):
+    def test_without_leeway_one_of_fifty_refreshes_succeeds(self):
         strict = realm("strict", native_grants=True, registration="jit_on_otp",
                        refresh_token_leeway=0)
         tokens = strict.sign_in(somebody())
@@ -240,7 +240,7 @@ class Tokens(unittest.TestCase):
         self.assertEqual(late.refresh(lost)[0], 400)
         self.assertEqual(late.refresh(tokens["refresh_token"])[0], 400)
 
-    def test_MOD_18_a_token_that_is_given_back_is_dead(self):
+    def test_MOD_18_a_revoked_token_is_refused(self):
         tokens = phone.sign_in(somebody())
         status, _, _ = phone.call("POST", "/connect/revoke", form={
             "client_id": phone.client, "token": tokens["refresh_token"]})
@@ -250,7 +250,7 @@ class Tokens(unittest.TestCase):
         self.assertIn("invalid_token", headers["WWW-Authenticate"])
         self.assertEqual(phone.refresh(tokens["refresh_token"])[1]["error"], "invalid_grant")
 
-    def test_MOD_18_nobody_asks_who_he_is_without_a_token(self):
+    def test_MOD_18_user_info_needs_a_token(self):
         status, _, headers = phone.call("GET", "/connect/userinfo")
         self.assertEqual(status, 401)
         self.assertNotIn("error", headers["WWW-Authenticate"])
@@ -275,7 +275,7 @@ class MailServer:
 
 
 class WordsOfARealm(unittest.TestCase):
-    def test_stand_in_its_mails_and_its_look_too(self):
+    def test_a_realms_words_and_look_stand_in_its_mails(self):
         own = realm("own", native_grants=True, registration="jit_on_otp", language="de",
                     accent_colour="#7a1f5c", mail_footer="Own Ltd, 1 Some Street",
                     mail_words={"EmailOtp": {"de": {"subject": "{product}: {minutes} Zeit"}}})

@@ -121,11 +121,11 @@ def verifications(token, audience, access=None):
 
 
 class Discovery(unittest.TestCase):
-    def test_both_documents_say_the_same(self):
+    def test_both_metadata_documents_are_the_same(self):
         self.assertEqual(
             fetch(f"{issuer}/.well-known/oauth-authorization-server"), metadata)
 
-    def test_every_endpoint_is_there(self):
+    def test_every_endpoint_of_the_metadata_exists(self):
         for name, url in metadata.items():
             if not name.endswith("_endpoint"):
                 continue
@@ -137,7 +137,7 @@ class Discovery(unittest.TestCase):
                     known = (400,) if name == "authorization_endpoint" else (401, 405)
                     self.assertIn(error.code, known)
 
-    def test_native_grants_are_listed_as_long_as_they_are_on(self):
+    def test_native_grants_are_listed_while_they_are_on(self):
         self.assertIn("urn:cocoar:otp", metadata["grant_types_supported"])
         settings = f"{urd.realm}/settings"
         urd.api.call("PATCH", settings, {"native_grants": False})
@@ -150,7 +150,7 @@ class Discovery(unittest.TestCase):
 
 
 class SignedTokens(unittest.TestCase):
-    def test_verify_under_three_libraries(self):
+    def test_signed_tokens_verify_under_three_libraries(self):
         for algorithm in OURS:
             phone = register_phone(
                 access_token_format="jwt", access_token_signed_response_alg=algorithm,
@@ -182,7 +182,7 @@ class SignedTokens(unittest.TestCase):
                 for name in ("iss", "sub", "aud", "auth_time", "sid"):
                     self.assertEqual(again[name], identity[name])
 
-    def test_die_here_with_their_session(self):
+    def test_signed_tokens_are_refused_here_after_their_session(self):
         phone = register_phone(
             access_token_format="jwt", access_token_signed_response_alg="ES256")
         tokens = phone.sign_in(somebody())
@@ -198,7 +198,7 @@ class SignedTokens(unittest.TestCase):
         status, _, _ = phone.call("GET", "/connect/userinfo", token=tokens["id_token"])
         self.assertEqual(status, 401)
 
-    def test_of_a_retired_key_stay_good(self):
+    def test_signed_tokens_of_a_retired_key_stay_valid(self):
         phone = register_phone(
             access_token_format="jwt", access_token_signed_response_alg="ES256")
         before = phone.sign_in(somebody(), resource=API)["access_token"]
@@ -224,7 +224,7 @@ class SignedTokens(unittest.TestCase):
 
 
 class Authlib(unittest.TestCase):
-    def test_client_credentials_introspection_and_revocation(self):
+    def test_authlib_uses_client_credentials_introspection_and_revocation(self):
         for method in ("client_secret_basic", "client_secret_post"):
             name, secret = register_service(token_endpoint_auth_method=method)
             with OAuth2Session(
@@ -244,7 +244,7 @@ class Authlib(unittest.TestCase):
                     metadata["introspection_endpoint"], token=access).json()
                 self.assertEqual(known, {"active": False})
 
-    def test_signing_in_and_refreshing(self):
+    def test_authlib_signs_in_and_refreshes(self):
         phone = register_phone()
         email = somebody()
         phone.request_code(email)
@@ -262,7 +262,7 @@ class Authlib(unittest.TestCase):
             self.assertEqual(session.get(metadata["userinfo_endpoint"]).json(), who)
         self.assertEqual(len(inbox(urd, email)), 1)
 
-    def test_assertions(self):
+    def test_authlib_authenticates_by_assertions(self):
         for algorithm, key in {
             "ES256": ec.generate_private_key(ec.SECP256R1()),
             "RS256": rsa.generate_private_key(65537, 2048),
@@ -278,7 +278,7 @@ class Authlib(unittest.TestCase):
                         metadata["introspection_endpoint"], token=token["access_token"]).json()
                 self.assertEqual((known["active"], known["sub"]), (True, client.name))
 
-    def test_assertions_as_authlib_makes_them(self):
+    def test_authlibs_own_assertions_are_accepted(self):
         """Its audience is the token endpoint and it lives for an hour: one setting of the client lets it."""
         for algorithm, key in {
             "RS256": rsa.generate_private_key(65537, 2048),
@@ -297,7 +297,7 @@ class Authlib(unittest.TestCase):
                 for _ in range(2):
                     self.assertIn("access_token", client.by_default())
 
-    def test_an_operator_hears_why_a_token_is_inactive(self):
+    def test_an_operator_learns_why_a_token_is_inactive(self):
         name, secret = register_service()
         other, other_secret = register_service()
         with OAuth2Session(name, secret, scope="jobs") as session:
@@ -320,14 +320,14 @@ class Authlib(unittest.TestCase):
                 "--client", name)
             self.assertIn("active: an access token", own.stdout)
 
-    def test_one_of_fifty_uses_of_an_assertion(self):
+    def test_an_assertion_used_fifty_times_at_once_is_accepted_once(self):
         client = Signer("ES256", ec.generate_private_key(ec.SECP256R1()))
         assertion = client.assertion()
         statuses = [status for status, _ in together(50, lambda _: client.ask(assertion))]
         self.assertEqual(statuses.count(200), 1, statuses)
         self.assertEqual(set(statuses), {200, 401})
 
-    def test_an_assertion_for_somebody_else(self):
+    def test_an_assertion_for_another_audience_is_refused(self):
         client = Signer("ES256", ec.generate_private_key(ec.SECP256R1()))
         for wrong in (
                 {"aud": metadata["token_endpoint"]}, {"aud": [issuer, "https://b.example"]},

@@ -105,7 +105,7 @@ def enroll(token, email):
 
 
 class AnAuthenticatorApp(unittest.TestCase):
-    def test_MOD_07_a_second_factor_after_a_code(self):
+    def test_MOD_07_a_second_factor_is_asked_for_after_a_code(self):
         email = somebody()
         token = phone.sign_in(email)["access_token"]
         app, recovery = enroll(token, email)
@@ -132,7 +132,7 @@ class AnAuthenticatorApp(unittest.TestCase):
         self.assertEqual(phone.call("GET", TOTP, token=token)[1]["Enabled"], False)
         self.assertEqual(sign_in(email)[0], 200)
 
-    def test_recovery_codes_are_good_once_each_and_kept_nowhere(self):
+    def test_recovery_codes_are_accepted_once_each_and_stored_nowhere(self):
         email = somebody()
         app, recovery = enroll(phone.sign_in(email)["access_token"], email)
         status, tokens, _ = sign_in(email, totp_code=recovery[0].lower())
@@ -151,7 +151,7 @@ class AnAuthenticatorApp(unittest.TestCase):
             self.assertNotIn(plain, kept)
             self.assertNotIn(plain.replace("-", ""), kept)
 
-    def test_an_administrator_helps_who_has_lost_everything(self):
+    def test_an_administrator_resets_a_lost_second_factor(self):
         email = somebody()
         token = phone.sign_in(email)["access_token"]
         enroll(token, email)
@@ -163,7 +163,7 @@ class AnAuthenticatorApp(unittest.TestCase):
         mail(urd, email, before)
         self.assertEqual(sign_in(email)[0], 200)
 
-    def test_one_of_many_at_once_has_the_code(self):
+    def test_a_second_factors_code_used_many_times_at_once_is_accepted_once(self):
         email = somebody()
         token = phone.sign_in(email)["access_token"]
         app, _ = enroll(token, email)
@@ -173,7 +173,7 @@ class AnAuthenticatorApp(unittest.TestCase):
 
 
 class MailedLinks(unittest.TestCase):
-    def test_MOD_05_a_link_signs_in_once(self):
+    def test_MOD_05_a_mailed_link_signs_in_once(self):
         email = somebody()
         before = len(inbox(urd, email))
         phone.call("POST", "/api/account/magic-link/request", {"Email": email})

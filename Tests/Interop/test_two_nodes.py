@@ -77,7 +77,7 @@ class Frozen(unittest.TestCase):
         return urd.sql("select pid from pg_locks where locktype = 'advisory' and granted"
                        " and classid = 7355610 and objid = hashtext('logout')::oid")
 
-    def test_another_node_takes_the_place_of_one_that_is_frozen(self):
+    def test_another_node_takes_the_lease_of_a_frozen_one(self):
         before = eventually(self.holder, "a node tells clients of logouts")
         os.kill(urd.pid, signal.SIGSTOP)
         self.addCleanup(os.kill, urd.pid, signal.SIGCONT)
@@ -110,7 +110,7 @@ class Revocation(unittest.TestCase):
             status, body, _ = app.refresh(one["refresh_token"])
             self.assertEqual((status, body["error"]), (400, "invalid_grant"))
 
-    def test_MOD_12_a_rotated_stamp_kills_every_token_on_both_nodes_at_once(self):
+    def test_MOD_12_a_rotated_stamp_ends_every_token_on_both_nodes_at_once(self):
         for _ in range(3):
             _, apps, tokens = self.sessions()
             status, _, _ = apps[0].call(
@@ -118,14 +118,14 @@ class Revocation(unittest.TestCase):
             self.assertEqual(status, 204)
             self.all_dead(reversed(apps), tokens)
 
-    def test_MOD_12_so_does_an_administrator(self):
+    def test_MOD_12_an_administrators_logout_ends_every_token_on_both_nodes(self):
         for word, told in [("log-out", "signed out"), ("disable", "disabled")]:
             email, apps, tokens = self.sessions()
             admin("POST", f"{urd.realm}/accounts/{account(email)}/{word}")
             self.all_dead(apps, tokens)
             eventually(lambda: told in inbox(urd, email)[0]["subject"], "it is told by mail")
 
-    def test_so_does_a_deletion_and_nobody_comes_back_before_it_is_called_off(self):
+    def test_a_deletion_ends_every_token_and_locks_the_account_until_it_is_cancelled(self):
         email, apps, tokens = self.sessions()
         before = len(inbox(urd, email))
         status, body, _ = apps[1].call("DELETE", "/api/account", token=tokens[0]["access_token"])
@@ -139,7 +139,7 @@ class Revocation(unittest.TestCase):
         admin("POST", path + "/cancel-deletion")
         self.assertTrue(is_good(apps[1], apps[0].sign_in(email)["access_token"]))
 
-    def test_one_session_ends_alone(self):
+    def test_one_session_ends_without_the_others(self):
         _, apps, tokens = self.sessions()
         status, mine, _ = apps[0].call(
             "GET", "/api/account/sessions", token=tokens[0]["access_token"])
@@ -154,7 +154,7 @@ class Revocation(unittest.TestCase):
 
 
 class Once(unittest.TestCase):
-    def test_one_of_fifty_that_redeem_a_code_on_two_nodes_is_served(self):
+    def test_a_code_redeemed_fifty_times_on_two_nodes_signs_in_once(self):
         name, email = client(), somebody()
         apps = [at(node, name) for node in nodes]
         self.assertEqual(apps[0].request_code(email)[0], 200)
@@ -176,7 +176,7 @@ class Once(unittest.TestCase):
 
 
 class Deletions(unittest.TestCase):
-    def test_what_is_due_is_carried_out_once_and_the_address_is_free_again(self):
+    def test_a_due_deletion_is_carried_out_once_and_frees_the_address(self):
         """With three nodes that all look for what is due."""
         email = somebody()
         first = phones[0].sign_in(email)

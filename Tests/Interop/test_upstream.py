@@ -166,7 +166,7 @@ class Upstream(unittest.TestCase):
     def visitor(self):
         return Visitor(provider.ca_file)
 
-    def test_1_is_configured(self):
+    def test_1_a_provider_is_configured(self):
         status, made, _ = urd.api.call("POST", urd.clients, {
             "client_name": "Flagship", "grant_types": ["authorization_code"],
             "redirect_uris": [f"{client.url}/oidc/redirect"], "consent": "none",
@@ -202,7 +202,7 @@ class Upstream(unittest.TestCase):
         self.assertIn("Not connected yet", visitor.page)
         self.assertEqual(visitor.ask("GET", f"{client.url}/account")[0], 303)
 
-    def test_3_signs_in_whom_an_administrator_linked(self):
+    def test_3_a_person_linked_by_an_administrator_signs_in(self):
         visitor = type(self).signed_in = self.visitor()
         self.assertEqual(self.come_back(visitor, self.email), 403)
         accounts = urd.api.call("GET", f"{urd.realm}/accounts", Email=self.email)[1]["items"]
@@ -273,7 +273,7 @@ class Upstream(unittest.TestCase):
         self.assertEqual(
             ask(oidc_token="x")[:2], (400, {"error": "this endpoint is not enabled"}))
 
-    def test_5_is_signed_out_where_the_provider_says_so(self):
+    def test_5_a_providers_logout_ends_the_session(self):
         visitor = self.signed_in
         self.assertEqual(visitor.ask("GET", f"{client.url}/account")[0], 200)
         visitor.ask("GET", f"{provider.url}/logout")
@@ -282,7 +282,7 @@ class Upstream(unittest.TestCase):
         eventually(lambda: visitor.ask("GET", f"{client.url}/account")[0] == 303,
                    "the end of the session")
 
-    def test_6_it_is_on_record(self):
+    def test_6_every_step_is_recorded(self):
         trail = f"{FLAGSHIP}/audit-trail?limit=200"
         happened = {entry["type"] for entry in urd.api.call("GET", trail)[1]["items"]}
         for name in ("provider.configured", "identity.linked", "delegated_code.issued",

@@ -219,7 +219,7 @@ class Files(unittest.TestCase):
             file.write(b"".join(line + b"\n" for line in lines))
         return self.run_on("log", "--export", path)
 
-    def test_inclusion(self):
+    def test_an_inclusion_proof_is_verified(self):
         for size in (1, 2, 7, 300):
             for position in {1, size // 2 + 1, size}:
                 proof = {
@@ -245,7 +245,7 @@ class Files(unittest.TestCase):
                     rest = {key: value for key, value in proof.items() if key != name}
                     self.assertFalse(self.proof_holds(rest), name)
 
-    def test_consistency(self):
+    def test_a_consistency_proof_is_verified(self):
         for old, new in ((1, 2), (4, 8), (6, 7), (100, 300), (300, 300)):
             proof = {
                 "format": "urd-consistency/1",
@@ -283,7 +283,7 @@ class Files(unittest.TestCase):
                 lines.append(json.dumps({"checkpoint": self.note(position)}).encode())
         return lines
 
-    def test_export(self):
+    def test_an_export_is_verified(self):
         self.assertTrue(self.log_holds(self.export()))
         self.assertTrue(self.log_holds(self.export(first=57)))
         lines = self.export()
@@ -324,7 +324,7 @@ class Files(unittest.TestCase):
         paths.append(write("checkpoint", self.note(size).encode()))
         return paths
 
-    def test_tiles(self):
+    def test_a_logs_tiles_are_verified(self):
         for size in (1, 255, 256, 300):
             with tempfile.TemporaryDirectory() as self.folder:
                 paths = self.write_tiles(size)
@@ -343,7 +343,7 @@ class Files(unittest.TestCase):
                 os.remove(paths[0])
                 self.assertFalse(self.run_on("tiles", self.folder))
 
-    def test_what_is_not_there_does_not_hold(self):
+    def test_a_missing_entry_is_not_verified(self):
         self.assertFalse(self.run_on("proof", os.path.join(self.folder, "none")))
         self.assertFalse(self.run_on("log", "--export", os.path.join(self.folder, "none")))
         self.assertFalse(self.run_on("tiles", self.folder))
