@@ -338,7 +338,7 @@ static inline int shim_curve_choose(
     return count;
 }
 
-// To be called once. NULL where the library's own context has no default provider, because somebody chose
+// To be called once. NULL where the library's own context has no default provider, because an operator chose
 // another one: then that choice holds here too.
 static inline OSSL_LIB_CTX *shim_curve_context(void) {
     OSSL_LIB_CTX *whole;

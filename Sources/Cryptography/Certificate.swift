@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// One X.509 certificate (RFC 5280) that somebody sent.
+/// One X.509 certificate (RFC 5280) that a peer sent.
 ///
 /// It only tells what it says: whether to believe it is the business of `CertificateChain` and of
 /// the format it came in. Exactly one certificate and nothing behind it, so that two byte strings

@@ -76,7 +76,7 @@ public enum RS256 {
 
         public func spki() throws(Failure) -> [UInt8] { try key.spki() }
 
-        /// False for whatever is not a signature of `message`, malformed ones included.
+        /// False for anything but a signature of `message`, malformed ones included.
         public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
             signature.count == modulus.count
                 && key.isValid(signature, for: message, digest: "SHA256")

@@ -2,7 +2,7 @@ import COpenSSL
 
 extension ES256.PrivateKey {
     /// A certificate in which this key calls itself an authority of that name: for places that bring
-    /// their own roots, such as a machine that somebody develops on.
+    /// their own roots, such as a developer's machine.
     public func selfSignedAuthority(named name: String, days: Int = 365) throws(Failure) -> [UInt8]
     {
         precondition(name.utf8.count <= 64 && !name.utf8.contains(0), "A name is short")

@@ -1,7 +1,7 @@
 /// Markup that can be shown: whatever text went into it was escaped on the way.
 ///
 /// There is no way from a string to markup but through `text`, an attribute or a literal of this
-/// program, so that a name that somebody chose stays a name.
+/// program, so that a name that a user chose stays a name.
 public struct HTML: Sendable, Equatable {
     /// The markup, to be written as UTF-8.
     public let markup: String

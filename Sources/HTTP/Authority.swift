@@ -7,7 +7,7 @@ struct Authority {
 
     init?(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
-        // A second @ is no host character, so that it is refused below, whoever would split there.
+        // A second @ is no host character, so that it is refused below, wherever a parser would split.
         if let sign = rest.firstIndex(of: UInt8(ascii: "@")) {
             let isUserInfo = isEscapedText(rest[..<sign]) {
                 isUnreserved($0) || isSubDelimiter($0) || $0 == UInt8(ascii: ":")

@@ -1,7 +1,7 @@
 internal import Values
 
 /// Header fields in their order. Names compare without case, and what could end a line never gets
-/// in, so that a value that somebody sent can't split a response.
+/// in, so that a value that a client sent can't split a response.
 public struct Headers: Sendable, Equatable {
     private var fields: [Field] = []
 

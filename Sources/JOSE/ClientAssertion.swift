@@ -102,7 +102,7 @@ public struct ClientAssertion: Sendable, Hashable {
             issuedAt: claims.issuedAt, expiresAt: end)
     }
 
-    /// Whom the assertion claims to be, so that his keys can be looked up. Nothing is checked yet,
+    /// Whom the assertion claims to be, so that its keys can be looked up. Nothing is checked yet,
     /// and nothing but that look-up may hang on it.
     public static func claimedClient(in text: String) throws(TokenRejection) -> String {
         let message = try CompactJWS(text, most: longestText)

@@ -9,7 +9,7 @@ public struct SignedStatement: Sendable, Hashable {
     public let issuer: String
     public let claims: Claims
 
-    /// Whose it claims to be, so that his keys can be looked up. Nothing is checked yet, and nothing
+    /// Whose it claims to be, so that its keys can be looked up. Nothing is checked yet, and nothing
     /// but that look-up may hang on it.
     public static func claimedIssuer(in text: String) throws(TokenRejection) -> String {
         try Claimed(text).issuer

@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// A code that its owner writes down, for the day when the telephone is gone.
 ///
-/// Twelve of 32 signs are 60 bits: out of reach for guessing, even for somebody who stole a table of
+/// Twelve of 32 signs are 60 bits: out of reach for guessing, even for a thief of a table of
 /// plain hashes. The signs are Crockford's: none is mistaken for another, and what is mistaken for
 /// one of them is read as it.
 public struct RecoveryCode: Sendable, Hashable {
@@ -42,7 +42,7 @@ public struct RecoveryCode: Sendable, Hashable {
         plain = String(decoding: signs, as: UTF8.self)
     }
 
-    /// What somebody typed: in either case, with hyphens and spaces of any kind or none, O for zero,
+    /// What a person typed: in either case, with hyphens and spaces of any kind or none, O for zero,
     /// I and L for one. Nil when it can't be a code.
     public init?(typed input: String) {
         guard input.utf8.count <= 128 else { return nil }

@@ -45,7 +45,7 @@ public struct QRCode: Sendable, Hashable {
         modules = (0..<side * side).map { unsafe data[$0] & 1 == 1 }
     }
 
-    /// Light outside of the code, so that whoever draws needs no case for the quiet zone.
+    /// Light outside of the code, so that a renderer needs no case for the quiet zone.
     public func isDark(row: Int, column: Int) -> Bool {
         guard (0..<side).contains(row), (0..<side).contains(column) else { return false }
         return modules[row * side + column]

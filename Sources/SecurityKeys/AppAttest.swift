@@ -39,7 +39,7 @@ public enum AppAttest {
         }
     }
 
-    /// What has to hold, whoever asks.
+    /// What has to hold for every caller.
     public struct Rules: Sendable {
         /// Team and bundle of each app that may be.
         public var apps: [String]

@@ -48,7 +48,7 @@ public struct AssertionOutcome: Sendable, Hashable {
 public enum Assertion {
     /// - Parameters:
     ///   - allowedCredentials: Those that the request named; empty when it named none.
-    ///   - identifiesUser: True when nobody said before who signs in: then the authenticator must.
+    ///   - identifiesUser: True when the account is not known before: then the authenticator must.
     public static func verify(
         _ credential: PublicKeyCredential.Assertion, stored: StoredCredential,
         challenge: [UInt8], relyingParty: RelyingParty, requiresUserVerification: Bool,
@@ -83,7 +83,7 @@ public enum Assertion {
             counterWentBack: counts && data.signCount <= stored.signCount)
     }
 
-    /// One whose private half was stored with it proves nothing: whoever read the log can sign with it.
+    /// One whose private half was stored with it proves nothing: a reader of the log could sign with it.
     private static func storedKey(_ bytes: [UInt8]) throws(WebAuthnFailure) -> CredentialKey {
         do throws(WebAuthnFailure) {
             return try CredentialKey(bytes: bytes)

@@ -24,7 +24,7 @@ public enum AttestationKind: String, Sendable, Hashable, CaseIterable {
 public struct AttestationPolicy: Sendable {
     public var formats: Set<AttestationFormat>
     public var acceptsSelf: Bool
-    /// Whether a statement is enough whose chain ends at nobody we know. Its signatures are checked
+    /// Whether a statement is enough whose chain ends at no known root. Its signatures are checked
     /// all the same.
     public var acceptsUntrusted: Bool
     /// Whom we trust, for each format.

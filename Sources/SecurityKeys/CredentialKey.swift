@@ -10,7 +10,7 @@ struct CredentialKey {
     let encoded: [UInt8]
 
     init(_ map: CBOR) throws(WebAuthnFailure) {
-        // Whoever reads the log would have the key: it is refused, and not only left out.
+        // A reader of the log would have the key: it is refused, and not only left out.
         guard !CredentialKey.hasPrivatePart(map) else { throw .privateKeyDisclosed }
         guard map.isMap, let number = map[3]?.integer else { throw .publicKeyMalformed }
         guard let algorithm = Int(exactly: number).flatMap(COSEAlgorithm.init(rawValue:)),

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Takes the members that somebody asks for out of a JSON object, and steps over all others.
+/// Takes the requested members out of a JSON object, and steps over all others.
 ///
 /// Because `JSON` reads what Urd may hash, and so neither fractions nor broken escapes, but what a
 /// browser adds to its client data some day is not ours to refuse. What is asked for is read by

@@ -21,7 +21,7 @@ public enum SafetyNet {
         case profile
     }
 
-    /// What has to hold, whoever asks.
+    /// What has to hold for every caller.
     public struct Rules: Sendable {
         /// Packages, each with the SHA-256 of the certificates that it may be signed with.
         public var apps: [String: Set<[UInt8]>]

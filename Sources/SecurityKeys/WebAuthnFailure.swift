@@ -1,6 +1,6 @@
 /// Which check refused a credential.
 ///
-/// A case for each check, so that whoever audits can tell an attack from a broken authenticator. It
+/// A case for each check, so that an auditor can tell an attack from a broken authenticator. It
 /// is for logs alone: the party that sent the credential learns nothing but that it was refused.
 public enum WebAuthnFailure: Error, Hashable, Sendable {
     /// What is wrong with a member of what was sent.

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// sd_listen_fds(3), sd_is_socket(3)
 public struct ListeningSocket: Equatable, Sendable {
-    /// Ours from now on: whoever serves on it closes it.
+    /// Ours from now on: the server on it closes it.
     public let descriptor: Int32
     /// `FileDescriptorName=` of the socket unit; `unknown` where none is given.
     public let name: String

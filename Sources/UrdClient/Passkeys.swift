@@ -39,7 +39,7 @@ extension UrdClient {
             ], nil, scope)
     }
 
-    /// Makes a passkey for whoever is signed in.
+    /// Makes a passkey for the signed-in person.
     public func enrolPasskey(with authenticator: any Authenticator) async throws {
         let token = try await accessToken()
         let ceremony = try Ceremony(

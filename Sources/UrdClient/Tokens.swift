@@ -68,7 +68,7 @@ public struct UserInfo: Sendable, Equatable, Decodable {
     }
 }
 
-/// What a realm may ask of whoever joins.
+/// What a realm may ask of a joining person.
 public struct NewPerson: Sendable {
     public var firstName: String?
     public var lastName: String?

@@ -39,7 +39,7 @@ public actor UrdClient {
             "/api/account/native/otp/request", json: person.members(email: email))
     }
 
-    /// The same for whoever wants to join, where the realm has a door of its own for it.
+    /// The same for a person who joins, where the realm has a route of its own for it.
     public func register(email: String, person: NewPerson = NewPerson()) async throws {
         _ = try await wire.post(
             "/api/account/native/register", json: person.members(email: email))
@@ -96,7 +96,7 @@ public actor UrdClient {
         return try await refresh().access
     }
 
-    /// Gets new tokens for the old ones. Whoever asks meanwhile gets the same.
+    /// Gets new tokens for the old ones. Callers that ask meanwhile get the same ones.
     @discardableResult
     public func refresh() async throws -> Tokens {
         if let refreshing { return try await refreshing.value }

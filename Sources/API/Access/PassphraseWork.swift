@@ -21,7 +21,7 @@ public struct PassphraseWork: Sendable {
     let verify: @Sendable (SecretBytes, _ text: String?, PassphraseTurn) async throws -> Bool
     /// Whether it stands in the list of those that others lost.
     let isKnown: @Sendable (SecretBytes, PassphraseTurn) async throws -> Bool
-    /// What a device of an owner makes of what he types, for browsers that make nothing of it: from what
+    /// What a device of an owner makes of what they type, for browsers that make nothing of it: from what
     /// was typed, the salt and the rounds.
     public var derive:
         @Sendable (SecretBytes, [UInt8], Int, PassphraseTurn) async throws -> String =

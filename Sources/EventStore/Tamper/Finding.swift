@@ -47,7 +47,7 @@ public struct Finding: Sendable, Equatable {
     public let problem: Problem
     /// The first position that is shown to be bad.
     public let position: Int64
-    /// Whatever stands before this position is vouched for by a signed root. It is less than
+    /// All that stands before this position is vouched for by a signed root. It is less than
     /// `position` where altered tiles leave open which of several events was altered first.
     public let notBefore: Int64
 

@@ -2,7 +2,7 @@ import EventSourcing
 import Postgres
 
 /// The tree of a realm at one size, from what is stored: full tiles from their table, unfinished
-/// ones made from what lies below them. Nothing is believed here: whoever reads compares roots.
+/// ones made from what lies below them. Nothing is believed here: the caller compares roots.
 final class TileReader {
     private struct Place: Hashable {
         let level: Int

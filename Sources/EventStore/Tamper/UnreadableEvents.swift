@@ -26,7 +26,7 @@ public struct UnreadableEvents: Sendable, Equatable {
     }
 }
 
-/// Opens whatever is sealed in a realm's log, inside one snapshot of the database.
+/// Opens all that is sealed in a realm's log, inside one snapshot of the database.
 struct SealedEventScan {
     private static let pageLength = 8192
     private static let keptKeys = 100_000

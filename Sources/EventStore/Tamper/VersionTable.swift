@@ -11,7 +11,7 @@ struct VersionTable {
 
     private var slots = [Slot](repeating: Slot(), count: 1 << 12)
     private(set) var count = 0
-    /// Whoever chooses stream ids must not be able to choose their places here.
+    /// A client that chooses stream ids must not be able to choose their places here.
     private let seed = UInt64.random(in: 0 ... .max) | 1
 
     /// Notes a version, which is not 0, and gives the one before: 0 for a stream not seen before.

@@ -14,7 +14,7 @@ struct BrowserDesk: Sendable {
     var most: Int64?
     /// The web app at whose place the page is.
     var webApp: UUID?
-    /// Its person says that it is his own.
+    /// Its person says that it is their own.
     var isLong = false
 
     /// Seconds that the session lasts.

@@ -6,9 +6,9 @@ public enum BrowserMethod: String, CaseIterable, Sendable {
     case passphrase
     /// An app that is signed in opened a web view.
     case sessionCode = "session_code"
-    /// The owner of a realm of the flagship profile typed his.
+    /// The owner of a flagship realm typed the passphrase.
     case ownerPassphrase = "owner_passphrase"
-    /// He came with a link that was mailed to him.
+    /// They came with a link that was mailed to them.
     case ownerLink = "owner_link"
     /// An OpenID provider said who it is.
     case provider

@@ -36,7 +36,7 @@ public struct BrowserTerms: Sendable, Equatable {
     public var line: UUID?
     /// The web app at whose place it was opened: it is good there, and nowhere else.
     public var webApp: UUID?
-    /// Its person says that the browser is his own.
+    /// Its person says that the browser is their own.
     public var isLong = false
 
     public init(

@@ -23,7 +23,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
     public var most: Int64?
     /// The web app at whose place the page is.
     public var webApp: UUID?
-    /// Its person says that the browser is his own: he stays signed in for long.
+    /// Its person says that the browser is their own: they stay signed in for long.
     public var isLong = false
 
     public init(

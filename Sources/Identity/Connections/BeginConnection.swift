@@ -3,15 +3,15 @@ public import Values
 
 /// Sends a realm's owner to a provider from which a konnector is to fetch, or has fetched.
 public struct BeginConnection: TimedCommand {
-    /// The stream of it: its name comes back with him.
+    /// The stream of it: its name comes back with the owner.
     public var id: UUID
     public var konnector: UUID
-    /// The web app that he comes back to.
+    /// The web app that the owner comes back to.
     public var app: UUID
-    /// The session of the browser that he goes with.
+    /// The session of the owner's browser.
     public var browser: UUID
     public var step: ConnectionStep
-    /// Which connection he wants to look after.
+    /// Which connection the owner wants to mend.
     public var connection: UUID?
     public var state: String?
     public var now: Timestamp
@@ -36,7 +36,7 @@ public struct BeginConnection: TimedCommand {
         /// There is no such konnector, or none that does this on pages.
         case noKonnector
         case noApp
-        /// There is no such connection of his at this konnector's.
+        /// The owner has no such connection at this konnector.
         case noConnection
     }
 

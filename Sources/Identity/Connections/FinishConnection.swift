@@ -1,12 +1,12 @@
 public import EventSourcing
 public import Values
 
-/// Takes a realm's owner back who was sent to a konnector's provider: with the browser that he went with,
+/// Takes a realm's owner back who was sent to a konnector's provider: with the browser that they went with,
 /// and once.
 public struct FinishConnection: TimedCommand {
     public var id: UUID
     public var konnector: UUID
-    /// The session of the browser that he comes with.
+    /// The session of the browser that they come with.
     public var browser: UUID
     public var outcome: ConnectionOutcome
     public var now: Timestamp
@@ -25,7 +25,7 @@ public struct FinishConnection: TimedCommand {
         case notSignedIn
         /// The visit was not begun, or in another browser, or to another provider.
         case unknown
-        /// He came back before, or was away for too long.
+        /// The owner came back before, or was away for too long.
         case over
     }
 

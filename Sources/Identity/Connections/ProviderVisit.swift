@@ -38,13 +38,13 @@ public enum ConnectionOutcome: Sendable, Equatable {
 
 public struct ConnectionTerms: Sendable, Equatable {
     public var konnector: UUID
-    /// The web app that he comes back to.
+    /// The web app that the owner comes back to.
     public var app: UUID
     public var account: UUID
-    /// The first of the sessions of the browser that he went with: he comes back with the same one.
+    /// The first of the sessions of the owner's browser: they come back with the same one.
     public var browser: UUID
     public var step: ConnectionStep
-    /// Which connection he wants to look after, if it is not a new one.
+    /// Which connection the owner wants to mend, if it is not a new one.
     public var connection: UUID?
     /// What the app wants to hear again.
     public var state: String?

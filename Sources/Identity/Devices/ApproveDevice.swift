@@ -5,7 +5,7 @@ public import Values
 public struct ApproveDevice: TimedCommand {
     public var device: UUID
     public var account: UUID
-    /// How he had shown who he is, and when.
+    /// How they had signed in, and when.
     public var factors: [AuthenticationFactor]
     public var signedInAt: Timestamp
     public var now: Timestamp

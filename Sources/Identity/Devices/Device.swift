@@ -50,12 +50,12 @@ public struct DeviceTerms: Sendable, Equatable {
     }
 }
 
-/// Who said that a device may act for him, and how he had shown who he is.
+/// Who said that a device may act for them, and how they had signed in.
 public struct DeviceApproval: Sendable, Equatable {
     public var account: UUID
     public var stamp: Int
     public var factors: [AuthenticationFactor]
-    /// When he had shown it; nil in what was said before that was written down.
+    /// When they had signed in; nil in approvals of before it was recorded.
     public var signedInAt: Timestamp?
     public var at: Timestamp
 

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Believes that an installation is the genuine app, on the word of the owner who typed the code that was
-/// mailed to him.
+/// mailed to them.
 public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
     public var installation: UUID
     public var typed: TypedMailedCode

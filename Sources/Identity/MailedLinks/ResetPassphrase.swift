@@ -59,7 +59,7 @@ public struct ResetPassphrase: TimedCommand {
         let event: PassphraseEvent
         switch passphrase {
         case .typed(let hash):
-            // An owner's is made ready by his devices: they would not get in with any other.
+            // An owner's is derived by their devices: they would not get in with any other.
             guard facts.passphrase.state.derived == nil else { throw .notOffered }
             event = .set(hash: hash, account: account, mail: mail, at: now)
         case .derived(let derived):

@@ -24,7 +24,7 @@ public enum NotificationSender: Sendable, Equatable {
     }
 }
 
-/// Has a realm's owner told of something, by an app that he let in.
+/// Has a realm's owner told of something, by an app that they admitted.
 public struct RequestNotification: AnsweringCommand, TimedCommand {
     /// The notification's stream.
     public var id: UUID

@@ -1,6 +1,6 @@
 public import EventSourcing
 
-/// Has a realm's owner stay where he is: the link that was mailed to another address is worth nothing.
+/// Cancels a realm owner's move: the link that was mailed to another address is worth nothing.
 public struct CancelOwnerMove: Command {
     public init() {}
 

@@ -1,6 +1,6 @@
 public import EventSourcing
 
-/// Says what reminds an owner of his passphrase.
+/// Changes the hint of an owner's passphrase.
 public struct ChangeHint: Command {
     /// Nil: nothing does.
     public var hint: String?

@@ -51,7 +51,7 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
     }
 }
 
-/// A realm's owner and the code that is mailed to him beside his passphrase.
+/// A realm's owner and the code that is mailed to them beside their passphrase.
 public struct OwnersCode: RealmFacts {
     let owner: InRealm<Owner>
     /// Nil where there is no owner.

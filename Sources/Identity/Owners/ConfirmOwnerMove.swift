@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Moves a realm's owner to the mailbox from which he opened a link. He showed his passphrase when he asked
-/// for it: his apps stay signed in.
+/// Moves a realm's owner to the mailbox from which they opened a link. They showed the passphrase when
+/// they asked for it: their apps stay signed in.
 public struct ConfirmOwnerMove: TimedCommand {
     public var mailbox: UUID
     public var code: UUID

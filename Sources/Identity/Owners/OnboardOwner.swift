@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets an owner take his realm over, with the token that he was given and his first passphrase.
+/// Lets an owner take the realm over, with the token that they were given and a first passphrase.
 public struct OnboardOwner: AnsweringCommand {
     /// The name that the token follows from.
     public var token: UUID

@@ -14,7 +14,7 @@ public struct Owner: StreamState {
     /// The installations that were let in and are still there, in the order in which they were.
     public private(set) var devices: [UUID] = []
 
-    /// The address that he wants to move to, while he does.
+    /// The address that they want to move to, while they do.
     private var move: PendingMove?
     private var vouched: TimedName?
     private var trusted: [TimedName] = []

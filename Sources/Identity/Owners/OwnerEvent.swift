@@ -4,27 +4,27 @@ public import Values
 
 /// What happens to a realm's owner.
 public enum OwnerEvent: Event {
-    /// The token by which he takes the realm over follows from the name, and from no other again.
+    /// The token by which they take the realm over follows from the name, and from no other again.
     case appointed(UUID, token: UUID, generation: Int = 0)
-    /// The token is mailed to him, in a link that begins with this.
+    /// The token is mailed to them, in a link that begins with this.
     case invited(UUID, token: UUID, base: String, mail: UUID, generation: Int = 0)
-    /// He set his first passphrase.
+    /// The owner set their first passphrase.
     case onboarded(installation: UUID)
     /// Whether a passphrase needs a mailed code beside it.
     case mailedCodesChanged(isNeeded: Bool)
     /// An installation was let in.
     case deviceAdded(AddedDevice)
     case deviceRemoved(UUID)
-    /// A link was mailed to another address, to which he wants to move.
+    /// A link was mailed to another address, to which the owner wants to move.
     case moveRequested(PendingMove)
-    /// He moved by it, or wants it no more.
+    /// The owner moved by it, or cancelled the move.
     case moveEnded(code: UUID)
     /// An authorized caller vouches that the owner reads the mailbox: a code of this name replaces
     /// a mailed one.
     case mailboxVouched(TimedName)
-    /// A browser in which he typed a mailed code needs no other one for a while.
+    /// A browser in which the owner typed a mailed code needs no other one for a while.
     case browserTrusted(TimedName)
-    /// He agrees to the terms as they are.
+    /// The owner agrees to the present terms.
     case termsSigned
 
     public static let catalogue = [

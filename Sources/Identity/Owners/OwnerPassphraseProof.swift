@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// An owner's passphrase that was typed in a browser, and the mailed code beside it where he wants that.
+/// An owner's passphrase that was typed in a browser, and the mailed code beside it where they want that.
 public struct OwnerPassphraseProof: SignInProof {
     public var comparison: PassphraseProof.Comparison
     /// The code that was typed, if one was.

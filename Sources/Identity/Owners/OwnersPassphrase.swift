@@ -1,7 +1,7 @@
 public import EventSourcing
 internal import Values
 
-/// A realm's owner and his passphrase.
+/// A realm's owner and their passphrase.
 public struct OwnersPassphrase: RealmFacts {
     let owner: InRealm<Owner>
     /// Nil where there is no owner.

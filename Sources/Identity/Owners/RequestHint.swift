@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Mails an owner what reminds him of his passphrase.
+/// Mails an owner the hint of their passphrase.
 public struct RequestHint: Command {
     public var mail: UUID
 
@@ -10,7 +10,7 @@ public struct RequestHint: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        /// There is no owner who may sign in, or nothing reminds him.
+        /// There is no owner who may sign in, or there is no hint.
         case noHint
     }
 

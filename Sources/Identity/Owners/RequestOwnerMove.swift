@@ -8,7 +8,7 @@ public import Values
 public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
     public enum Proof: Sendable, Equatable {
         case passphrase(PassphraseProof.Comparison)
-        /// He has shown it already, for this very address.
+        /// The owner has shown it already, for this very address.
         case again
     }
 

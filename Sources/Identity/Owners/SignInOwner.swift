@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Signs a realm's owner in by his passphrase, and by a mailed code beside it where he wants that.
+/// Signs a realm's owner in by their passphrase, and by a mailed code beside it where they want that.
 ///
 /// The order of what is looked at is part of the profile: the passphrase, then the code, and only then
 /// who asks.

@@ -13,9 +13,9 @@ public enum PassphraseEvent: Event {
     /// It was right, after guesses that were not.
     case used
     case removed(account: UUID, mail: UUID)
-    /// Its owner will be reminded by other words. Nil: by none, or he is erased.
+    /// Its owner has another hint. Nil: none, or erased.
     case hintChanged(String?, account: UUID)
-    /// He asked to be reminded: the mail says these words.
+    /// The owner asked for the hint: the mail has these words.
     case hintRequested(String?, account: UUID, mail: UUID)
 
     public static let catalogue = [

@@ -23,7 +23,7 @@ public struct DelegatedCode: StreamState {
 }
 
 public struct DelegatedCodeTerms: Sendable, Equatable {
-    /// What follows from the provider's name for him, and for his session there.
+    /// What follows from the provider's name for the person, and for their session there.
     public var identity: UUID
     public var upstream: UUID?
     /// Which is this.

@@ -9,7 +9,7 @@ public struct LinkIdentity: Command {
     public var place: UUID
     public var account: UUID
     public var provider: String
-    /// The provider's name for him.
+    /// The provider's name for the person.
     public var subject: String
     public var mail: UUID
 

@@ -20,7 +20,7 @@ public struct ProviderIdentity: StreamState {
 
 public enum ProviderIdentityEvent: Event {
     /// It signs this account in from now on; its owner is told by the mail. The subject is the
-    /// provider's own name for him: nil where he is erased.
+    /// provider's own name for the person: nil where they are erased.
     case linked(UUID, provider: String, subject: String?, mail: UUID?)
     case unlinked(UUID, provider: String)
 

@@ -3,7 +3,7 @@ public import Values
 
 /// A provider's verified claims about a person who came back from it.
 public struct ProviderProof: SignInProof {
-    /// What follows from the provider's name for him, and for his session there.
+    /// What follows from the provider's name for the person, and for their session there.
     public var identity: UUID
     public var upstream: UUID?
     public var provider: String

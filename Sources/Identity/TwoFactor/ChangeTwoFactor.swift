@@ -8,7 +8,7 @@ where
     Change.Facts == OwnTwoFactor, Change.Outcome == TwoFactorOutcome,
     Change.Rejection == TwoFactorRejection
 {
-    /// How he is signed in.
+    /// How the person is signed in.
     public enum Way: Sendable {
         case browser(BrowserMethod, app: UUID?)
         case client(SessionTerms)

@@ -4,7 +4,7 @@ public struct Branding: Sendable, Hashable {
     public let accent: Colour
     /// An image behind https, at most 40 points high; the only thing that a mail fetches.
     public let logo: MailLink?
-    /// Lines below every mail: who writes, and where he can be found.
+    /// Lines below every mail: the sender and their address.
     public let footer: String
 
     /// A logo that is not behind https is left out.

@@ -35,9 +35,9 @@ public enum MailKind: Sendable, Hashable {
     case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
-    /// The account is to be deleted, and only an administrator can call it off: mostly he has ordered it.
+    /// The account is to be deleted, and only an administrator can cancel it, and mostly has ordered it.
     case accountDeletion(at: Timestamp)
-    /// The same where its owner asked for it: by the link he keeps it.
+    /// The same where its owner asked for it: the link keeps it.
     case accountDeletionAsked(MailLink, at: Timestamp)
 
     /// What an app wanted to show on a device, and no device took.

@@ -52,7 +52,7 @@ extension BuildRun {
     }
 
     /// Append lets go of a build that is not shown any more, realm by realm. It is kept to go back to;
-    /// those before it go, or what somebody still reads of them goes with a later run.
+    /// those before it go, and tables that are still read go with a later run.
     func retire(_ kept: Int) throws {
         try Builds.detach(projection.name, kept, connection)
         let older = try connection.executeOnce(

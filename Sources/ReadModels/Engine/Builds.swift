@@ -49,7 +49,7 @@ enum Builds {
     ) throws(Postgres.Failure) -> Int {
         var parameters = Parameters()
         parameters.add(projection.name)
-        // Of a build that is gone there may be tables left that somebody still reads.
+        // Of a build that is gone there may be tables left that are still read.
         let next = try connection.executeOnce(
             """
             select coalesce(max(build), 0) + 1 from (
@@ -133,7 +133,7 @@ enum Builds {
     }
 
     /// Drops tables and functions of builds that are not registered: whatever ended a run half-way,
-    /// nothing of it stays. What somebody still reads, as a dump reads all tables, stays for a later
+    /// nothing of it stays. A table that is still read, as a dump reads all tables, stays for a later
     /// sweep.
     static func sweep(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
         for command in try leftOver(projection, connection) {

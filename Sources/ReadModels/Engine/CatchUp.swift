@@ -27,7 +27,7 @@ extension BuildRun {
             }
             switch projection.kind {
             case .following:
-                // The last few are for whoever drives it once it is live.
+                // The last few are left to its driver once it is live.
                 if let step, step.head - step.position < 1000 { return }
             case .inline:
                 if let step, step.head - step.position > 500 { continue }

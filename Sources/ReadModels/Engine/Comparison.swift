@@ -41,7 +41,7 @@ extension BuildRun {
         }
     }
 
-    /// Whoever drives the live build stays away from a realm while its row is locked.
+    /// The live build's driver stays away from a realm while its row is locked.
     private func compareFollowing(_ live: Int, _ new: Int) throws -> Comparison {
         let realms = try connection.executeOnce(
             """

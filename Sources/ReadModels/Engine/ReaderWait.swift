@@ -15,9 +15,9 @@ public struct LockHolder: Sendable, Equatable {
     }
 }
 
-/// Does in one short transaction what needs a lock that every reader holds until his own transaction
+/// Does in one short transaction what needs a lock that every reader holds until its own transaction
 /// ends, as a dump is one for its whole run: waits for them without end, and says who they are.
-/// Whoever comes to read meanwhile is hardly held up.
+/// A reader that comes meanwhile is hardly delayed.
 struct ReaderWait {
     /// How long one attempt waits for the lock, and how long the next one is put off, at most.
     struct Pace: Sendable {

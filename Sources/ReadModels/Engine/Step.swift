@@ -11,7 +11,7 @@ struct Step: Sendable {
     let head: Int64
     let halted: Halt?
 
-    /// Nil: there is nothing to move here, or somebody else is at it.
+    /// Nil: there is nothing to move here, or another node moves it.
     static func project(
         _ realm: String, _ projection: String, _ build: Int, page: Int64, until: Int64? = nil,
         _ connection: Connection

@@ -102,7 +102,7 @@ extension ProjectionFollower {
         return nil
     }
 
-    /// Whoever walks waits to be woken. Should that ever fail, after a restore for one, where positions
+    /// A walk waits to be woken. Should that ever fail, after a restore for one, where positions
     /// come a second time, the track is moved from here; so are stragglers, for whom nobody waits.
     func lookForLost() async throws {
         while true {

@@ -8,7 +8,7 @@ public import Telemetry
 /// Moves following projections behind the log, and brings those that halted back to it.
 ///
 /// The projections of a realm walk together, so that a page of the log is read once for all of them.
-/// One that halts stops nobody else: it is left behind, and mended by itself. Several nodes may run
+/// One that halts stops no other: it is left behind, and mended by itself. Several nodes may run
 /// this at once; the rows that say how far builds are let one of them at each at a time.
 public final class ProjectionFollower: Sendable {
     let database: Database
@@ -41,7 +41,7 @@ public final class ProjectionFollower: Sendable {
 
     /// - Parameters:
     ///   - database: as the application's role, with connections of its own.
-    ///   - hub: tells of commits; somebody must poll it for those of other nodes.
+    ///   - hub: tells of commits; a caller must poll it for those of other nodes.
     public init(
         _ database: Database, hub: CommitHub, metrics: Metrics = Metrics(), log: Log = .silent,
         page: Int = 1000
@@ -114,7 +114,7 @@ public final class ProjectionFollower: Sendable {
     private enum Stride {
         /// Where the last and the first of those who walk are now.
         case walked(last: Int64, first: Int64, head: Int64)
-        /// Another node is at it, or there is nobody who could walk.
+        /// Another node is at it, or none is left to walk.
         case nowhere
         case unreachable
     }

@@ -44,7 +44,7 @@ public struct AuditEntry: Sendable, Equatable {
 public struct AuditSelection: Sendable, Equatable {
     public var actor: String?
     public var stream: UUID?
-    /// Who signed in with a client, or could not: whoever did it then was nobody yet.
+    /// Who signed in with a client, or could not: they were not signed in at that moment.
     public var signInsOf: String?
     /// A wire name, or what many begin with up to a dot.
     public var type: String?

@@ -6,7 +6,7 @@ import JSON
 import Telemetry
 import Values
 
-/// How events are shown: what is personal only to whoever asks for it.
+/// How events are shown: personal fields only on request.
 struct EventOutput: Sendable {
     static let options = [
         Option.value("realm", "realm", "The realm; URD_REALM otherwise"),

@@ -2,7 +2,7 @@ import EventSourcing
 import EventStore
 import JSON
 
-/// Shows that the log was only ever extended since a checkpoint that somebody kept.
+/// Shows that the log was only ever extended since a checkpoint that was kept.
 struct LogConsistency: Subcommand {
     static let path = ["log", "consistency"]
     static let summary = "Prove that the newest checkpoint extends an older one"

@@ -2,7 +2,7 @@ import EventSourcing
 import EventStore
 import JSON
 
-/// What to give to whoever checks signatures.
+/// The public key for those who verify signatures.
 struct LogKey: Subcommand {
     static let path = ["log", "key"]
     static let summary = "Show the public key that a realm's checkpoints are signed with"

@@ -25,7 +25,7 @@ struct Serve: Subcommand {
         let settings = try call.settings(strictly: true)
         let lines = Log(settings)
         if settings[Settings.checkpointDirectory] == nil {
-            // What the database says of itself is no proof once somebody owns the database.
+            // What the database says of itself is no proof once an attacker owns the database.
             lines.warning("sealer.no_checkpoint_directory", [:])
         }
         var options = Service.Options(settings, sockets)

@@ -2,7 +2,7 @@ import EventSourcing
 import EventStore
 import JSON
 
-/// Shows that nobody changed the log, or where somebody did.
+/// Shows that the log is unchanged, or where it was changed.
 struct Verify: Subcommand {
     static let path = ["verify"]
     static let summary = "Verify that the log of a realm, or of all realms, is as it was written"

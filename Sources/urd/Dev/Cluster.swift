@@ -155,7 +155,7 @@ extension Cluster {
     }
 
     /// Ends what a run left behind that was killed before it could tidy up. The caller holds the
-    /// folder's lock, so whoever works in the cluster's data is such a leftover.
+    /// folder's lock, so a server that works in the cluster's data is such a leftover.
     /// `inUse` is the socket's folder of the run that goes on.
     static func endLeftovers(
         in place: ClusterPlace, inUse: String? = nil, say: (String) -> Void

@@ -76,7 +76,7 @@ extension ClusterPlace {
             path = String(text.prefix(while: { !$0.isNewline }))
         }
         guard let facts = File.facts(path) else { return nil }
-        // Whoever it belongs to runs it: also when another user started it the first time.
+        // The folder's owner runs it: also when another user started it the first time.
         if facts.owner == geteuid(), !Account.isRoot {
             return ClusterPlace(path: path, account: nil)
         }
@@ -153,7 +153,7 @@ extension ClusterPlace {
         return (try? test.run().ending.isSuccess) ?? false
     }
 
-    /// Places whose folder is gone belong to nobody any more.
+    /// Places whose folder is gone have no owner any more.
     private static func sweep() {
         for parent in elsewhere where isRoots(parent) {
             for name in (try? File.names(in: parent)) ?? [] {

@@ -3,13 +3,13 @@ import EventSourcing
 import Identity
 import ReadModels
 
-/// The issuers that a development server has, so that whoever calls it by an address without a realm hears where
+/// The issuers that a development server has, so that a request at an address without a realm learns where
 /// the realms are. In production that would tell one tenant's callers of the others.
 struct DevelopmentIssuers: Sendable {
     let queries: ReadModelQueries
     let port: UInt16
 
-    /// As many as somebody reads.
+    /// As many as a person reads.
     private static let most = 12
 
     func all() async throws(LogFailure) -> [String] {

@@ -33,7 +33,7 @@ struct DevelopmentRun: DevelopmentSteps {
         options.privateListener?.port = place.privatePort
         options.checkpointDirectory = place.checkpointDirectory
         options.forwarding = Forwarding(ports: [place.port])
-        // Whoever develops has clients on the same machine.
+        // A developer has clients on the same machine.
         options.destinations = .any
         options.authorities = settings[Settings.outgoingAuthorities]
         options.breachedPassphrases = settings[Settings.breachedPassphrases]
@@ -91,7 +91,7 @@ struct DemoData {
             [
                 "realm": .string(Self.realm), "primary_domain": "localhost",
                 "native_grants": true,
-                // Whoever develops joins again and again, always from the same machine.
+                // A developer joins again and again, always from the same machine.
                 "rate_limits": ["native-otp": ["sign-ups": .null]],
             ])
         try await prepareApp()
@@ -127,7 +127,7 @@ struct DemoData {
             nativeClientID: Self.nativeClient, adminKey: key, registerToken: owner, stores: stores)
     }
 
-    /// At `demo.localhost`, where whoever proves a mail address gets an account.
+    /// At `demo.localhost`, where each person who confirms a mail address gets an account.
     private func prepareApp() async throws {
         let made = try await ask(
             "createApp",
@@ -153,7 +153,7 @@ struct DemoData {
                     "urn:cocoar:otp", "urn:cocoar:magic", "urn:cocoar:passkey", "refresh_token",
                 ],
                 "scope": "openid profile email offline_access",
-                // Ten times cheaper to make than RS256, for whoever refreshes often.
+                // Ten times cheaper to make than RS256, for clients that refresh often.
                 "id_token_signed_response_alg": "ES256",
             ], unless: "client-exists")
     }

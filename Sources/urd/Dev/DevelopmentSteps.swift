@@ -23,7 +23,7 @@ struct DevelopmentPlace: Equatable, Sendable {
     let masterKeyFile: String
     let checkpointDirectory: String
     let port: UInt16
-    /// That of the last run, whose address somebody may have in mind; 0 takes any.
+    /// That of the last run, whose address may be in a bookmark; 0 takes any.
     var privatePort: UInt16 = 0
 }
 
@@ -49,7 +49,7 @@ struct Demo: Equatable, Sendable {
     /// For apps on phones: it keeps no secret.
     let nativeClientID: String
     let adminKey: String
-    /// By which the owner of the flagship realm takes it over. Nil where he has.
+    /// By which the owner of the flagship realm takes it over. Nil where they have.
     var registerToken: String?
     /// Who vouches for apps there.
     var stores: DemoStores?

@@ -3,7 +3,7 @@ import JOSE
 import JSON
 import Values
 
-/// What stands for Apple and Google on a machine that somebody develops on: keys of this run, so that a
+/// What stands for Apple and Google on a developer's machine: keys of this run, so that a
 /// script can vouch for an app as they would.
 struct DemoStores: Equatable, Sendable {
     static let team = "DEMODEMO01.io.example.flagship"
@@ -59,7 +59,7 @@ extension DemoData {
                     .string("ios:\(DemoStores.team)"),
                     .string("android:\(DemoStores.package):\(DemoStores.fingerprint)"),
                 ],
-                // Whoever develops registers again and again.
+                // A developer registers again and again.
                 "rate_limits": [
                     "installation": ["target": .null], "owner-mail": ["target": .null],
                     "certification": ["target": .null],
@@ -74,7 +74,7 @@ extension DemoData {
             ])
     }
 
-    /// The token of an owner who has not taken his realm over. Each run says it anew: it is kept nowhere.
+    /// The token of an owner who has not taken the realm over. Each run says it anew: it is kept nowhere.
     func prepareOwner() async throws -> String? {
         let realm: JSONObject = ["realm": .string(Self.flagshipRealm)]
         let known = try await ask("getOwner", realm, unless: "no-such-account")

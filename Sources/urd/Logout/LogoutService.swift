@@ -11,7 +11,7 @@ import Synchronization
 import Telemetry
 import Values
 
-/// Tells clients, server to server, that somebody logged out (OpenID Connect Back-Channel Logout), and
+/// Tells clients, server to server, that a person logged out (OpenID Connect Back-Channel Logout), and
 /// puts on record what became of it. One node does so at a time. A client may hear of the same twice
 /// where a node dies between its yes and the record of it, and never not at all.
 final class LogoutService: Sendable {
@@ -50,7 +50,7 @@ final class LogoutService: Sendable {
         try await rounds.run(first: { await self.endLapsed() }, { await self.deliver($0) })
     }
 
-    /// Sessions that ended with their account, or that somebody logged out of everywhere, have no word of
+    /// Sessions that ended with their account, or that the person logged out of everywhere, have no word of
     /// it in their own stream: it is put there, so that their clients are told like all others. Nothing
     /// has to be kept in mind between two looks, and the more there is to look at the rarer they are.
     private func endLapsed() async {

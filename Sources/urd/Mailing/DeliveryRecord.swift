@@ -5,7 +5,7 @@ import Synchronization
 import Telemetry
 import Values
 
-/// Puts on record what became of mails. Whatever comes in while something is written is written next,
+/// Puts on record what became of mails. Results that arrive while others are written is written next,
 /// together: the more mails there are, the less each of them costs.
 final class DeliveryRecord: Sendable {
     private struct Waiting {

@@ -4,7 +4,7 @@ import Synchronization
 import Telemetry
 import Values
 
-/// Mails that are kept in this process for whoever develops against it, instead of being sent: the
+/// Mails that are kept in this process for developers, instead of being sent: the
 /// newest few thousand.
 final class Inbox: MailCarrier {
     private typealias Waiting = (
@@ -19,7 +19,7 @@ final class Inbox: MailCarrier {
         var dropped = 0
         /// Those who wait for the first letter to an address.
         var waiting: [String: [Waiting]] = [:]
-        /// Whether somebody looks after those who have waited long enough.
+        /// Whether a task already ends the waits that are overdue.
         var isTimed = false
 
         func letters(to address: String?, after known: UUID?) -> [InboxLetter] {

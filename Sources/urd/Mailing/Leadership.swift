@@ -1,7 +1,7 @@
 import Postgres
 import Synchronization
 
-/// That one of several nodes does a thing: whoever holds a lock of the database's for as long as its
+/// That one of several nodes does a thing: the one that holds a lock of the database's for as long as its
 /// session lives. The database ends a session that says nothing for a term: a node that is frozen or cut
 /// off loses the lock, and another gets it (decision 0072).
 final class Leadership: Sendable {

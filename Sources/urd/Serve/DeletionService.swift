@@ -7,7 +7,7 @@ import ReadModels
 import Telemetry
 import Values
 
-/// Carries out the deletions of accounts that are due. Several nodes may do it at once: whatever one of
+/// Carries out the deletions of accounts that are due. Several nodes may do it at once: what one of
 /// them did the others find done, and what one of them left half done the next takes up.
 struct DeletionService: Sendable {
     private let deletions: Deletions

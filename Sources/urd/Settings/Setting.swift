@@ -2,7 +2,7 @@ import API
 
 import struct Mail.MailAddress
 
-/// One thing that whoever runs Urd may decide: its name, its meaning, how its text is read.
+/// A setting that an operator may choose: its name, its meaning, how its text is read.
 ///
 /// From it come the flag (`--listen-port`), the environment variable (`URD_LISTEN_PORT`), for a
 /// secret also the variable that names a file (`URD_DATABASE_URL_FILE`) and the systemd credential

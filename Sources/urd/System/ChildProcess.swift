@@ -99,7 +99,7 @@ struct ChildProcess: Sendable {
     static func wait(for process: pid_t) -> Ending {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
-            // Somebody else reaped it: nothing is known, and nothing is left to wait for.
+            // Another thread reaped it: nothing is known, and nothing is left to wait for.
             if errno != EINTR { return Ending(status: 255 << 8) }
         }
         return Ending(status: status)

@@ -4,7 +4,7 @@ import Synchronization
 /// The signals that ask this process to stop, as a stream of values.
 ///
 /// They are blocked in every thread and taken by one that waits for them: no code of ours runs in a
-/// signal handler, where almost nothing is allowed. Until somebody asks for the stream they end the
+/// signal handler, where almost nothing is allowed. Until a caller asks for the stream they end the
 /// process, as they end any other program.
 enum Signals {
     private static let listener = Mutex<AsyncStream<Int32>.Continuation?>(nil)

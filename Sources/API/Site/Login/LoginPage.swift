@@ -18,7 +18,7 @@ struct LoginPage {
     var providers: [Provider] = []
     /// The signed-in user, where they are to sign in once more.
     var signedInAs: String?
-    /// He has nothing yet that the application asks for.
+    /// The person has nothing yet that the application asks for.
     var lacksStrongFactor = false
     var wrongPassphrase: String?
     /// The address of the reset page for a forgotten passphrase, with the mail address that was

@@ -157,7 +157,7 @@ extension SecurityChecks {
         return .fine(check, all.isEmpty ? "of one's own" : "of every token by \(Self.list(all))")
     }
 
-    /// Whoever has their secrets is held by no rate by source.
+    /// No rate by source holds a client that has their secrets.
     func forwarders() -> Diagnosis {
         let check = "forwarded addresses"
         let believed = clients { $0.metadata.forwardsAddresses }
