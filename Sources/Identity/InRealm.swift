@@ -23,6 +23,8 @@ public protocol RealmFacts: Sendable {
 }
 
 extension Command where Facts: RealmFacts {
+    /// Inlined into each command: two loads, and no copy of the realm.
+    @inline(__always)
     public func requireRealm(_ facts: Facts) throws(RealmRejection) {
         let realm = facts.realm
         guard realm.exists else { throw .realmNotFound }
