@@ -18,18 +18,10 @@ public struct Deletions: Sendable {
 
     /// Those of all realms whose time has come, oldest first.
     public func due(at now: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters()
-        parameters.add(time: now.microseconds)
-        parameters.add(Int64(limit))
-        return try await database.read { [parameters] connection throws(Postgres.Failure) in
-            let rows = try connection.execute(listing, parameters)
-            return .success(
-                (0..<rows.count).compactMap { row in
-                    RealmID(rows.text(row, 0)).map {
-                        Entry(
-                            realm: $0, account: rows.identifier(row, 1), due: rows.instant(row, 2))
-                    }
-                })
+        try await database.rows(listing, Parameters(until: now, limit: limit)) { rows, row in
+            RealmID(rows.text(row, 0)).map {
+                Entry(realm: $0, account: rows.identifier(row, 1), due: rows.instant(row, 2))
+            }
         }
     }
 }

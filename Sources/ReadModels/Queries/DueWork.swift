@@ -43,20 +43,12 @@ public struct DueWork: Sendable {
         at now: Timestamp, limit: Int,
         isDue: @escaping @Sendable (RealmID, Timestamp) -> Bool = { _, _ in true }
     ) async throws(ReadFailure) -> [Entry] {
-        try await database.read { [reading] connection throws(Postgres.Failure) in
-            var parameters = Parameters()
-            parameters.add(time: now.microseconds)
-            parameters.add(Int32(clamping: limit))
-            let rows = try connection.execute(reading, parameters)
-            return .success(
-                (0..<rows.count).compactMap { row in
-                    guard let realm = RealmID(rows.text(row, 0)),
-                        isDue(realm, rows.instant(row, 4))
-                    else { return nil }
-                    return Entry(
-                        realm: realm, id: rows.identifier(row, 1), position: rows.int64(row, 2),
-                        attempts: Int(rows.int32(row, 3)))
-                })
+        try await database.rows(reading, Parameters(until: now, limit: limit)) { rows, row in
+            guard let realm = RealmID(rows.text(row, 0)), isDue(realm, rows.instant(row, 4))
+            else { return nil }
+            return Entry(
+                realm: realm, id: rows.identifier(row, 1), position: rows.int64(row, 2),
+                attempts: rows.integer(row, 3))
         }
     }
 }

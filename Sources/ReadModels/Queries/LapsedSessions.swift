@@ -21,14 +21,8 @@ public struct LapsedSessions: Sendable {
         var parameters = Parameters()
         parameters.add(now.seconds)
         parameters.add(Int64(limit))
-        return try await database.read { [parameters] connection throws(Postgres.Failure) in
-            let rows = try connection.execute(listing, parameters)
-            return .success(
-                (0..<rows.count).compactMap { row in
-                    RealmID(rows.text(row, 0)).map {
-                        Entry(realm: $0, session: rows.identifier(row, 1))
-                    }
-                })
+        return try await database.rows(listing, parameters) { rows, row in
+            RealmID(rows.text(row, 0)).map { Entry(realm: $0, session: rows.identifier(row, 1)) }
         }
     }
 }

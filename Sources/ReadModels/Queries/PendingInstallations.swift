@@ -18,17 +18,8 @@ public struct PendingInstallations: Sendable {
 
     /// Those that were registered before a time, the oldest first.
     public func page(before time: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters()
-        parameters.add(time: time.microseconds)
-        parameters.add(Int64(limit))
-        return try await database.read { [parameters] connection throws(Postgres.Failure) in
-            let rows = try connection.execute(listing, parameters)
-            return .success(
-                (0..<rows.count).compactMap { row in
-                    RealmID(rows.text(row, 0)).map {
-                        Entry(realm: $0, client: rows.identifier(row, 1))
-                    }
-                })
+        try await database.rows(listing, Parameters(until: time, limit: limit)) { rows, row in
+            RealmID(rows.text(row, 0)).map { Entry(realm: $0, client: rows.identifier(row, 1)) }
         }
     }
 }
