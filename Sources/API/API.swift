@@ -1,12 +1,19 @@
+public import EventSourcing
 internal import JSON
 
 /// The public listener: the tables of its routes, and the document that is made from them.
 public enum API {
     /// What realms have. A new protocol is a folder, and a name here.
-    static let surfaces: [any RealmSurface] = [
-        OAuthSurface(), NativeSurface(), SiteSurface(), VooSurface(), FlagshipSurface(),
-        WebAppSurface(),
+    private static let protocols: [any RealmSurface] = [
+        NativeSurface(), SiteSurface(), FlagshipSurface(), WebAppSurface(),
     ]
+
+    /// What the token endpoint takes.
+    static let grants = GrantForms(OAuthSurface.ownGrants + protocols.flatMap { $0.grants })
+
+    /// Those that serve the token endpoint take the grants of all.
+    static let surfaces: [any RealmSurface] =
+        [OAuthSurface(grants), VooSurface(grants)] + protocols
 
     /// The admin API, and what everybody may see.
     public static let table: [Route<AdminContext>] = PublicRoutes.table + AdminSurface().routes
@@ -24,6 +31,9 @@ public enum API {
         return surfaces.map { realms.table(of: $0) }
             + [Router.Table(AssetRoutes.table, context: AssetContext())]
     }
+
+    /// Which events ask for which mails.
+    static let mails = MailRules(AccountMails.rules + surfaces.flatMap { $0.mails })
 
     /// The names of all cookies that it sets.
     public static let cookies = PageCookie.allCases.map(\.rawValue)
@@ -43,4 +53,15 @@ public enum API {
             not.
             """
     ).canonical()
+}
+
+extension MailComposer {
+    /// - Parameter revision: what is in force is kept until this moves.
+    public init(
+        mint: @escaping RealmContexts.Mints, events: any EventLog,
+        revision: @escaping TokenKeys.Revision, settings: @escaping SettingsInForce
+    ) {
+        self.init(
+            rules: API.mails, mint: mint, events: events, revision: revision, settings: settings)
+    }
 }

@@ -16,6 +16,8 @@ struct FlagshipSurface: RealmSurface {
         + OwnerLoginRoutes.pageTable + OwnerSessionRoutes.pageTable + OwnerEmailRoutes.pageTable
         + OwnerFormAddresses.table
 
+    let mails = OwnerMails.rules
+
     func isServed(at place: Place) -> Bool { place.webApp == nil && place.settings.rules.hasOwner }
 }
 

@@ -4,4 +4,6 @@ struct NativeSurface: RealmSurface {
         NativeRoutes.table + MagicLinkRoutes.table + MagicLoginRoutes.table + TOTPRoutes.table
         + InviteCodeRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + OwnAccountRoutes.table
+
+    let grants: [GrantForm] = [.otp, .magicLink, .passkey]
 }

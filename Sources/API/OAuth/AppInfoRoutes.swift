@@ -6,44 +6,47 @@ internal import ReadModels
 
 /// What an app must know before it starts a sign-in.
 enum AppInfoRoutes {
-    static let table: [Route<RealmContext>] = [appInfo]
+    static func table(_ grants: GrantForms) -> [Route<RealmContext>] { [appInfo(grants)] }
 
-    private static let appInfo = Route<RealmContext>(
-        .get, "/api/app-info", id: "getAppInfo", tag: "Native sign-in",
-        summary: "What signing in looks like here: names, fields, and what is on.",
-        detail: "With `client_id`, of the ways to sign in only those that this client may use.",
-        right: .nothing, voice: .native,
-        parameters: [
-            Parameter("client_id", in: .query, .text(1...255), "The client.", example: "phone")
-        ],
-        answer: .ok("What is known to everybody.", schema, example: example),
-        refusals: Place.refusals
-    ) { call throws(Problem) in
-        let client = try await call.namedClient()
-        let app = (client ?? nil)?.metadata.appID
-        let settings = try await call.settings(ofApp: app) ?? call.context.place.settings
-        let offered = call.offeredGrants(settings, client)
-        return .native(
-            .ok,
-            [
-                "DisplayName": .string(settings[SettingCatalogue.displayName]),
-                "Issuer": .string(call.context.place.issuer),
-                "Registration": .string(settings[SettingCatalogue.registration].shownName),
-                "Branding": branding(settings),
-                "RegistrationFields": [
-                    // The address is what an account is found by; there are no other names for it.
-                    "Email": "Required", "Username": "Off",
-                    "Firstname": .string(
-                        settings[SettingCatalogue.registrationFirstName].shownName),
-                    "Lastname": .string(settings[SettingCatalogue.registrationLastName].shownName),
-                ],
-                "NativeGrants": [
-                    "Enabled": .bool(settings[SettingCatalogue.nativeGrants]),
-                    "Otp": .bool(offered.contains(.nativeOTP)),
-                    "MagicLink": .bool(offered.contains(.nativeMagicLink)),
-                    "Passkey": .bool(offered.contains(.nativePasskey)),
-                ],
-            ])
+    private static func appInfo(_ grants: GrantForms) -> Route<RealmContext> {
+        Route(
+            .get, "/api/app-info", id: "getAppInfo", tag: "Native sign-in",
+            summary: "What signing in looks like here: names, fields, and what is on.",
+            detail: "With `client_id`, of the ways to sign in only those that this client may use.",
+            right: .nothing, voice: .native,
+            parameters: [
+                Parameter("client_id", in: .query, .text(1...255), "The client.", example: "phone")
+            ],
+            answer: .ok("What is known to everybody.", schema, example: example),
+            refusals: Place.refusals
+        ) { call throws(Problem) in
+            let client = try await call.namedClient()
+            let app = (client ?? nil)?.metadata.appID
+            let settings = try await call.settings(ofApp: app) ?? call.context.place.settings
+            let offered = call.offeredGrants(grants, settings, client)
+            return .native(
+                .ok,
+                [
+                    "DisplayName": .string(settings[SettingCatalogue.displayName]),
+                    "Issuer": .string(call.context.place.issuer),
+                    "Registration": .string(settings[SettingCatalogue.registration].shownName),
+                    "Branding": branding(settings),
+                    "RegistrationFields": [
+                        // The address is what an account is found by; there are no other names for it.
+                        "Email": "Required", "Username": "Off",
+                        "Firstname": .string(
+                            settings[SettingCatalogue.registrationFirstName].shownName),
+                        "Lastname": .string(
+                            settings[SettingCatalogue.registrationLastName].shownName),
+                    ],
+                    "NativeGrants": [
+                        "Enabled": .bool(settings[SettingCatalogue.nativeGrants]),
+                        "Otp": .bool(offered.contains(.nativeOTP)),
+                        "MagicLink": .bool(offered.contains(.nativeMagicLink)),
+                        "Passkey": .bool(offered.contains(.nativePasskey)),
+                    ],
+                ])
+        }
     }
 
     /// Null, and so left out, where nothing is set.
@@ -116,10 +119,10 @@ extension Call<RealmContext> {
     /// The native grants that work here, for the client that was named if one was. A client that is
     /// not there may use none.
     fileprivate func offeredGrants(
-        _ settings: Settings, _ client: KnownClient??
+        _ grants: GrantForms, _ settings: Settings, _ client: KnownClient??
     ) -> Set<GrantType> {
         guard settings[SettingCatalogue.nativeGrants] else { return [] }
-        let here = Set(GrantForm.all.map(\.type).filter(\.isNative))
+        let here = Set(grants.all.map(\.type).filter(\.isNative))
         guard let client else { return here }
         return here.intersection(client?.metadata.grantTypes ?? [])
     }

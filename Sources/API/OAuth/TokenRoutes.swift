@@ -6,37 +6,41 @@ internal import Values
 
 /// Where clients get tokens, and where they ask about them and give them back.
 enum TokenRoutes {
-    static let table: [Route<RealmContext>] = [token, introspect, revoke]
+    static func table(_ grants: GrantForms) -> [Route<RealmContext>] {
+        [token(grants), introspect, revoke]
+    }
 
-    static let token = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: Place.tokenPath), id: "getToken", tag: "OAuth",
-        summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
-        voice: .oauth,
-        body: .form(
-            .object(
-                ClientCredentials.members + [
-                    .required("grant_type", .text(1...255), "What is shown."),
-                    .optional("scope", .text(1...2048), "What is asked for, by spaces."),
-                    .optional(
-                        "resource", .list(of: .text(1...2048), 0...8),
-                        "Where the tokens shall be good (RFC 8707)."),
-                ] + GrantForm.allMembers),
-            example: [
-                "grant_type": "urn:cocoar:otp", "client_id": "phone", "otp_code": "123456",
-                "username": "ann@example.org",
-            ]),
-        answer: .ok("The tokens.", tokens, example: exampleTokens),
-        refusals: Place.refusals + [
-            .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
-            .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
-            .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied, .mfaRequired,
-        ], traits: [.forScripts, .acceptsCachedClient, .consumesAssertion]
-    ) { call throws(Problem) in
-        let client = try call.presentClient
-        // Devices of one client ask again and again, each at its own pace.
-        let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
-        try RateCounter(call).count(.oauthToken, client: isPolling ? nil : client.clientID)
-        return try await call.redeem(as: client)
+    static func token(_ grants: GrantForms) -> Route<RealmContext> {
+        Route(
+            .post, PathTemplate(stringLiteral: Place.tokenPath), id: "getToken", tag: "OAuth",
+            summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
+            voice: .oauth,
+            body: .form(
+                .object(
+                    ClientCredentials.members + [
+                        .required("grant_type", .text(1...255), "What is shown."),
+                        .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                        .optional(
+                            "resource", .list(of: .text(1...2048), 0...8),
+                            "Where the tokens shall be good (RFC 8707)."),
+                    ] + grants.members),
+                example: [
+                    "grant_type": "urn:cocoar:otp", "client_id": "phone", "otp_code": "123456",
+                    "username": "ann@example.org",
+                ]),
+            answer: .ok("The tokens.", tokens, example: exampleTokens),
+            refusals: Place.refusals + [
+                .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
+                .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
+                .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied, .mfaRequired,
+            ], traits: [.forScripts, .acceptsCachedClient, .consumesAssertion]
+        ) { call throws(Problem) in
+            let client = try call.presentClient
+            // Devices of one client ask again and again, each at its own pace.
+            let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
+            try RateCounter(call).count(.oauthToken, client: isPolling ? nil : client.clientID)
+            return try await call.redeem(grants, as: client)
+        }
     }
 
     private static let introspect = Route<RealmContext>(
@@ -139,8 +143,10 @@ extension GrantOutcome {
 }
 
 extension Call<RealmContext> {
-    fileprivate func redeem(as client: PresentClient) async throws(Problem) -> Response {
-        guard let form = GrantForm.find(body["grant_type"]?.string ?? "") else {
+    fileprivate func redeem(
+        _ grants: GrantForms, as client: PresentClient
+    ) async throws(Problem) -> Response {
+        guard let form = grants.find(body["grant_type"]?.string ?? "") else {
             throw Problem(.unsupportedGrantType)
         }
         // What the realm or the client does not do is told before the grant is looked at. The decision

@@ -7,14 +7,19 @@ internal import Values
 
 /// The places and letters that apps of the voo profile know: see decision 0021.
 enum VooRoutes {
-    static let table: [Route<RealmContext>] = [
-        AuthorizeRoutes.authorize(.get, "/authorize", id: "vooAuthorize"),
-        AuthorizeRoutes.authorize(.post, "/authorize", id: "vooAuthorizeByForm"),
-        token("/token", id: "vooToken"), token("/Token", id: "vooTokenCapital"),
-        ResourceGuard.route,
-    ]
+    static func table(_ grants: GrantForms) -> [Route<RealmContext>] {
+        let endpoint = TokenRoutes.token(grants)
+        return [
+            AuthorizeRoutes.authorize(.get, "/authorize", id: "vooAuthorize"),
+            AuthorizeRoutes.authorize(.post, "/authorize", id: "vooAuthorizeByForm"),
+            token("/token", id: "vooToken", as: endpoint),
+            token("/Token", id: "vooTokenCapital", as: endpoint), ResourceGuard.route,
+        ]
+    }
 
-    private static func token(_ path: PathTemplate, id: String) -> Route<RealmContext> {
+    private static func token(
+        _ path: PathTemplate, id: String, as endpoint: Route<RealmContext>
+    ) -> Route<RealmContext> {
         Route(
             .post, path, id: id, tag: "Voo",
             summary: "Tokens for apps of the voo profile.",
@@ -31,7 +36,7 @@ enum VooRoutes {
         ) { call throws(Problem) in
             let request = try await call.vooTokenRequest()
             let context = call.context
-            return try await Endpoint(TokenRoutes.token) { _, _ throws(Problem) in context }
+            return try await Endpoint(endpoint) { _, _ throws(Problem) in context }
                 .answer(request, [])
         }
     }

@@ -199,7 +199,7 @@ import Values
             let events = try await world.world.log.events(
                 from: 1, limit: .max, in: world.world.realm)
             return events.filter { ["owner.device_added", "client.certified"].contains($0.name) }
-                .compactMap { MailOrder.of($0, world.world.mint) }
+                .compactMap { API.mails.order(for: $0, world.world.mint) }
         }
         // The first one is his own doing, and what nobody let in is nobody's business.
         _ = try await world.certified("Stranger")

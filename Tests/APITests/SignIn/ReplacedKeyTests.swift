@@ -43,12 +43,12 @@ import Values
         let code = world.mint.code(issued.id)
         world.derivedKeys.rotate()
         #expect(world.mint.code(issued.id) != code)
-        guard case .emailOtp(code, _)? = MailOrder.of(recorded, world.mint)?.kind else {
+        guard case .emailOtp(code, _)? = API.mails.order(for: recorded, world.mint)?.kind else {
             Issue.record("another code is mailed")
             return
         }
         world.derivedKeys.retire()
-        #expect(MailOrder.of(recorded, world.mint) == nil)
+        #expect(API.mails.order(for: recorded, world.mint) == nil)
     }
 
     @Test func `a link mailed before a new derive key is opened until the old key is retired`()
@@ -147,7 +147,7 @@ import Values
         let recorded = try #require(
             try await world.log.events(from: 1, limit: .max, in: world.realm)
                 .last { $0.name == "otp.issued" })
-        guard case .emailOtp(let code, _)? = MailOrder.of(recorded, world.mint)?.kind else {
+        guard case .emailOtp(let code, _)? = API.mails.order(for: recorded, world.mint)?.kind else {
             return ""
         }
         return code

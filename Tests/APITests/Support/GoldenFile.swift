@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A text in `Tests/APITests/golden` that changes only on purpose. `URD_GOLDEN=renew` before the command
-/// that runs the test writes what there is now, for a look at the difference before it is committed.
+/// A text in `Tests/APITests/golden` that changes only on purpose. With `URD_GOLDEN` the test writes
+/// what there is now into that folder, for a look at the difference before it is committed.
 struct GoldenFile {
     let name: String
 
@@ -10,8 +10,8 @@ struct GoldenFile {
         let url = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "golden/\(name)")
-        if ProcessInfo.processInfo.environment["URD_GOLDEN"] == "renew" {
-            try Data(text.utf8).write(to: url)
+        if let folder = ProcessInfo.processInfo.environment["URD_GOLDEN"] {
+            try Data(text.utf8).write(to: URL(filePath: folder).appending(path: name))
         }
         let expected = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
         guard text != expected else { return }
@@ -19,7 +19,8 @@ struct GoldenFile {
             """
             Tests/APITests/golden/\(name) says something else:
             \(difference(text, expected))
-            If that is meant, renew it: URD_GOLDEN=renew swift test --filter APITests
+            If that is meant, renew it:
+            URD_GOLDEN=Tests/APITests/golden swift test --filter APITests
             """, sourceLocation: sourceLocation)
     }
 

@@ -11,6 +11,7 @@ public struct MailComposer: Sendable {
     public typealias SettingsInForce =
         @Sendable (_ realm: RealmID, _ app: UUID?) async throws(LogFailure) -> Settings
 
+    private let rules: MailRules
     private let mint: RealmContexts.Mints
     private let events: any EventLog
     private let settings: SettingsInForce
@@ -23,10 +24,11 @@ public struct MailComposer: Sendable {
     }
 
     /// - Parameter revision: what is in force is kept until this moves.
-    public init(
-        mint: @escaping RealmContexts.Mints, events: any EventLog,
+    init(
+        rules: MailRules, mint: @escaping RealmContexts.Mints, events: any EventLog,
         revision: @escaping TokenKeys.Revision, settings: @escaping SettingsInForce
     ) {
+        self.rules = rules
         self.mint = mint
         self.events = events
         self.revision = revision
@@ -46,7 +48,7 @@ public struct MailComposer: Sendable {
     public func letter(for event: Recorded) async throws(LogFailure) -> Letter? {
         let realm = event.realm
         let mint = try await mint(realm)
-        guard let order = MailOrder.of(event, mint),
+        guard let order = rules.order(for: event, mint),
             let person = try await person(of: order, event),
             let address = person.email
         else { return nil }

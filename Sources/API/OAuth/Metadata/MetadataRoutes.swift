@@ -5,32 +5,35 @@ internal import JSON
 /// A realm's public metadata: where its endpoints are, what they can do, and the keys that its
 /// tokens are verified with.
 enum MetadataRoutes {
-    static let table: [Route<RealmContext>] = [
-        configuration(
-            "/.well-known/openid-configuration", id: "getOpenIDConfiguration",
-            "What the realm offers (OpenID Connect Discovery)."),
-        configuration(
-            "/.well-known/oauth-authorization-server", id: "getServerMetadata",
-            "What the realm offers (RFC 8414)."),
-        keys("/.well-known/jwks", id: "getKeySet"),
-        keys("/.well-known/jwks.json", id: "getKeySetFile"),
-    ]
+    static func table(_ grants: GrantForms) -> [Route<RealmContext>] {
+        [
+            configuration(
+                "/.well-known/openid-configuration", id: "getOpenIDConfiguration",
+                "What the realm offers (OpenID Connect Discovery).", grants),
+            configuration(
+                "/.well-known/oauth-authorization-server", id: "getServerMetadata",
+                "What the realm offers (RFC 8414).", grants),
+            keys("/.well-known/jwks", id: "getKeySet"),
+            keys("/.well-known/jwks.json", id: "getKeySetFile"),
+        ]
+    }
 
     /// Cache lifetime: long enough that clients do not ask for each token, short enough that a
     /// change is soon known.
     private static let shelfLife = "public, max-age=300"
 
     private static func configuration(
-        _ path: PathTemplate, id: String, _ summary: String
+        _ path: PathTemplate, id: String, _ summary: String, _ grants: GrantForms
     ) -> Route<RealmContext> {
         Route(
             .get, path, id: id, tag: "Discovery", summary: summary,
             detail: "Only what works now, and for native apps only where the realm lets them.",
             right: .nothing, voice: .oauth,
-            answer: .ok("What is offered.", ServerMetadata.schema, example: ServerMetadata.example),
+            answer: .ok(
+                "What is offered.", ServerMetadata.schema, example: ServerMetadata.example(grants)),
             refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
         ) { call throws(Problem) in
-            published(ServerMetadata.document(of: call.context.place))
+            published(ServerMetadata.document(of: call.context.place, grants))
         }
     }
 

@@ -7,15 +7,16 @@ internal import JSON
 enum ServerMetadata {
     private struct Offer {
         let issuer: String
+        let grants: GrantForms
         let hasNativeGrants: Bool
         var letsRegister = false
         var seesCertificates = false
     }
 
-    static func document(of place: Place) -> [UInt8] {
+    static func document(of place: Place, _ grants: GrantForms) -> [UInt8] {
         let offer = Offer(
             issuer: place.issuer,
-            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
+            grants: grants, hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
             letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed,
             seesCertificates: place.seesCertificates)
         return JSON.object(members(offer).merging(optional(offer)) { own, _ in own }).canonical()
@@ -23,7 +24,9 @@ enum ServerMetadata {
 
     private static func members(_ offer: Offer) -> JSONObject {
         let issuer = offer.issuer
-        let grants = GrantForm.all.map(\.type).filter { offer.hasNativeGrants || !$0.isNative }
+        let grants = offer.grants.all.map(\.type).filter {
+            offer.hasNativeGrants || !$0.isNative
+        }
         let methods = AuthenticationMethod.allCases.filter {
             offer.seesCertificates || $0 != .selfSignedTLS
         }.map(\.rawValue)
@@ -149,6 +152,9 @@ enum ServerMetadata {
         "authorization_response_iss_parameter_supported",
     ].map { .required($0, .boolean, "Of the authorization endpoint.") }
 
-    static let example = JSON.object(
-        members(Offer(issuer: "https://id.example.com", hasNativeGrants: true)))
+    static func example(_ grants: GrantForms) -> JSON {
+        .object(
+            members(
+                Offer(issuer: "https://id.example.com", grants: grants, hasNativeGrants: true)))
+    }
 }

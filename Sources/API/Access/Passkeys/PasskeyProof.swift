@@ -4,29 +4,6 @@ internal import ReadModels
 internal import SecurityKeys
 internal import Values
 
-extension GrantForm {
-    static let passkey = GrantForm(
-        PasskeyGrant.self,
-        [
-            .optional("ceremony_id", .text(1...64), "The ceremony that began it."),
-            .optional(
-                "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
-        ]
-    ) { call, request throws(Problem) in
-        let remembered = try await call.passkeyGrant(mayRemember: true)
-        let first = try await Commands(call).attempt(
-            RedeemGrant(remembered, request), as: .client(request.clientID))
-        switch first {
-        case .success(let outcome): return outcome
-        case .failure(.passkeyOutdated):
-            return try await Commands(call).dispatch(
-                RedeemGrant(try await call.passkeyGrant(), request),
-                as: .client(request.clientID))
-        case .failure(let refusal): throw refusal.problem
-        }
-    }
-}
-
 extension Call<RealmContext> {
     /// The passkey response of a ceremony that was begun for this client or for no named client.
     func passkeyGrant(mayRemember: Bool = false) async throws(Problem) -> PasskeyGrant {

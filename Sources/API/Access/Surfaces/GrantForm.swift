@@ -31,17 +31,20 @@ struct GrantForm: Sendable {
         signsIn = G.signsIn && hesitates
         self.redeem = redeem
     }
+}
 
-    /// All that this server offers. A new grant is a file here, one in the domain, and this line.
-    static let all: [GrantForm] = [
-        authorizationCode, otp, magicLink, passkey, refresh, clientCredentials, device, jwtBearer,
-        tokenExchange,
-    ]
+/// The grants of all surfaces, which the token endpoint takes.
+struct GrantForms: Sendable {
+    let all: [GrantForm]
 
-    static func find(_ type: String) -> GrantForm? { all.first { $0.type.rawValue == type } }
+    init(_ all: [GrantForm]) {
+        self.all = all
+    }
+
+    func find(_ type: String) -> GrantForm? { all.first { $0.type.rawValue == type } }
 
     /// The members of all grants: some stand in several.
-    static var allMembers: [Member] {
+    var members: [Member] {
         var names: Set<String> = []
         return all.flatMap(\.members).filter { names.insert($0.name).inserted }
     }
