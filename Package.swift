@@ -95,7 +95,7 @@ let package = Package(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "Cryptography", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads",
             ],
             swiftSettings: strict,
@@ -156,15 +156,17 @@ let package = Package(
             path: "Tests/TokenTool", swiftSettings: strict),
         tests(
             "urd",
-            ["urd", "API", "JSON", "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting"]),
+            [
+                "urd", "API", "Values", "JSON", "EventSourcing", "Identity", "Telemetry",
+                "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting",
+            ]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],
             path: "Tests/PostgresTesting", swiftSettings: strict),
         .executableTarget(
             name: "LogWriter",
             dependencies: [
-                "EventStore", "EventSourcing", "Postgres", "Values", "JSON", "Telemetry",
-                "Cryptography", "Threads",
+                "EventStore", "EventSourcing", "Postgres", "Values", "JSON", "Threads",
             ],
             path: "Tests/LogWriter", swiftSettings: strict),
         .executableTarget(
@@ -180,8 +182,7 @@ let package = Package(
             "EventStore",
             [
                 "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
-                "JSON", "Identity", "LogTesting", "PostgresTesting", "LogWriter",
-                "Threads",
+                "JSON", "LogTesting", "PostgresTesting", "LogWriter", "Threads",
             ]),
         tests(
             "Tamper",
@@ -193,12 +194,13 @@ let package = Package(
             "ReadModels",
             [
                 "ReadModels", "Identity", "EventStore", "EventSourcing", "Postgres", "Telemetry",
-                "Values", "JSON", "PostgresTesting", "LogTesting", "Threads",
+                "Values", "JSON", "PostgresTesting", "Threads",
             ]),
         tests(
             "API",
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
+                "Mail",
                 "OneTimeCodes", "QRCode", "ReadModels", "Telemetry", "Values", "JSON", "LogTesting",
                 "SecurityKeys", "SecurityKeysTesting",
             ], exclude: ["golden"]),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import API
 
-@Suite struct `The header that somebody shows a token in` {
+@Suite struct `The Authorization header` {
     @Test(arguments: ["Bearer x.y", "bearer x.y", "BEARER  x.y", "Bearer     x.y"])
     func `an Authorization header may spell its scheme in any case, with spaces after it`(
         _ line: String

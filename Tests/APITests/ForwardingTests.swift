@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-@Suite struct `What proxies say` {
+@Suite struct `Forwarding headers` {
     private let proxied: Forwarding
 
     init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-@Suite struct `MOD-17: Invites, for who manages the realm` {
+@Suite struct `MOD-17: Invites of administrators` {
     @Test func `MOD-17: an administrator makes, lists and revokes invites`() async throws {
         let world = try await World()
         let path = "/api/admin/realms/acme/invites"

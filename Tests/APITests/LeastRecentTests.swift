@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-@Suite struct `The least recent` {
+@Suite struct `The least-recently-used cache` {
     @Test func `a least-recently-used cache stays within its bound for any sequence of calls`()
         throws
     {

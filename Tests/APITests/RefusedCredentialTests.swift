@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `A credential that is refused` {
+@Suite struct `A refused credential` {
     private func refusals(_ world: World) async throws -> [(reason: String, actor: String)] {
         try await world.log.events(from: 1, limit: .max, in: .system)
             .filter { $0.name == "admin_key.refused" }

@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Answers that are ready` {
+@Suite struct `Prepared answers` {
     private let configuration = "/.well-known/openid-configuration"
 
     private func ask(

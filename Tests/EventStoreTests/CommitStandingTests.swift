@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Whether commits get through` {
+@Suite struct `The standing of commits` {
     private let start = ContinuousClock.now
 
     private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }

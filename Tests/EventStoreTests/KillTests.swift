@@ -8,7 +8,7 @@ import Values
 
 /// Sixteen callers keep a log busy while parts of the system die. What they were told stands in a
 /// ledger outside of PostgreSQL and is compared with the log after every blow.
-@Suite(.serialized) struct `Whatever is killed under load` {
+@Suite(.serialized) struct `Killing parts under load` {
     /// A log that is written to, in a cluster that flushes.
     private struct Load {
         let cluster: TestCluster

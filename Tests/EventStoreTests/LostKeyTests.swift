@@ -10,7 +10,7 @@ import Values
 
 /// What a crash or a failover takes away is not used any more: whatever is acknowledged can be read by
 /// a node that knows nothing but the database.
-@Suite(.serialized) struct `Keys that the database has lost` {
+@Suite(.serialized) struct `Lost keys` {
     private static let mail: JSONObject = ["mail": "someone@example.org"]
 
     private func personal(_ subject: UUID, at version: Int = 0, in realm: RealmID) -> Commit {

@@ -6,7 +6,7 @@ import Values
 
 @testable import EventStore
 
-@Suite struct `What is sealed` {
+@Suite struct `Sealed data` {
     private static let mail: JSONObject = ["mail": "someone@example.org"]
 
     private func personal(_ subject: UUID, in realm: RealmID, at version: Int = 0) -> Commit {

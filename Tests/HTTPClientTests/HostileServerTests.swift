@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite struct `A mail server that does as it likes` {
+@Suite struct `A hostile mail server` {
     private func failure(
         _ mode: String, _ security: SMTPServer.Security = .none
     ) async throws -> (failure: SMTPFailure?, server: ChildServer) {

@@ -250,7 +250,7 @@ private struct Echo: Decodable {
     }
 }
 
-@Suite struct `What is asked of a client` {
+@Suite struct `A call and its client` {
     @Test(arguments: [
         "", "localhost", "ftp://localhost/", "file:///etc/passwd", "http://user@localhost/",
         "http://user:password@localhost/", "http:///x", "http://local host/", "http://a\r\nb/",

@@ -12,7 +12,9 @@ import Testing
         $0.streamStallTimeout = .milliseconds(300)
     }
 
-    @Test func `close the connection of a client that takes nothing`() async throws {
+    @Test func `a stream's clock closes the connection of a client that takes nothing`()
+        async throws
+    {
         let cancelled = Tally()
         let handler = streams([
             "/": { writer in
@@ -41,7 +43,8 @@ import Testing
         }
     }
 
-    @Test func `let a silent stream be, and one that is taken slowly`() async throws {
+    @Test func `a stream's clock spares a silent stream and one that is taken slowly`() async throws
+    {
         let handler = streams([
             "/silent": { writer in
                 try await Task.sleep(for: .seconds(2))
@@ -71,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `end the longest life with a last chunk`() async throws {
+    @Test func `streamed responses end at their longest life with a last chunk`() async throws {
         let handler = streams([
             "/": silent,
             "/busy": { writer in
@@ -93,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `spread the ends of streams that began together`() {
+    @Test func `a stream's clock spreads the ends of streams that began together`() {
         let limits = Connection.Limits(
             idle: 1, transfer: 1, deadline: 1, streamStall: 1_000_000, streamLife: 1000)
         let lives = (0..<200).map { _ in
@@ -127,7 +130,9 @@ import Testing
     }
 
     @Test(arguments: [("/", true), ("/", false), ("/busy", true), ("/busy", false)])
-    func `at once when its client hangs up`(path: String, vanishes: Bool) async throws {
+    func `a producer is cancelled at once when its client hangs up`(path: String, vanishes: Bool)
+        async throws
+    {
         let begun = Tally()
         let cancelled = Tally()
         try await withServer(handler: waiting(begun, cancelled)) { server in
@@ -143,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `when the server stops, and one that does not care harms nobody`() async throws {
+    @Test func `a producer is cancelled when the server stops, and may ignore it`() async throws {
         let latch = Latch()
         let handler = streams([
             "/": { writer in

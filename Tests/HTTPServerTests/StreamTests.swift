@@ -5,7 +5,9 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct `A stream` {
-    @Test func `begins before its first piece, and ends with its producer`() async throws {
+    @Test func `a streamed response begins before its first piece and ends with its producer`()
+        async throws
+    {
         let latch = Latch()
         let handler = streams([
             "/": { writer in
@@ -36,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `of a sequence is its elements`() async throws {
+    @Test func `a streamed response of a sequence has its elements`() async throws {
         let handler: Handler = { _ in
             let pieces = AsyncStream { continuation in
                 for number in 0..<5 { continuation.yield(Array("\(number) ".utf8)) }
@@ -50,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `is whole and in order for a slow reader, and waits for it`() async throws {
+    @Test func `a streamed response is whole and in order for a slow reader`() async throws {
         let written = Tally()
         let pieces = 8000
         let handler = streams([
@@ -87,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `of one piece is larger than all that is kept`() async throws {
+    @Test func `a streamed response of one piece may be larger than the buffer`() async throws {
         let handler = streams([
             "/": { writer in
                 try await writer.write([UInt8](repeating: 120, count: 3_000_000))
@@ -100,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `is cut where its producer throws, behind what it wrote`() async throws {
+    @Test func `a streamed response is cut where its producer throws`() async throws {
         struct Trouble: Error {}
         let handler = streams([
             "/": { writer in
@@ -121,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `has no chunks in HTTP 1_0`() async throws {
+    @Test func `a streamed response has no chunks in HTTP 1_0`() async throws {
         let handler = streams([
             "/": { writer in
                 for number in 0..<3 {
@@ -142,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["1.0", "1.1"])
-    func `is a head alone to HEAD`(version: String) async throws {
+    func `a streamed response to HEAD is a head alone`(version: String) async throws {
         let handler = streams(["/": silent])
         try await withServer(handler: handler) { server in
             try await offPool {
@@ -157,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `is nothing where a status has no body`() async throws {
+    @Test func `a streamed response is empty where the status has no body`() async throws {
         let handler: Handler = { _ in Response(status: .noContent, stream: BodyStream(silent)) }
         try await withServer(handler: handler) { server in
             let status = try await ask(server.port, get("/")).status
@@ -168,7 +170,7 @@ import Testing
 }
 
 @Suite struct `Streams` {
-    @Test func `end whole when the server stops`() async throws {
+    @Test func `streamed responses end whole when the server stops`() async throws {
         let server = try Server(Configuration(), handler: streams(["/": silent]))
         let port = server.port
         let replies = Task {
@@ -187,7 +189,7 @@ import Testing
         #expect(server.statistics.streams == 0 && server.statistics.connections == 0)
     }
 
-    @Test func `that begin while the server stops end whole as well`() async throws {
+    @Test func `streamed responses that begin while the server stops end whole`() async throws {
         for _ in 0..<5 {
             let server = try Server(Configuration(), handler: streams(["/": silent]))
             let port = server.port
@@ -217,7 +219,7 @@ import Testing
     }
 
     @Test(.enabled(if: OpenFiles.raise() > 12_000))
-    func `have a share of the connections, and leave the others theirs`() async throws {
+    func `streamed responses occupy a bounded share of the connections`() async throws {
         try await withServer(handler: streams(["/stream": silent])) { server in
             try await offPool {
                 let clients = try (0..<1024).map { _ in try Client(server.port) }
@@ -248,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `leave no descriptor behind`() async throws {
+    @Test func `streamed responses leave no descriptor behind`() async throws {
         struct Trouble: Error {}
         let handler = streams([
             "/0": silent, "/1": { _ in throw Trouble() }, "/2": { _ in },

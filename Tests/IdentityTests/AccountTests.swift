@@ -131,7 +131,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
     }
 }
 
-@Suite struct `What an account knows of its person` {
+@Suite struct `The personal data of an account` {
     private let other = UUID(high: 5, low: 6)
     private let next = UUID(high: 5, low: 7)
 

@@ -170,7 +170,7 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
     }
 }
 
-@Suite struct `Somebody who only says to be a client` {
+@Suite struct `A failed client authentication` {
     private let attempt = UUID(high: 30, low: 1)
     private let refused = RefusedSignIn(
         method: .clientCredentials, reason: "invalid_client", account: nil, client: client,

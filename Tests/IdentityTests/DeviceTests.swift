@@ -76,7 +76,7 @@ private let signedIn = noon.adding(seconds: -300)
     }
 }
 
-@Suite struct `Whoever decides about a device` {
+@Suite struct `A device decision` {
     private func approve(at now: Timestamp = noon) -> ApproveDevice {
         ApproveDevice(
             device: device, account: account, factors: [.passkey], signedInAt: signedIn, now: now)

@@ -236,7 +236,7 @@ private func request(
     }
 }
 
-@Suite struct `What an app says of its notifications` {
+@Suite struct `An app's notification categories` {
     private func register(_ said: JSON) throws -> RegisterInstallation {
         RegisterInstallation(
             id: installation,
@@ -284,7 +284,7 @@ private func request(
     }
 }
 
-@Suite struct `What a device is reached by` {
+@Suite struct `A device token` {
     private func device() async throws -> Scenario {
         flagshipRealm().given(
             try await registeredInstallation(["notification_platform": "firebase"]),
@@ -334,7 +334,7 @@ private func request(
     }
 }
 
-@Suite struct `Who brings notifications to devices` {
+@Suite struct `A push provider` {
     private let firebase = FirebaseProvider(
         project: "demo-1", email: "push@demo.iam.gserviceaccount.com", keyID: "k1",
         privateKey: "AAAA")

@@ -10,7 +10,7 @@ private func givenRealm(registration posture: String) -> Scenario {
         RealmEvent.settingsChanged(["client_registration": .string(posture)]), in: Realm.stream)
 }
 
-@Suite struct `A client that changes what it said` {
+@Suite struct `The update of a self-registered client` {
     private let plain: JSONObject = [
         "token_endpoint_auth_method": "none", "redirect_uris": ["https://web.example.org/back"],
     ]

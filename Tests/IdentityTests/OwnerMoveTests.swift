@@ -133,7 +133,7 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
     }
 }
 
-@Suite struct `What stands for a mailed code` {
+@Suite struct `A substitute for a mailed code` {
     private let needed = Owned.onboarded + [.mailedCodesChanged(isNeeded: true)]
     private let code = TimedName(moveLink, until: now.adding(seconds: VouchForMailbox.lifetime))
 

@@ -45,7 +45,7 @@ func givenPasskeyRealm(
     ).given(registeredAccount(), in: account)
 }
 
-@Suite struct `PasskeyEnrollment a passkey` {
+@Suite struct `Enrolling a passkey` {
     func enroll(
         _ proof: EnrollPasskey.Proof = .verified(credential()), at: Timestamp = noon,
         domain: String = "acme.example", signedIn: Timestamp = noon

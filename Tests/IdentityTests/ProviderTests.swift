@@ -81,7 +81,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
     }
 }
 
-@Suite struct `Somebody whom a provider knows` {
+@Suite struct `A provider's subject` {
     private func link(_ account: UUID = Owned.owner) -> LinkIdentity {
         LinkIdentity(
             identity: identity, place: place, account: account, provider: "corporate",

@@ -5,7 +5,7 @@ import LogTesting
 import Testing
 import Values
 
-@Suite struct `The word of somebody who is trusted` {
+@Suite struct `The assertion of a trusted issuer` {
     private let metadata: JSONObject = [
         "token_endpoint_auth_method": "none",
         "grant_types": ["urn:ietf:params:oauth:grant-type:jwt-bearer"],

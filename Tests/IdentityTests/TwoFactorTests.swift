@@ -35,7 +35,7 @@ extension Scenario {
     }
 }
 
-@Suite struct `PasskeyEnrollment an authenticator app` {
+@Suite struct `Enrolling an authenticator app` {
     func enroll() -> EnrollTOTP {
         EnrollTOTP(account: account, totp: totp, secret: "secret", now: noon)
     }

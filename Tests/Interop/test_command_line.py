@@ -284,7 +284,7 @@ class Questions(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    def test_realm_set_prints_what_changed_and_nothing_else(self):
+    def test_realm_set_prints_only_what_changed(self):
         shell("urd realm set demo --unset otp_lifetime")
         before = read("realm settings demo")["otp_lifetime"]
         told = shell("urd realm set demo --otp-lifetime 301").stdout

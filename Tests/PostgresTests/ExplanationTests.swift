@@ -2,7 +2,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
-@Suite struct `Why there is no connection` {
+@Suite struct `The reason of a failed connection` {
     private func explanation(_ address: String) throws -> String {
         let failure = try #require(throws: Failure.self) { _ = try Connection(address) }
         #expect(failure.description == "the database cannot be reached")

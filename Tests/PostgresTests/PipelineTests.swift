@@ -2,7 +2,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
-@Suite struct `Statements sent one behind the other` {
+@Suite struct `Pipelined statements` {
     private static let adding = Statement(
         "adding", "insert into t values ($1) returning n + 100")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReadModels
 
-@Suite struct `What every request looks at` {
+@Suite struct `The configuration of a realm` {
     @Test
     func `a realm's configuration is the same in the read model and on the node that writes it`()
         throws

@@ -9,7 +9,7 @@ import Values
 
 @testable import ReadModels
 
-@Suite struct `What follows the log` {
+@Suite struct `Followers of the log` {
     private func store(_ world: World) -> PostgresLog {
         PostgresLog(world.pool, keyring: Keyring(world.pool, master: .generate()))
     }

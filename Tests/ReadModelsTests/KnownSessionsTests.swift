@@ -6,7 +6,7 @@ import Values
 
 @testable import ReadModels
 
-@Suite struct `A session that is known` {
+@Suite struct `A cached session` {
     private let world: World
     private let queries: ReadModelQueries
     private let account = UUID(high: 1, low: 1)

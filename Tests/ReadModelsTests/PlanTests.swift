@@ -6,7 +6,7 @@ import Values
 
 @testable import ReadModels
 
-@Suite struct `What append pays for its read models` {
+@Suite struct `The cost of append` {
     /// The session keeps the plans that it made while everything was empty.
     @Test func `the cost of append does not grow with the log or with the read models`() throws {
         let world = try World()
@@ -73,7 +73,7 @@ import Values
     }
 }
 
-@Suite struct `A read model whose position somebody holds` {
+@Suite struct `A read model whose position is locked` {
     @Test func `a read model whose position is locked moves with the log`() async throws {
         let world = try World()
         var history = RandomHistory(seed: 22)

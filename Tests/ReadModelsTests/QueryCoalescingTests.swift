@@ -7,7 +7,7 @@ import Threads
 
 @testable import ReadModels
 
-@Suite struct `Look-ups that come at the same time` {
+@Suite struct `Simultaneous look-ups` {
     /// A database that answers when it is told to.
     private final class Source: Sendable {
         struct State {

@@ -63,7 +63,7 @@ private final class Background: Sendable {
     }
 }
 
-@Suite struct `Who reads a view` {
+@Suite struct `A reader of a view` {
     @Test func `a reader that locks a view delays the rebuild alone, and is named`() throws {
         let world = try World([fragile(.inline)])
         try world.append(numbered([1, 2]), in: "one")

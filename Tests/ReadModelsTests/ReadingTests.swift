@@ -196,7 +196,7 @@ import Values
     }
 }
 
-@Suite struct `Whoever may only look` {
+@Suite struct `The database's roles` {
     @Test func `the observer's role sees the views and nothing behind them`() throws {
         let world = try World()
         var history = RandomHistory(seed: 5)

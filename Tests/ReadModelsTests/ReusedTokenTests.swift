@@ -5,7 +5,7 @@ import Values
 
 @testable import ReadModels
 
-@Suite struct `A token that came again` {
+@Suite struct `A reused token` {
     private let world: World
     private let account = UUID(high: 1, low: 1)
     private let client = UUID(high: 9, low: 9)

@@ -5,7 +5,7 @@ import Values
 @testable import SecurityKeys
 
 /// Through the same code as production, under Apple's own root.
-@Suite struct `What real devices made of App Attest` {
+@Suite struct `Real App Attest samples` {
     private static func verify(
         _ vector: Vector, _ change: (inout [UInt8]) -> Void = { _ in },
         environment: AppAttest.Environment = .development, app: String? = nil,
@@ -19,7 +19,7 @@ import Values
         return try AppAttest.verify(
             attestation: attestation, keyID: vector.value("keyID"),
             challenge: vector.value("clientData"), rules: rules,
-            at: time ?? `What real devices made`.time(vector))
+            at: time ?? `Attestations of real devices`.time(vector))
     }
 
     private static let attested = Vector.appAttest.filter { !$0.value("attestation").isEmpty }
@@ -42,7 +42,7 @@ import Values
     @Test(arguments: attested) func `COZ-06: an App Attest sample is refused on another day`(
         _ vector: Vector
     ) throws {
-        let day = `What real devices made`.time(vector)
+        let day = `Attestations of real devices`.time(vector)
         _ = try Self.verify(vector)
         for moment in [day.adding(seconds: 3 * 86_400), day.adding(seconds: -3 * 86_400)] {
             #expect(throws: AppAttest.Flaw.chainOutOfDate) { try Self.verify(vector, at: moment) }

@@ -6,7 +6,7 @@ import Values
 @testable import SecurityKeysTesting
 
 /// What a YubiKey, a key of U2F, the chip of a computer with Windows and an iPhone made.
-@Suite struct `What real devices made` {
+@Suite struct `Attestations of real devices` {
     static func statement(
         _ vector: Vector, _ change: (inout [CBOR.Key: CBOR]) -> Void = { _ in }
     ) throws -> AttestationStatement {

@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// Attacks on what is kept beside the events: tiles, checkpoints, heads, and the file.
-@Suite(.serialized) struct `Verifying what is kept beside a log` {
+@Suite(.serialized) struct `Verifying the stored tree` {
     private func finding(_ log: TamperedLog) async throws -> Finding? {
         try await log.verifier.verify(log.realm).finding
     }

@@ -18,8 +18,10 @@ extension Rules {
 
 @Suite struct `Texts that users read` {
     @Test func `texts that users read name who is meant`() {
-        // Pages, problems and the OpenAPI document; and what is mailed.
-        let files = Repository.swift(in: "Sources/API", "Sources/Mail/Templates")
+        // Pages, problems, the OpenAPI document, mails, help of commands and settings.
+        let files = Repository.swift(
+            in: "Sources/API", "Sources/Mail/Templates", "Sources/Identity", "Sources/urd",
+            "Sources/UrdClient")
         #expect(files.count > 200)
         for finding in files.flatMap(Rules.readersWords) {
             Issue.record(Comment(rawValue: finding.description))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import urd
 
-@Suite struct `The list of passphrases that others lost` {
+@Suite struct `The list of breached passphrases` {
     private func digest(_ text: String) throws -> String {
         try HashFunction.sha1.hash(Array(text.utf8)).map { String(format: "%02X", $0) }.joined()
     }

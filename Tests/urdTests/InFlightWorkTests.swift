@@ -5,7 +5,7 @@ import Values
 
 @testable import urd
 
-@Suite struct `Work in hand` {
+@Suite struct `Work in flight` {
     private let entries = (1...200).map {
         DueWork.Entry(realm: .system, id: UUID(high: 1, low: $0), position: Int64($0))
     }

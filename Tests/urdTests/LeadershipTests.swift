@@ -3,7 +3,7 @@ import Testing
 
 @testable import urd
 
-@Suite struct `Of several nodes` {
+@Suite struct `Leadership among several nodes` {
     private let address = TestCluster.shared.address("postgres", "postgres")
 
     @Test func `a leader that is silent for its term loses the lease to another node`()

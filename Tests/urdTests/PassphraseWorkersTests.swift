@@ -34,7 +34,7 @@ private final class Served: Sendable {
     func note(_ source: String) { sources.withLock { $0.append(source) } }
 }
 
-@Suite struct `Those who work on passphrases` {
+@Suite struct `Passphrase workers` {
     @Test func `passphrase workers serve a second source within a turn of a saturating one`()
         async throws
     {

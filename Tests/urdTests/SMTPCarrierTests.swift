@@ -6,7 +6,7 @@ import Values
 @testable import API
 @testable import urd
 
-@Suite struct `The way to the mail server` {
+@Suite struct `The mail carrier` {
     @Test func `a failed mail's reason is the same in the log as in the list of mails`()
         async throws
     {

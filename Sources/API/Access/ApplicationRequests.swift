@@ -1,6 +1,5 @@
 internal import HTTP
 internal import Identity
-internal import Values
 
 /// What an application asks for, as far as people are told.
 struct ApplicationRequest: Sendable, Equatable {

@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Identity
 
 extension Call<RealmContext> {

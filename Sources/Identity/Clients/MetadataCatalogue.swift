@@ -235,7 +235,7 @@ extension MetadataField {
             "Where people may be sent when they logged out", rule: RedirectRule.check),
         .text(
             "backchannel_logout_uri", \.logoutURI, format: "uri",
-            "Who is told, server to server, that somebody logged out"
+            "Who is told, server to server, that a person logged out"
         ) { text throws(FieldFault.Reason) in try WebAddressRule.check(text) },
         .flag(
             "backchannel_logout_session_required", \.needsLogoutSession,

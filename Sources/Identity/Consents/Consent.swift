@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import Values
 
 /// What a person lets a client know and do.
 public struct Consent: StreamState {

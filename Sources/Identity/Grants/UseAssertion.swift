@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import Values
 
 /// Uses up a client's signed assertion where nothing else is put on record: on every node it was used then.
 public struct UseAssertion: Command {

@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import Values
 
 /// A mail on its way.
 public struct Mail: StreamState {

@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import Values
 
 /// A realm's owner and their passphrase.
 public struct OwnersPassphrase: RealmFacts {

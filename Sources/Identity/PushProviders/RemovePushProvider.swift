@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import Values
 
 /// Removes the push provider for devices of one kind from a realm.
 public struct RemovePushProvider: Command {

@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import Values
 
 /// An authorization request that its client had pushed (RFC 9126).
 public struct PushedRequest: StreamState {

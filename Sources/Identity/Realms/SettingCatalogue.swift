@@ -87,7 +87,7 @@ public enum SettingCatalogue {
         "How strong sign-ins have to be: multi is a passkey, or two factors")
     public static let browserSessionLifetime = Declare.seconds(
         "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
-        "How long somebody stays signed in with a browser")
+        "How long a person stays signed in with a browser")
     public static let registration = Declare.choice(
         "registration", RegistrationPosture.off, perApp: true,
         "Who may join, and how; an app with native_grants has jit_on_otp where the realm says nothing"
@@ -135,7 +135,7 @@ public enum SettingCatalogue {
             + "email_verified true, whatever sub says)")
     public static let deviceCodeLifetime = Declare.seconds(
         "device_code_lifetime", 600, in: 60...hour, perApp: true,
-        "How long a device waits for somebody to let it in")
+        "How long a device waits for a person to approve it")
 
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")

@@ -1,7 +1,6 @@
 import API
 import EventSourcing
 import ReadModels
-import Values
 
 /// Why a client hears of a token at the introspection endpoint that it is active, or that it isn't.
 struct IntrospectionQuestion: Equatable, Sendable {

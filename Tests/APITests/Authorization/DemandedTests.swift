@@ -9,7 +9,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `What a client may rely on` {
+@Suite struct `What a client demands` {
     private let cal = "https://cal.example.com/"
     private let contacts = "https://contacts.example.com/"
 

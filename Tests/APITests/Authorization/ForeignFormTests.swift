@@ -10,7 +10,7 @@ import Values
 private typealias Site = AuthorizeWorld
 
 /// A browser sends them without the cookie of who is signed in, and the address that they lead to with it.
-@Suite struct `Forms that other sites send` {
+@Suite struct `Cross-site forms` {
     private static let bye = "https://web.example/bye"
 
     private func world() async throws -> AuthorizeWorld {

@@ -10,7 +10,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `Before a code` {
+@Suite struct `Authorization requests before a code` {
     /// Goes to the login page and comes back.
     private func detour(
         _ world: Site, _ more: Pairs, by factors: [AuthenticationFactor] = [.mailedCode]

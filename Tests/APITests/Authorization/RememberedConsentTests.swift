@@ -9,7 +9,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `What somebody agreed to before` {
+@Suite struct `Remembered consent` {
     private let calendar = "https://calendar.example/back"
 
     private func site(_ more: JSONObject = [:], _ settings: JSONObject = [:]) async throws -> Site {

@@ -9,7 +9,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `Requests that are signed or pushed` {
+@Suite struct `Signed and pushed requests` {
     private let key: SigningKey
 
     init() throws {

@@ -9,7 +9,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `Whom a client hears of` {
+@Suite struct `The subject that a client is told` {
     private func tokens(_ world: AuthorizeWorld, _ client: String) async throws -> Answered {
         let host = client == "web" ? "web" : client
         let back = "https://\(host).example/back"

@@ -132,7 +132,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(try await world.visit("/authorize", Self.request)).to == "/login")
     }
 
-    @Test func `VOO-04: a voo app's redirect has code and state in this order and nothing else`()
+    @Test func `VOO-04: a voo app's redirect has code and state alone, in this order`()
         async throws
     {
         let world = try await world()

@@ -10,7 +10,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Whoever is not certified` {
+@Suite struct `An uncertified app` {
     /// Two thousand steps each, because a world that has seen little is quicker. `make soak` walks through
     /// ten worlds.
     private static let worlds = 0..<(getenv("URD_LONG_TESTS") == nil ? 2 : 10)

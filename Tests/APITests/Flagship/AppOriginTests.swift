@@ -7,7 +7,7 @@ import Values
 @testable import API
 
 /// Of the profile's sheet, section 1.5: an app signs its reader out, with its token and the cookie.
-@Suite struct `A web app that signs its reader out` {
+@Suite struct `A web app's logout` {
     private let drive = "http://drive.id.acme.example"
     private let notes = "https://notes.example"
 

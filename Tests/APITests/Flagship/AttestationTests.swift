@@ -9,7 +9,7 @@ import Values
 @testable import API
 @testable import SecurityKeysTesting
 
-@Suite struct `A store that vouches for an app` {
+@Suite struct `An app store's attestation` {
     @Test func `COZ-06: an Apple attestation is accepted and recorded`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()

@@ -68,7 +68,7 @@ extension FlagshipWorld {
     }
 }
 
-@Suite struct `An owner who lets an app in on a page` {
+@Suite struct `An owner's consent page` {
     /// Taken over by another app, so that this one has to ask.
     private func world() async throws -> (FlagshipWorld, code: () async throws -> String) {
         let world = try await FlagshipWorld()

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `An app of the flagship profile that registers itself` {
+@Suite struct `A self-registered flagship app` {
     private static let plain: JSONObject = [
         "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
     ]

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `An app that has the owner told of something` {
+@Suite struct `An app's notification to the owner` {
     @Test func `COZ-22: an app that notifies the owner gets the notification's document`()
         async throws
     {

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `What the flagship app opens an app with` {
+@Suite struct `Opening a web app from the flagship app` {
     @Test func `COZ-21: opening an app returns all that the realm knows of it`() async throws {
         let world = try await FlagshipWorld(["language": "de", "accent_colour": "#0a7d5a"])
         try await world.add(FlagshipWorld.drive)

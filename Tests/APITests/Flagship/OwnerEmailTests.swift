@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `An owner who moves to another mail address` {
+@Suite struct `An owner who moves to another address` {
     private let email = "camille@example.net"
 
     private func world() async throws -> (FlagshipWorld, TestInstallation, String) {
@@ -113,7 +113,7 @@ import Values
     }
 }
 
-@Suite struct `What an app calls the instance` {
+@Suite struct `The instance document` {
     private func world() async throws -> (FlagshipWorld, String) {
         let world = try await FlagshipWorld()
         let access = try await world.onboard(try await world.certified()).json["access_token"]

@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `An owner whom a provider knows` {
+@Suite struct `An owner linked to a provider` {
     private let provider = StandIn()
 
     private func world(

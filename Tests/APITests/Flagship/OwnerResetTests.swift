@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `An owner who forgot his passphrase` {
+@Suite struct `An owner who forgot the passphrase` {
     private static let chosen = "seven purple otters dance"
 
     private func world() async throws -> (FlagshipWorld, TestInstallation) {
@@ -171,7 +171,7 @@ import Values
     }
 }
 
-@Suite struct `An owner who takes his realm over with a browser` {
+@Suite struct `An owner who takes the realm over` {
     @Test
     func `COZ-17: an owner who takes the realm over is mailed the link twice an hour at most`()
         async throws

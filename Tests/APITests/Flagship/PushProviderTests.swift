@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Those who bring a realm's notifications to devices` {
+@Suite struct `Push providers` {
     private let path = "/api/admin/realms/acme/push-providers"
 
     private func firebase(_ change: JSONObject = [:]) throws -> JSON {

@@ -13,7 +13,7 @@ import Values
 private let appleToken = String(repeating: "0a", count: 32)
 private let otherAppleToken = String(repeating: "0b", count: 32)
 
-@Suite struct `COZ-22 A notification is brought` {
+@Suite struct `COZ-22 Delivering a notification` {
     private func id(_ app: TestInstallation) throws -> UUID {
         try #require(UUID(bytes: Hex.decode(app.id) ?? []))
     }
@@ -229,7 +229,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     }
 }
 
-@Suite struct `COZ-22 A device that is not reached` {
+@Suite struct `COZ-22 A device that cannot be reached` {
     @Test func `COZ-22: a device that its push provider no longer knows is forgotten`() async throws
     {
         let notified = try await NotifiedWorld()
@@ -327,7 +327,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     }
 }
 
-@Suite struct `COZ-22 A notification that comes by mail` {
+@Suite struct `COZ-22 A mailed notification` {
     private func letter(_ language: String) async throws -> Letter {
         let notified = try await NotifiedWorld(hasProviders: false)
         try await notified.send([

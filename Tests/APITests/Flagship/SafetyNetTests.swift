@@ -8,7 +8,7 @@ import Values
 @testable import API
 @testable import SecurityKeysTesting
 
-@Suite struct `SafetyNet's word` {
+@Suite struct `A SafetyNet statement` {
     private let authority: CertificateAuthority
     private let other: CertificateAuthority
 

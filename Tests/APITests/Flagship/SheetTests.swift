@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 /// What a client does that was written from the profile's sheet alone.
-@Suite struct `A client that knows the sheet and nothing else` {
+@Suite struct `A client written from the sheet` {
     private func world() async throws -> (FlagshipWorld, TestInstallation, code: String) {
         let world = try await FlagshipWorld()
         let first = try await world.register("First")

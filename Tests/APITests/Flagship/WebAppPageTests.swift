@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `The place of a web app` {
+@Suite struct `The host of a web app` {
     private let host = "drive.id.acme.example"
 
     @Test func `COZ-19: a web app's host takes a session code once and keeps the query`()

@@ -9,7 +9,7 @@ import Values
 @testable import API
 @testable import SecurityKeysTesting
 
-@Suite struct `The pages of one's own account` {
+@Suite struct `The account pages` {
     private func signedIn(
         _ settings: JSONObject = [:]
     ) async throws -> (browser: PageBrowser, world: SignInWorld) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import API
 
-@Suite struct `What pages are drawn with` {
+@Suite struct `Assets of pages` {
     private func get(
         _ path: String, _ world: SignInWorld, host: String = "id.acme.example",
         _ more: Headers = [:]

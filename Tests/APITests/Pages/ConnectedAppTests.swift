@@ -9,7 +9,7 @@ import Values
 @testable import API
 
 /// Ann let an app see her address, and it did nothing with it so far.
-@Suite struct `An app that somebody allowed something` {
+@Suite struct `A connected app` {
     private func ann(_ more: JSONObject = [:]) async throws -> PageBrowser {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let client: JSONObject = [

@@ -8,7 +8,7 @@ import Values
 
 private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-@Suite struct `The page for devices` {
+@Suite struct `The device page` {
     private func world() async throws -> SignInWorld {
         let world = try await SignInWorld()
         try await world.register(

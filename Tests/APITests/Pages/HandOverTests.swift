@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 /// Ann is signed in with a browser, and then somebody signs in with the same.
-@Suite struct `A browser that others sign in with` {
+@Suite struct `Another person's sign-in with one browser` {
     private static let anew: Pairs = [("prompt", "login")]
 
     private func browser(_ settings: JSONObject = [:]) async throws -> PageBrowser {

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `The page for the code of somebody who joins` {
+@Suite struct `The code page of a joining person` {
     private func joining(
         _ more: JSONObject = [:]
     ) async throws -> (PageBrowser, SignInWorld) {

@@ -6,7 +6,7 @@ import Values
 
 @testable import API
 
-@Suite struct `What somebody takes along of his account` {
+@Suite struct `The export of an account` {
     private func data(_ browser: PageBrowser) async throws -> JSON {
         let answer = try await browser.get("/account/data.json")
         #expect(answer.status == .ok)

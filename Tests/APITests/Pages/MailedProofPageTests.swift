@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `A mailed link whose account has moved to another mailbox` {
+@Suite struct `A mailed link after a move to another mailbox` {
     private static let chosen = "seven purple otters <dance>"
 
     /// Somebody moves Ann's account away from the mailbox, on an administrator's word.

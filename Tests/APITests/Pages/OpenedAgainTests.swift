@@ -6,7 +6,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Pages that are opened again` {
+@Suite struct `Reopened pages` {
     private func signedIn() async throws -> (PageBrowser, SignInWorld) {
         let world = try await SignInWorld(
             (["registration": "jit_on_otp"] as JSONObject).merging(PageBrowser.unlimited) { $1 })

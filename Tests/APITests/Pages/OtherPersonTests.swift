@@ -6,7 +6,7 @@ import Values
 @testable import API
 
 /// Ann begins something in her account for which she has to sign in once more.
-@Suite struct `Showing that it is oneself` {
+@Suite struct `Confirming one's identity` {
     private func ann() async throws -> PageBrowser {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let browser = PageBrowser(world)

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Whoever attacks a page` {
+@Suite struct `Attacks on pages` {
     @Test func `a cross-site form in another person's name is refused`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Somebody who forgot a passphrase` {
+@Suite struct `A forgotten passphrase` {
     private static let chosen = "seven purple otters <dance>"
 
     private func world() async throws -> (SignInWorld, PageBrowser) {

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Pages say what became of what somebody did` {
+@Suite struct `What pages say after an action` {
     private func browser(_ settings: JSONObject = [:]) async throws -> PageBrowser {
         let usual: JSONObject = ["registration": "jit_on_otp", "login_passphrase": true]
         return PageBrowser(try await SignInWorld(usual.merging(settings) { $1 }))

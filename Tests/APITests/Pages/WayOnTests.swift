@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Whoever types an address by hand` {
+@Suite struct `Addresses typed by hand` {
     @Test func `the first page leads to the account page`() async throws {
         let world = try await SignInWorld()
         let browser = PageBrowser(world)

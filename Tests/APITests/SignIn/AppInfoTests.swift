@@ -6,7 +6,7 @@ import Values
 
 @testable import API
 
-@Suite struct `What an app asks before anybody signs in` {
+@Suite struct `The app info` {
     private func info(_ world: SignInWorld, client: String? = nil) async throws -> JSON {
         let answer = try await world.send(
             Request(

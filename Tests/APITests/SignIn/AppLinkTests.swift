@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-@Suite struct `The apps that speak for a domain` {
+@Suite struct `Association files of a domain` {
     private static let fingerprint = String(repeating: "0a", count: 32)
 
     @Test func `a domain's association files have the forms of iOS and Android`() async throws {

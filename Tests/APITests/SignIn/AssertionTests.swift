@@ -66,7 +66,7 @@ private struct Signer: Sendable {
     }
 }
 
-@Suite struct `A client that signs that it is itself` {
+@Suite struct `Client assertions` {
     @Test func `a repeated request with another assertion gets the late response of the first`()
         async throws
     {

@@ -60,7 +60,7 @@ private struct OwnApp: Sendable {
     }
 }
 
-@Suite struct `An app of the realm's own that asks people itself` {
+@Suite struct `The challenge endpoint` {
     @Test func `the challenge endpoint asks for more until the sign-in is complete`() async throws {
         let app = try await OwnApp()
         let first = try await app.ask([])
@@ -171,7 +171,7 @@ private struct OwnApp: Sendable {
     }
 }
 
-@Suite struct `A code that is bound to a key` {
+@Suite struct `A key-bound code` {
     @Test func `a code bound to a key is redeemed with that key alone`() async throws {
         let app = try await OwnApp()
         let (key, thief) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
@@ -234,7 +234,7 @@ private struct OwnApp: Sendable {
     }
 }
 
-@Suite struct `An app of the realm's own that asks for a passkey` {
+@Suite struct `The challenge endpoint with a passkey` {
     private func ask(
         _ world: PasskeyWorld, _ more: [(name: String, value: String)], client: String = "wallet"
     ) async throws -> Answered {

@@ -66,7 +66,7 @@ private struct Living: Sendable {
     }
 }
 
-@Suite struct `A device that is let in from elsewhere` {
+@Suite struct `The device grant` {
     @Test func `a device gets its tokens once the person approved it`() async throws {
         let living = try await Living()
         let device = try await living.ask()
@@ -308,7 +308,7 @@ private struct Living: Sendable {
     }
 }
 
-@Suite struct `A code that people type` {
+@Suite struct `A typed user code` {
     @Test func `a typed user code is read in any case and spacing`() throws {
         let code = UserCode.random()
         for text in [code.text, code.plain, code.text.lowercased(), " \(code.text) "] {

@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `What a realm tells about itself` {
+@Suite struct `Discovery` {
     private let paths = [
         "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `MOD-15: A server that asks for people who are elsewhere` {
+@Suite struct `MOD-15: A forwarding server` {
     private let world: SignInWorld
 
     init() async throws {

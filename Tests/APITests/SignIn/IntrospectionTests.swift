@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Asking about a token` {
+@Suite struct `Introspection` {
     private static let api = "https://api.acme.example"
 
     /// Beside the usual ones: a resource server, one of another resource, and a backend.

@@ -104,7 +104,7 @@ private struct Prover: Sendable {
     }
 }
 
-@Suite struct `Tokens that are bound to a key` {
+@Suite struct `Key-bound tokens` {
     @Test func `a late response with bound tokens goes to another proof of the same key alone`()
         async throws
     {

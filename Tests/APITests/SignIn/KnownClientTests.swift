@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 /// Another node changed the client, and this one has not heard of it yet.
-@Suite struct `A client that is kept` {
+@Suite struct `A cached client` {
     private let world: SignInWorld
     private let id = UUID.random()
 

@@ -6,7 +6,7 @@ import Values
 @testable import API
 
 /// A refresh whose answer was lost, repeated after the leeway.
-@Suite struct `A refresh that is repeated late` {
+@Suite struct `A late repeat of a refresh` {
     /// A leaf that nobody has, and the one that took its place.
     private func lostAndFound(
         _ world: SignInWorld

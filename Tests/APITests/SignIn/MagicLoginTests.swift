@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-@Suite struct `MOD-05: A script of the realm's pages that signs its browser in by a mailed link` {
+@Suite struct `MOD-05: A page's script with a mailed link` {
     private let world: SignInWorld
 
     init() async throws {

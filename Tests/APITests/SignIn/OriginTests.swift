@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `What the log says of where something came from` {
+@Suite struct `The recorded origin of an event` {
     private let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
     /// Everything from the first code to the end of the session, asked for by one phone.

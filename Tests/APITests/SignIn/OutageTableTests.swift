@@ -6,7 +6,7 @@ import Values
 @testable import API
 
 /// The table in docs/outages.md: whatever a request can use up, and whenever the database stands still.
-@Suite struct `Nothing is used up for nothing` {
+@Suite struct `Single-use credentials in an outage` {
     /// A request that has not been answered, or was.
     private final class Asked: Sendable {
         private let done = Mutex(false)

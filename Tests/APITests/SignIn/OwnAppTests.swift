@@ -8,7 +8,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `An account is looked after` {
+@Suite struct `Managing one's own account` {
     /// Every operation of it.
     private static let operations = API.realmTable.filter { $0.right == .account }
 

@@ -10,7 +10,7 @@ import Values
 @testable import API
 @testable import SecurityKeysTesting
 
-@Suite struct `MOD-09 PasskeyEnrollment a passkey` {
+@Suite struct `MOD-09 Enrolling a passkey` {
     @Test func `MOD-09: enrolling a passkey begins with the options of WebAuthn`() async throws {
         let world = try await PasskeyWorld()
         let first = try await world.beginEnrollment()

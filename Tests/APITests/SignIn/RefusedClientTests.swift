@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Who says to be a client and does not show it` {
+@Suite struct `A failed client authentication` {
     /// What is on record, once what is due was recorded.
     private func refused(_ world: SignInWorld, all: Bool = false) async throws -> [Recorded] {
         await world.contexts.recordDueRefusals(all: all)

@@ -9,7 +9,7 @@ import Values
 @testable import API
 
 /// What people and administrators notice of a derive key that is replaced, and of one that is retired.
-@Suite struct `A derive key that is replaced` {
+@Suite struct `A replaced derive key` {
     private let ask: JSONObject = ["Email": "ann@example.org"]
 
     @Test func `a code mailed before a new derive key is redeemed until the old key is retired`()

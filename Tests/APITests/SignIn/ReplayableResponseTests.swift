@@ -7,7 +7,7 @@ import Values
 @testable import API
 
 /// The log was slow, and the caller was told 503 before it was done.
-@Suite struct `A request whose answer came too late` {
+@Suite struct `A late response` {
     /// Begins a request that nobody waits for any more, while the log is slow.
     private func abandon(
         _ world: SignInWorld, _ request: @escaping @Sendable () async throws -> Answered

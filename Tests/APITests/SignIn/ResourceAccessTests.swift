@@ -11,7 +11,7 @@ private let api = "https://api.acme.example"
 private let files = "https://files.acme.example"
 
 /// Sheet 5.5: `resource_access[audience]{roles, permissions}`.
-@Suite struct `MOD-18: What somebody may do at an audience` {
+@Suite struct `MOD-18: Access at an audience` {
     private static let everything = "openid email profile roles permissions offline_access shop"
 
     /// Ann writes and reads at one resource, and reads at another and where a scope leads.

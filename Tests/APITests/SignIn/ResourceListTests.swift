@@ -12,7 +12,7 @@ private typealias Site = AuthorizeWorld
 
 private func list(_ resources: String...) -> JSON { .array(resources.map { .string($0) }) }
 
-@Suite struct `RFC 8707: Where a client's tokens may be good` {
+@Suite struct `RFC 8707: A client's resources` {
     @Test func `RFC 8707: a client's resource list bounds each route that takes resources`()
         async throws
     {

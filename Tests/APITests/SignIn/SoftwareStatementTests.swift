@@ -12,7 +12,7 @@ private let plain: JSONObject = [
     "client_name": "Mine", "redirect_uris": ["https://mine.example/back"],
 ]
 
-@Suite struct `A statement about a client` {
+@Suite struct `A software statement` {
     private let maker = "https://maker.example"
 
     private func statement(

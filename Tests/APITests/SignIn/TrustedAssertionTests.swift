@@ -55,7 +55,7 @@ private struct Partner: Sendable {
     }
 }
 
-@Suite struct `Somebody whom a realm trusts` {
+@Suite struct `A trusted issuer` {
     @Test func `a trusted issuer's assertion gives tokens of its subject`() async throws {
         let partner = try await Partner()
         let answer = try await partner.redeem(try partner.assertion())

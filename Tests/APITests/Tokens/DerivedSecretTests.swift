@@ -5,7 +5,7 @@ import Testing
 
 /// The table in docs/derived-secrets.md: what becomes of everything that is derived when the key is
 /// replaced, and when the old one is retired.
-@Suite struct `What is derived from a realm's keys` {
+@Suite struct `Derived secrets` {
     /// One realm's keys in the order in which they are replaced.
     private struct Phases {
         let before: TokenMint

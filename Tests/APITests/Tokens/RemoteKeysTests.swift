@@ -36,7 +36,7 @@ private final class Publisher: Sendable {
     }
 }
 
-@Suite struct `Keys that others publish` {
+@Suite struct `Published keys` {
     private let source = KeySource.address("https://client.example/keys")
 
     private func isKnown(_ key: SigningKey, _ keys: RemoteKeys) async -> Bool {

@@ -9,7 +9,7 @@ import Values
 
 private typealias Site = AuthorizeWorld
 
-@Suite struct `Whom a token names` {
+@Suite struct `The subject profile of a token` {
     private func guarded(_ token: String, _ site: AuthorizeWorld) async throws -> Answered {
         try await site.world.send(
             Request(

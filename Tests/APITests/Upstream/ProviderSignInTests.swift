@@ -9,7 +9,7 @@ import Values
 
 @testable import API
 
-@Suite struct `Somebody who signs in by a provider` {
+@Suite struct `Signing in by a provider` {
     private let provider = StandIn()
 
     /// A realm with the provider, and Ann who has an account.

@@ -1,5 +1,4 @@
 internal import HTTP
-internal import Values
 
 /// The requests that the authorization endpoint sealed, as pages see them.
 struct SealedRequests: ApplicationRequests {
