@@ -71,7 +71,13 @@ extension Commit {
 
 extension Event {
     static func newestShape(_ name: String) -> EventShape? {
-        catalogue.filter { $0.name == name }.max { $0.revision < $1.revision }
+        let shapes = catalogue
+        var newest: Int?
+        for index in shapes.indices where shapes[index].name == name {
+            if let newest, shapes[newest].revision > shapes[index].revision { continue }
+            newest = index
+        }
+        return newest.map { shapes[$0] }
     }
 
     /// Reads what the log holds, bringing old revisions up to date on the way.

@@ -10,7 +10,10 @@ enum CounterEvent: Event {
     case closed
 
     static let catalogue = [
-        EventShape("counter.raised", open: ["by"]), EventShape("counter.closed"),
+        EventShape(
+            "counter.raised", .audit, "The counter went up.",
+            [.integer("by", "How much was added.")]),
+        EventShape("counter.closed", .audit, "The counter takes no more."),
     ]
 
     var name: String {

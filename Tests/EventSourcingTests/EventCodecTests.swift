@@ -9,20 +9,36 @@ private enum PersonEvent: Event {
     case named(first: String, last: String?)
 
     static let catalogue = [
-        EventShape("person.named", revision: 1, open: ["name"]) { fields in
+        shape(1, [.text("name", "Name in full.")]) { fields in
             let words = (fields["name"]?.string ?? "").split(separator: " ").map(String.init)
             var newer: JSONObject = ["given": .string(words.first ?? "")]
             newer["family"] = words.dropFirst().first.map { .string($0) }
             return newer
         },
-        EventShape("person.named", revision: 2, open: ["given", "family"]) { fields in
+        shape(
+            2, [.text("given", "Given name."), .text("family", "Family name.").optional]
+        ) { fields in
             var newer: JSONObject = [:]
             newer["first"] = fields["given"]
             newer["last"] = fields["family"]
             return newer
         },
-        EventShape("person.named", revision: 3, open: ["first"], personal: ["last"]),
+        shape(
+            3,
+            [
+                .text("first", "First name."),
+                .text("last", "Last name.", .personal(.person)).optional,
+            ]),
     ]
+
+    private static func shape(
+        _ revision: Int, _ fields: [EventField],
+        upcast: (@Sendable (JSONObject) -> JSONObject)? = nil
+    ) -> EventShape {
+        EventShape(
+            "person.named", revision: revision, .audit, "The person got a name.", fields,
+            upcast: upcast)
+    }
 
     var name: String { "person.named" }
     var subject: UUID? { UUID(high: 5, low: 5) }
@@ -103,9 +119,9 @@ private enum PersonEvent: Event {
         let lines = PersonEvent.catalogue.map(\.goldenLine)
         #expect(
             lines == [
-                "person.named 1 name:open",
-                "person.named 2 family:open given:open",
-                "person.named 3 first:open last:personal",
+                "person.named 1 audit name:text:open",
+                "person.named 2 audit family:text?:open given:text:open",
+                "person.named 3 audit first:text:open last:text?:personal/person",
             ])
     }
 }

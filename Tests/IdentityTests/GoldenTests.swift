@@ -5,7 +5,7 @@ import Testing
 import Values
 
 /// One of every event, with every field that it can have.
-private func samples() throws -> [any Event] {
+func samples() throws -> [any Event] {
     let acme = try #require(RealmID("acme"))
     let metadata = try ClientMetadata([
         "client_name": "Web", "redirect_uris": ["https://web.example.org/back"],

@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// How an account came to be.
-public enum AccountOrigin: String, Sendable {
+public enum AccountOrigin: String, CaseIterable, Sendable {
     /// Its person proved a new mailbox by a code.
     case code
     case administrator
@@ -39,23 +39,55 @@ public enum AccountEvent: Event {
     /// They are destroyed.
     case erased
 
-    public static let catalogue = [
+    private static let confirmed: EventField =
+        .flag("confirmed", "Whether the person proved the mailbox.")
+    private static let moved: [EventField] = [
+        .uuid("mailbox", "Mailbox of the account from now on."), confirmed,
+        .uuid("left", "Subject of what was mailed to the former mailbox."), .notice.optional,
+    ]
+
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "account.registered", open: ["mailbox", "confirmed", "origin"],
-            personal: Person.fieldNames),
-        EventShape("account.mailbox_confirmed"),
-        EventShape("account.mailbox_changed", open: ["mailbox", "confirmed", "left", "mail"]),
-        EventShape("account.mailbox_moved", open: ["mailbox", "confirmed", "left", "mail"]),
-        EventShape("account.person_changed", personal: Person.fieldNames),
-        EventShape("account.roles_changed", open: ["roles"]),
-        EventShape("account.disabled", open: ["mail"]),
-        EventShape("account.enabled"),
-        EventShape("account.stamp_rotated", open: ["mail"]),
-        EventShape("account.proofs_ended"),
-        EventShape("account.deletion_scheduled", open: ["due", "mail", "base"]),
-        EventShape("account.deletion_cancelled"),
-        EventShape("account.deleted", open: ["subjects"]),
-        EventShape("account.erased"),
+            "account.registered", .services, "An account was created.",
+            [
+                .uuid("mailbox", "Mailbox of the account."), confirmed,
+                .choice("origin", AccountOrigin.self, "How the account came to be."),
+            ], Person.eventFields),
+        EventShape("account.mailbox_confirmed", .services, "The person proved the mailbox."),
+        EventShape(
+            "account.mailbox_changed", .services,
+            "The account has another mailbox, and its sessions end.", moved),
+        EventShape(
+            "account.mailbox_moved", .services, "The person moved the account to another mailbox.",
+            moved),
+        EventShape(
+            "account.person_changed", .services, "What the account knows of its person changed.",
+            Person.eventFields),
+        EventShape(
+            "account.roles_changed", .services, "The roles of the account were replaced.",
+            [
+                .object("roles", "Role names by audience.")
+            ]),
+        EventShape("account.disabled", .services, "The account was disabled.", [.notice.optional]),
+        EventShape("account.enabled", .services, "The account was enabled again."),
+        EventShape(
+            "account.stamp_rotated", .services, "All sessions of the account ended.",
+            [.notice.optional]),
+        EventShape("account.proofs_ended", .audit, "Codes and links mailed before are invalid."),
+        EventShape(
+            "account.deletion_scheduled", .services, "The account is to be deleted.",
+            [
+                .time("due", "When it is deleted."), .notice.optional, .linkBase.optional,
+            ]),
+        EventShape(
+            "account.deletion_cancelled", .services, "The account is not to be deleted any more."),
+        EventShape(
+            "account.deleted", .services, "The account was deleted.",
+            [
+                .uuids("subjects", "Subjects whose keys are destroyed beside its own.")
+            ]),
+        EventShape(
+            "account.erased", .services, "The keys of the account's personal data were destroyed."),
     ]
 
     public var name: String {

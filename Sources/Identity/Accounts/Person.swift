@@ -1,3 +1,4 @@
+internal import EventSourcing
 public import JSON
 
 /// What an account knows of its person. All of it is personal.
@@ -24,7 +25,14 @@ public struct Person: Sendable, Equatable {
         self.language = language
     }
 
-    static let fieldNames = ["email", "first_name", "last_name", "language", "external_id"]
+    static let eventFields: [EventField] = [
+        .text("email", "Mail address of the person.", .personal(.person)).optional,
+        .text("first_name", "First name of the person.", .personal(.person)).optional,
+        .text("last_name", "Last name of the person.", .personal(.person)).optional,
+        .text("language", "Language to write to the person in.", .personal(.person)).optional,
+        .text("external_id", "Number of the person in other systems.", .personal(.person))
+            .optional,
+    ]
 
     /// Reads what an event holds.
     public init(fields: JSONObject) {

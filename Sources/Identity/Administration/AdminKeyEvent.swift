@@ -20,10 +20,16 @@ public enum AdminKeyEvent: Event {
     case created(name: String, digest: SecretDigest, scope: AdminScope)
     case revoked
 
-    public static let catalogue = [
-        // Without `realms` the key opens every realm.
-        EventShape("admin_key.created", open: ["name", "digest", "realms"]),
-        EventShape("admin_key.revoked"),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "admin_key.created", .audit, "An admin key was created.",
+            [
+                .text("name", "What the administrators call the key."),
+                .bytes("digest", "Digest of the key's secret.", .neverLeaves(.plain)),
+                .texts("realms", "Realms that the key opens; all realms if it is missing.")
+                    .optional,
+            ]),
+        EventShape("admin_key.revoked", .audit, "The admin key was revoked."),
     ]
 
     public var name: String {

@@ -16,7 +16,14 @@ public enum AdminRefusalReason: String, Sendable, CaseIterable {
 public enum AdminRefusalEvent: Event {
     case refused(key: UUID, reason: AdminRefusalReason)
 
-    public static let catalogue = [EventShape("admin_key.refused", open: ["key", "reason"])]
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "admin_key.refused", .audit, "A request with an admin key was refused.",
+            [
+                .uuid("key", "Identifier of the key that the request showed."),
+                .choice("reason", AdminRefusalReason.self, "Why it was refused."),
+            ])
+    ]
 
     public var name: String { "admin_key.refused" }
 

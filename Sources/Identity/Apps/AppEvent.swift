@@ -22,10 +22,20 @@ public enum AppEvent: Event {
     case updated(Change)
     case deleted
 
-    public static let catalogue = [
-        EventShape("app.created", open: ["slug", "name"]),
-        EventShape("app.updated", open: ["slug", "name", "settings"]),
-        EventShape("app.deleted"),
+    private static let slug: EventField = .text("slug", "Short name of the app in its host name.")
+    private static let name: EventField = .text("name", "Name shown to users.")
+
+    public static let catalogue: [EventShape] = [
+        EventShape("app.created", .audit, "An app of the realm was created.", [slug, name]),
+        EventShape("app.deleted", .audit, "The app was deleted."),
+        EventShape(
+            "app.updated", .audit, "The app was changed.",
+            [
+                slug.optional, name.optional,
+                .object(
+                    "settings", "Settings that changed; null where the realm's value holds again."
+                ).optional,
+            ]),
     ]
 
     public var name: String {

@@ -53,9 +53,19 @@ public enum AppKeyEvent: Event {
     /// It signed something: the device counts, and a lower number is a copy's.
     case used(counter: Int64)
 
-    public static let catalogue = [
-        EventShape("app_key.attested", open: ["key_id", "public_key", "app"]),
-        EventShape("app_key.used", open: ["counter"]),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "app_key.attested", .audit, "Apple vouched for a key in the hardware of the device.",
+            [
+                .bytes("key_id", "SHA-256 of the public key."),
+                .bytes("public_key", "Public key as an uncompressed point."),
+                .text("app", "Team and bundle identifier of the app."),
+            ]),
+        EventShape(
+            "app_key.used", .internal, "The key in the hardware of the device signed something.",
+            [
+                .integer("counter", "How often the device says that the key was used.")
+            ]),
     ]
 
     public var name: String {

@@ -9,9 +9,19 @@ public enum AttestationEvent: Event {
     /// For the record, why not.
     case refused(installation: UUID, reason: String)
 
-    public static let catalogue = [
-        EventShape("attestation.accepted", open: ["client", "by", "app"]),
-        EventShape("attestation.refused", open: ["client", "reason"]),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "attestation.accepted", .audit, "An app store vouched for the installation.",
+            [
+                .client,
+                .choice("by", Certification.self, "What vouched for the installation."),
+                .text("app", "Store identifier of the app that was vouched for."),
+            ]),
+        EventShape(
+            "attestation.refused", .audit, "The attestation of the installation was refused.",
+            [
+                .client, .text("reason", "Why it was refused."),
+            ]),
     ]
 
     public var name: String {

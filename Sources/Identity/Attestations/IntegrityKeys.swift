@@ -26,8 +26,16 @@ public struct IntegrityKeys: StreamState {
 public enum IntegrityKeysEvent: Event {
     case set(verification: JSON, decryption: [String])
 
-    public static let catalogue = [
-        EventShape("integrity_keys.set", open: ["jwks"], personal: ["decryption_keys"])
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "integrity_keys.set", .audit,
+            "The keys that read Google's integrity verdicts were set.",
+            [
+                .object("jwks", "Public keys that verify the verdicts, as a JWK set."),
+                EventField(
+                    "decryption_keys", .list(.bytes), "Keys that decrypt the verdicts.",
+                    .neverLeaves(.sealed)),
+            ])
     ]
 
     public var name: String { "integrity_keys.set" }

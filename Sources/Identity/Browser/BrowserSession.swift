@@ -79,7 +79,7 @@ public struct RefusedBrowser: Sendable, Equatable {
 }
 
 /// Why a browser's session ended before its time.
-public enum BrowserSessionEnd: String, Sendable {
+public enum BrowserSessionEnd: String, CaseIterable, Sendable {
     /// Its person signed out with it.
     case signedOut = "signed_out"
     /// Its person ended it from elsewhere.

@@ -9,16 +9,32 @@ public enum BrowserSessionEvent: Event {
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedBrowser)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "browser.opened",
-            open: [
-                "account", "stamp", "app", "method", "amr", "digest", "opened_at", "expires_at",
-                "source", "device", "line", "web_app", "long_run",
+            "browser.opened", .services, "The person signed in with a browser.",
+            [
+                .account, .stamp, .app,
+                .choice("method", BrowserMethod.self, "How the person signed in."),
+                .factors,
+                .bytes("digest", "Digest of the session cookie.", .neverLeaves(.plain)),
+                .time("opened_at", "When the session was opened."), .expiresAt,
+                .uuid("line", "First of the sessions that this browser had one after the other.")
+                    .optional,
+                .webApp,
+                .flag("long_run", "Whether the person asked to stay signed in.").optional,
+            ], SignInPlace.eventFields),
+        EventShape(
+            "browser.ended", .services, "The browser session ended.",
+            [
+                .choice("reason", BrowserSessionEnd.self, "Why it ended.")
             ]),
-        EventShape("browser.ended", open: ["reason"]),
         EventShape(
-            "browser.refused", open: ["method", "reason", "account", "app", "source", "device"]),
+            "browser.refused", .audit, "A sign-in with a browser was refused.",
+            [
+                .choice("method", BrowserMethod.self, "How the person tried to sign in."),
+                .text("reason", "Why it was refused."),
+                .account.optional, .app,
+            ], SignInPlace.eventFields),
     ]
 
     public var name: String {

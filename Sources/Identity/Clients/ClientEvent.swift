@@ -19,25 +19,44 @@ public enum ClientEvent: Event {
     case enabled
     case deleted
 
-    private static let openMetadata = MetadataField.all.filter { !$0.isPersonal }.map(\.name)
-    private static let personalMetadata = MetadataField.all.filter(\.isPersonal).map(\.name)
+    private static let secretDigest: EventField =
+        .bytes("secret_digest", "Digest of the client secret.", .neverLeaves(.plain))
+    private static let metadata: [EventField] =
+        MetadataField.all.map(\.eventField) + [
+            .flag("vouched_for", "Whether a software statement vouched for the client.").optional
+        ]
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "client.registered",
-            open: ["client_id", "secret_digest", "vouched_for"] + openMetadata,
-            personal: personalMetadata),
+            "client.registered", .audit, "A client was registered.",
+            [.clientID, secretDigest.optional], metadata),
+        EventShape("client.updated", .audit, "The metadata of the client was replaced.", metadata),
         EventShape(
-            "client.updated", open: ["vouched_for"] + openMetadata, personal: personalMetadata),
-        EventShape("client.secret_rotated", open: ["secret_digest"]),
-        EventShape("client.adopted", open: ["onboarding"]),
+            "client.secret_rotated", .audit, "The client got another secret.", [secretDigest]),
         EventShape(
-            "client.certified",
-            open: ["by", "certified_at", "attestation", "account", "name", "mail"]),
-        EventShape("client.certification_revoked", open: ["reason", "revoked_at"]),
-        EventShape("client.disabled"),
-        EventShape("client.enabled"),
-        EventShape("client.deleted"),
+            "client.adopted", .audit, "The first token or code of the installation was issued.",
+            [
+                .flag("onboarding", "Whether it came with the onboarding of the owner.").optional
+            ]),
+        EventShape(
+            "client.certified", .audit, "The installation proved that it is the genuine app.",
+            [
+                .choice("by", Certification.self, "What vouched for the installation."),
+                .time("certified_at", "When it was certified."),
+                .uuid("attestation", "Stream of the attestation.").optional,
+                .uuid("account", "Account whose person is told.").optional,
+                .text("name", "Name of the client in the mail.").optional,
+                .notice.optional,
+            ]),
+        EventShape(
+            "client.certification_revoked", .audit, "The installation lost its certification.",
+            [
+                .choice("reason", CertificationEnd.self, "Why it lost the certification."),
+                .time("revoked_at", "When it lost the certification."),
+            ]),
+        EventShape("client.disabled", .audit, "The client was disabled."),
+        EventShape("client.enabled", .audit, "The client was enabled again."),
+        EventShape("client.deleted", .audit, "The client was deleted."),
     ]
 
     public var name: String {

@@ -69,15 +69,29 @@ public enum ConnectionEvent: Event {
     case begun(ConnectionTerms)
     case finished(ConnectionOutcome, account: UUID)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "connection.begun",
-            open: [
-                "konnector", "web_app", "account", "browser", "step", "connection", "expires_at",
-            ], personal: ["state"]),
+            "connection.begun", .internal, "The owner went to a provider to connect a konnector.",
+            [
+                .uuid("konnector", "Konnector that fetches from the provider."),
+                .uuid("web_app", "Web app that the owner comes back to."),
+                .account,
+                .uuid("browser", "First session of the browser that the owner went with."),
+                .choice("step", ConnectionStep.self, "What the owner went for."),
+                .uuid("connection", "Connection that the owner looks after.").optional,
+                .text("state", "What the web app wants to hear again.", .personal(.person))
+                    .optional,
+                .expiresAt,
+            ]),
         EventShape(
-            "connection.finished", open: ["account", "outcome", "reason"],
-            personal: ["provider_id"]),
+            "connection.finished", .audit, "The owner came back from the provider.",
+            [
+                .account,
+                EventField("outcome", .choice(["connected", "failed"]), "How it ended."),
+                .text("reason", "Why it failed, in the provider's word.").optional,
+                .text("provider_id", "Name of the connection at the provider.", .personal(.person))
+                    .optional,
+            ]),
     ]
 
     public var name: String {

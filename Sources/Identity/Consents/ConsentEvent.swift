@@ -44,13 +44,19 @@ public enum ConsentEvent: Event {
     case given(GivenConsent)
     case withdrawn(account: UUID, client: UUID)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "consent.given",
-            open: [
-                "account", "client", "client_id", "scope", "resources", "places", "given_at",
+            "consent.given", .services, "The person consented to what the client asked for.",
+            [
+                .account, .client, .clientID, .scope, .resources.optional,
+                EventField(
+                    "places", .list(.object),
+                    "What was agreed to by place, of an unverified client."
+                ).optional,
+                .time("given_at", "When the person consented."),
             ]),
-        EventShape("consent.withdrawn", open: ["account", "client"]),
+        EventShape(
+            "consent.withdrawn", .services, "The person withdrew the consent.", [.account, .client]),
     ]
 
     public var name: String {

@@ -10,14 +10,19 @@ public enum DeviceEvent: Event {
     /// It got its tokens.
     case redeemed
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "device.requested",
-            open: ["client", "client_id", "app", "scope", "resources", "expires_at"]),
+            "device.requested", .audit, "A device asked for tokens (RFC 8628).",
+            [.client, .clientID, .app, .scope, .resources, .expiresAt]),
         EventShape(
-            "device.approved", open: ["account", "stamp", "amr", "auth_time", "approved_at"]),
-        EventShape("device.denied", open: ["account"]),
-        EventShape("device.redeemed"),
+            "device.approved", .audit, "A person let the device in.",
+            [
+                .account, .stamp, .factors,
+                .time("auth_time", "When the person signed in.").optional,
+                .time("approved_at", "When the person approved."),
+            ]),
+        EventShape("device.denied", .audit, "A person kept the device out.", [.account]),
+        EventShape("device.redeemed", .internal, "The device got its tokens."),
     ]
 
     public var name: String {

@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// The kind of sealed data that was disclosed.
-public enum DisclosureKind: String, Sendable {
+public enum DisclosureKind: String, CaseIterable, Sendable {
     case person
     case loginHistory = "login_history"
     /// All that was sealed in events; the subjects that they name are the people.
@@ -14,8 +14,13 @@ public enum DisclosureKind: String, Sendable {
 public enum DisclosureEvent: Event {
     case made(DisclosureKind, accounts: [UUID])
 
-    public static let catalogue = [
-        EventShape("personal_data.opened", open: ["kind", "accounts"])
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "personal_data.opened", .audit, "Sealed personal data was disclosed to the actor.",
+            [
+                .choice("kind", DisclosureKind.self, "Kind of data that was disclosed."),
+                .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
+            ])
     ]
 
     public var name: String { "personal_data.opened" }

@@ -24,8 +24,10 @@ public enum InstallationUseEvent: Event {
     /// It has everything that there was.
     case synchronized(UUID, at: Timestamp)
 
-    public static let catalogue = [
-        EventShape("installation.synchronized", open: ["client", "synchronized_at"])
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "installation.synchronized", .internal, "The installation has synchronized everything.",
+            [.client, .time("synchronized_at", "When it finished.")])
     ]
 
     public var name: String { "installation.synchronized" }

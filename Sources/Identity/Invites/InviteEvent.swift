@@ -10,10 +10,18 @@ public enum InviteEvent: Event {
     case used(mailbox: UUID, at: Timestamp)
     case revoked
 
-    public static let catalogue = [
-        EventShape("invite.created", open: ["app", "mailbox", "expires_at"]),
-        EventShape("invite.used", open: ["mailbox", "used_at"]),
-        EventShape("invite.revoked"),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "invite.created", .audit, "An invite was created.",
+            [
+                .app, .uuid("mailbox", "The only mailbox that may use it.").optional, .expiresAt,
+            ]),
+        EventShape(
+            "invite.used", .audit, "A person used the invite.",
+            [
+                .uuid("mailbox", "Mailbox that used it."), .time("used_at", "When it was used."),
+            ]),
+        EventShape("invite.revoked", .audit, "The invite was revoked."),
     ]
 
     public var name: String {

@@ -10,10 +10,18 @@ public enum LogoutNoticeEvent: Event {
     /// It is not tried again.
     case failed(attempt: Int, code: Int)
 
-    public static let catalogue = [
-        EventShape("logout_notice.delivered", open: ["attempt"]),
-        EventShape("logout_notice.deferred", open: ["attempt", "until", "code"]),
-        EventShape("logout_notice.failed", open: ["attempt", "code"]),
+    private static let status: EventField =
+        .integer("code", "HTTP status that the client answered; 0 if it was not reached.")
+
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "logout_notice.delivered", .internal, "The client was told of the logout.", [.attempt]),
+        EventShape(
+            "logout_notice.deferred", .internal, "The client was not reached and is tried again.",
+            [.attempt, .until, status]),
+        EventShape(
+            "logout_notice.failed", .internal, "The client was not told of the logout.",
+            [.attempt, status]),
     ]
 
     public var name: String {

@@ -41,13 +41,6 @@ public struct IssuedLink: Sendable, Equatable {
         self.person = person
     }
 
-    static let openFields = [
-        "link", "account", "digest", "app", "issued_at", "expires_at", "base", "mail",
-        "generation",
-    ]
-    /// The return path is personal: it tells what the person was about to look at.
-    static let personalFields = Person.fieldNames + ["return_path"]
-
     var fields: JSONObject {
         var fields = person.fields
         fields["link"] = .uuid(id)

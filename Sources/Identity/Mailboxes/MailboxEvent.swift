@@ -63,23 +63,51 @@ public enum MailboxEvent: Event {
     case linkIssued(IssuedLink)
     case linkRedeemed(UUID)
 
-    public static let catalogue = [
-        EventShape("mailbox.assigned", open: ["account"]),
-        EventShape("mailbox.released", open: ["account", "next"]),
+    private static let code: EventField = .uuid("otp", "Name of the code.")
+    private static let link: EventField = .uuid("link", "Name of the link.")
+    /// Whoever types an address has it mailed a code: the network need not be its reader's.
+    private static let network: EventField =
+        .bytes(
+            "source", "Pseudonym of the network that asked for the code.",
+            .personal(.administrators)
+        ).optional
+
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "otp.issued",
-            open: [
-                "otp", "purpose", "digest", "app", "issued_at", "expires_at", "base", "account",
-                "generation",
-            ],
-            personal: Person.fieldNames + ["source"]),
-        EventShape("otp.renamed", open: ["otp"], personal: Person.fieldNames + ["source"]),
-        EventShape("otp.refused", open: ["otp", "refused_at"]),
-        EventShape("otp.redeemed", open: ["otp"]),
-        EventShape("mailbox.invited", open: ["invite", "app"]),
+            "mailbox.assigned", .internal, "An account holds the mailbox from now on.", [.account]),
         EventShape(
-            "link.issued", open: IssuedLink.openFields, personal: IssuedLink.personalFields),
-        EventShape("link.redeemed", open: ["link"]),
+            "mailbox.released", .internal, "The account gave the mailbox up.",
+            [
+                .account, .uuid("next", "Subject of what is mailed to it from now on.").optional,
+            ]),
+        EventShape(
+            "otp.issued", .audit, "A one-time code was mailed.",
+            [
+                code,
+                .choice("purpose", IssuedCode.Purpose.self, "What the code is for."),
+                .codeDigest, .app, .issuedAt, .expiresAt, .linkBase.optional,
+                .uuid("account", "Account that moves to the mailbox by the code.").optional,
+                .generation, network,
+            ], Person.eventFields),
+        EventShape(
+            "otp.renamed", .internal, "The code was asked for again under other names.",
+            [code, network], Person.eventFields),
+        EventShape("otp.refused", .audit, "A wrong one-time code was typed.", [code, .refusedAt]),
+        EventShape("otp.redeemed", .internal, "The one-time code was redeemed.", [code]),
+        EventShape(
+            "mailbox.invited", .internal, "An invite was used for the mailbox.",
+            [
+                .uuid("invite", "Invite that was used."), .app,
+            ]),
+        EventShape(
+            "link.issued", .audit, "A magic link was mailed.",
+            [
+                link, .account, .codeDigest, .app, .issuedAt, .expiresAt, .linkBase,
+                .uuid("mail", "Mail that carries the link."), .generation,
+                // Personal: it tells what the person was about to look at.
+                .returnPath,
+            ], Person.eventFields),
+        EventShape("link.redeemed", .internal, "The magic link was redeemed.", [link]),
     ]
 
     public var name: String {

@@ -115,15 +115,20 @@ public enum MailedCodeEvent: Event {
     case refused(UUID, at: Timestamp)
     case redeemed(UUID)
 
-    public static let catalogue = [
+    private static let mail: EventField = .uuid("mail", "Mail that carries the code.")
+
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "mailed_code.issued",
-            open: [
-                "mail", "purpose", "account", "digest", "issued_at", "expires_at", "client",
-                "generation",
+            "mailed_code.issued", .audit, "A code was mailed to the account's person.",
+            [
+                mail,
+                .choice("purpose", MailedCode.Purpose.self, "What the code is for."),
+                .account, .codeDigest, .issuedAt, .expiresAt,
+                .uuid("client", "Installation that the code certifies.").optional,
+                .generation,
             ]),
-        EventShape("mailed_code.refused", open: ["mail", "refused_at"]),
-        EventShape("mailed_code.redeemed", open: ["mail"]),
+        EventShape("mailed_code.refused", .audit, "A wrong code was typed.", [mail, .refusedAt]),
+        EventShape("mailed_code.redeemed", .internal, "The mailed code was redeemed.", [mail]),
     ]
 
     public var name: String {

@@ -83,13 +83,19 @@ public enum MailedLinkEvent: Event {
     case issued(IssuedMailedLink)
     case used(UUID)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "mailed_link.issued",
-            open: ["mail", "purpose", "account", "base", "issued_at", "expires_at", "generation"],
-            // The return path is personal: it tells what the person was about to look at.
-            personal: ["return_path"]),
-        EventShape("mailed_link.used", open: ["mail"]),
+            "mailed_link.issued", .audit, "A link was mailed to the account's person.",
+            [
+                .uuid("mail", "Mail that carries the link."),
+                .choice("purpose", MailedLink.Purpose.self, "What the link is for."),
+                .account, .linkBase, .issuedAt, .expiresAt, .generation,
+                // Personal: it tells what the person was about to look at.
+                .returnPath,
+            ]),
+        EventShape(
+            "mailed_link.used", .internal, "The mailed link was used.",
+            [.uuid("mail", "Mail that carried the link.")]),
     ]
 
     public var name: String {

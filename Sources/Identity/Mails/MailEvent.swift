@@ -14,11 +14,20 @@ public enum MailEvent: Event {
     /// An operator requeued it.
     case requeued
 
-    public static let catalogue = [
-        EventShape("mail.sent", open: ["attempt"]),
-        EventShape("mail.deferred", open: ["attempt", "until", "code", "reason"]),
-        EventShape("mail.failed", open: ["attempt", "code", "reason"]),
-        EventShape("mail.requeued"),
+    private static let smtpCode: EventField =
+        .integer("code", "What the mail server answered; 0 if it was not reached.")
+    private static let fault: EventField =
+        .choice("reason", MailFault.self, "Why it was not accepted.").optional
+
+    public static let catalogue: [EventShape] = [
+        EventShape("mail.sent", .internal, "The mail server accepted the mail.", [.attempt]),
+        EventShape(
+            "mail.deferred", .internal, "The mail was not accepted and is tried again.",
+            [.attempt, .until, smtpCode, fault]),
+        EventShape(
+            "mail.failed", .internal, "The mail was not accepted and is not tried again.",
+            [.attempt, smtpCode, fault]),
+        EventShape("mail.requeued", .internal, "An operator requeued the mail."),
     ]
 
     public var name: String {

@@ -1,3 +1,4 @@
+internal import EventSourcing
 public import JSON
 public import Values
 
@@ -44,7 +45,17 @@ public struct NotificationContent: Sendable, Equatable {
         ]
     }
 
-    static let names = ["title", "message", "members", "category_id", "state", "sender"]
+    /// What a mail says as well.
+    static let mailedFields: [EventField] = [
+        .text("title", "Title of the notification.", .personal(.person)).optional,
+        .text("message", "Text of the notification.", .personal(.person)).optional,
+        .text("sender", "Name of the sending app.", .personal(.person)).optional,
+    ]
+    static let otherFields: [EventField] = [
+        .object("members", "Data for the app that takes it.", .personal(.person)).optional,
+        .text("category_id", "Topic within the category.", .personal(.person)).optional,
+        .text("state", "State of the topic.", .personal(.person)).optional,
+    ]
 }
 
 /// All of a notification but what it says.
@@ -88,9 +99,17 @@ public struct NotificationTerms: Sendable, Equatable {
         return first == .mobile
     }
 
-    static let names = [
-        "source", "account", "originator", "sender_id", "slug", "category", "priority", "channels",
-        "collapsible", "due",
+    static let eventFields: [EventField] = [
+        .uuid("source", "Topic of the notification."),
+        .uuid("account", "Account whose person it is for."),
+        .text("originator", "Kind of sender."),
+        .uuid("sender_id", "Client or web app that sent it."),
+        .text("slug", "Short name of the app that it belongs to.").optional,
+        .text("category", "Category of the notification."),
+        .choice("priority", NotificationPriority.self, "How urgent it is."),
+        .choices("channels", NotificationChannel.self, "Channels to try, in this order."),
+        .flag("collapsible", "Whether a later one takes its place while it waits.").optional,
+        .time("due", "The earliest moment of its delivery."),
     ]
 
     var fields: JSONObject {

@@ -32,19 +32,44 @@ public enum NotificationEvent: Event {
     /// An operator requeued it.
     case requeued
 
-    private static let mailed = ["title", "message", "sender"]
+    private static let code: EventField =
+        .integer("code", "What the push provider answered; 0 if it was not reached.")
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "notification.requested", open: NotificationTerms.names,
-            personal: NotificationContent.names),
-        EventShape("notification.pushed", open: ["attempt", "route", "clients"]),
+            "notification.requested", .internal, "A notification to a person was requested.",
+            NotificationTerms.eventFields, NotificationContent.mailedFields,
+            NotificationContent.otherFields),
         EventShape(
-            "notification.mailed", open: ["attempt", "mail", "account"], personal: mailed),
-        EventShape("notification.deferred", open: ["attempt", "until", "code"]),
-        EventShape("notification.failed", open: ["attempt", "reason", "code"]),
-        EventShape("notification.superseded", open: ["by"]),
-        EventShape("notification.requeued"),
+            "notification.pushed", .internal, "Devices of the person took the notification.",
+            [
+                .attempt,
+                .choice("route", NotificationRoute.self, "Kind of apps that took it."),
+                .uuids("clients", "Installations that took it."),
+            ]),
+        EventShape(
+            "notification.mailed", .internal,
+            "No device took the notification, so it goes as a mail.",
+            [
+                .attempt, .account, .uuid("mail", "Mail that carries the notification."),
+            ], NotificationContent.mailedFields),
+        EventShape(
+            "notification.deferred", .internal,
+            "The notification was not delivered and is tried again.", [.attempt, .until, code]),
+        EventShape(
+            "notification.failed", .internal, "The notification was not delivered.",
+            [
+                .attempt,
+                .choice("reason", NotificationFailure.self, "Why it was not delivered."),
+                code,
+            ]),
+        EventShape(
+            "notification.superseded", .internal,
+            "A later notification took the place of this one.",
+            [
+                .uuid("by", "The later notification.")
+            ]),
+        EventShape("notification.requeued", .internal, "An operator requeued the notification."),
     ]
 
     public var name: String {
@@ -77,7 +102,9 @@ public enum NotificationEvent: Event {
                 "clients": .array(clients.map { .uuid($0) }),
             ]
         case .mailed(let attempt, let mail, let account, let content):
-            let said = (content?.fields ?? [:]).filter { Self.mailed.contains($0.key) }
+            let said = (content?.fields ?? [:]).filter { member in
+                NotificationContent.mailedFields.contains { $0.name == member.key }
+            }
             let fields: JSONObject = [
                 "attempt": .integer(Int64(attempt)), "mail": .uuid(mail),
                 "account": .uuid(account),
@@ -136,8 +163,13 @@ public enum NotificationEvent: Event {
 public enum NotificationSourceEvent: Event {
     case moved(to: UUID, state: SecretDigest)
 
-    public static let catalogue = [
-        EventShape("notification_source.moved", open: ["notification", "state_digest"])
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "notification_source.moved", .internal, "The topic of notifications has another state.",
+            [
+                .uuid("notification", "Notification of the state."),
+                .bytes("state_digest", "Keyed digest of the state.", .neverLeaves(.plain)),
+            ])
     ]
 
     public var name: String { "notification_source.moved" }

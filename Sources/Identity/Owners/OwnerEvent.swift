@@ -27,18 +27,58 @@ public enum OwnerEvent: Event {
     /// The owner agrees to the present terms.
     case termsSigned
 
-    public static let catalogue = [
-        EventShape("owner.appointed", open: ["account", "token", "generation"]),
-        EventShape("owner.invited", open: ["account", "token", "base", "mail", "generation"]),
-        EventShape("owner.onboarded", open: ["client"]),
-        EventShape("owner.mailed_codes_changed", open: ["needed"]),
-        EventShape("owner.device_added", open: ["client", "client_name", "account", "mail"]),
-        EventShape("owner.device_removed", open: ["client"]),
-        EventShape("owner.move_requested", open: ["mailbox", "otp", "generation"]),
-        EventShape("owner.move_ended", open: ["otp"]),
-        EventShape("owner.mailbox_vouched", open: ["name", "expires_at", "generation"]),
-        EventShape("owner.browser_trusted", open: ["name", "expires_at", "generation"]),
-        EventShape("owner.terms_signed"),
+    private static let token: EventField =
+        .uuid("token", "Name that the token of the invite follows from under the realm's key.")
+    private static let moveCode: EventField = .uuid("otp", "Code that proves the other address.")
+
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "owner.appointed", .audit, "An account was appointed owner of the realm.",
+            [.account, token, .generation]),
+        EventShape(
+            "owner.invited", .audit, "The owner was invited by mail to take the realm over.",
+            [
+                .account, token, .linkBase, .uuid("mail", "Mail that carries the invite."),
+                .generation,
+            ]),
+        EventShape(
+            "owner.onboarded", .audit, "The owner set their first passphrase.",
+            [
+                .uuid("client", "Installation that the owner used.")
+            ]),
+        EventShape(
+            "owner.mailed_codes_changed", .services, "The owner switched mailed codes on or off.",
+            [
+                .flag("needed", "Whether a passphrase needs a mailed code beside it.")
+            ]),
+        EventShape(
+            "owner.device_added", .services, "The owner let an installation in.",
+            [
+                .client, .text("client_name", "Name of the installation."), .account,
+                .notice.optional,
+            ]),
+        EventShape(
+            "owner.device_removed", .services, "The owner removed an installation.", [.client]),
+        EventShape(
+            "owner.move_requested", .audit, "The owner asked to move to another address.",
+            [
+                .uuid("mailbox", "Mailbox that the owner wants to move to."), moveCode, .generation,
+            ]),
+        EventShape(
+            "owner.move_ended", .internal, "The owner moved, or wants to move no more.", [moveCode]),
+        EventShape(
+            "owner.mailbox_vouched", .internal,
+            "A caller vouched that the owner reads the mailbox.",
+            [
+                .uuid("name", "Name of the code that replaces a mailed one."), .expiresAt,
+                .generation,
+            ]),
+        EventShape(
+            "owner.browser_trusted", .audit, "A browser needs no mailed code for a while.",
+            [
+                .uuid("name", "Name by which the browser is known."), .expiresAt, .generation,
+            ]),
+        EventShape("owner.terms_signed", .audit, "The owner agreed to the terms."),
     ]
 
     public var name: String {

@@ -1,3 +1,4 @@
+internal import EventSourcing
 internal import JSON
 public import Values
 
@@ -65,6 +66,23 @@ public struct CredentialRecord: Sendable, Equatable {
 }
 
 extension EnrolledPasskey {
+    static let counter: EventField = .integer("counter", "Signature counter of the authenticator.")
+    static let backedUp: EventField = .flag("backed_up", "Whether it is backed up.")
+
+    static let eventFields: [EventField] = [
+        .account, .uuid("client", "Client that it was made in, if not on a page.").optional,
+        .text("relying_party", "Domain that it belongs to (RP ID)."),
+        .bytes("credential", "Credential ID."), .bytes("public_key", "Public key (COSE)."),
+        counter, .flag("backup_eligible", "Whether it may be backed up."), backedUp,
+        .flag("user_verified", "Whether the authenticator verified its user."),
+        .uuid("model", "Model of the authenticator (AAGUID)."),
+        .texts("transports", "Transports of the authenticator."),
+        .text("format", "Format of the attestation."),
+        .text("attestation", "Type of the attestation."),
+        .flag("trusted", "Whether the attestation ends at a trusted root."),
+        .time("enrolled_at", "When it was made."), .notice,
+    ]
+
     var fields: JSONObject {
         var fields: JSONObject = [
             "account": .uuid(account), "relying_party": .string(relyingParty),

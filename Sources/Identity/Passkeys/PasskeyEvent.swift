@@ -15,18 +15,28 @@ public enum PasskeyEvent: Event {
     /// `mail`: the message that tells the owner, where there still is one.
     case removed(account: UUID, mail: UUID?)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "passkey.enrolled",
-            open: [
-                "account", "client", "relying_party", "credential", "public_key", "counter",
-                "backup_eligible", "backed_up", "user_verified", "model", "transports", "format",
-                "attestation", "trusted", "enrolled_at", "mail",
+            "passkey.enrolled", .services, "The person made a passkey.", EnrolledPasskey.eventFields
+        ),
+        EventShape(
+            "passkey.enrollment_refused", .audit, "A new passkey was refused.",
+            [
+                .account, .text("reason", "Why it was refused."),
             ]),
-        EventShape("passkey.enrollment_refused", open: ["account", "reason"]),
-        EventShape("passkey.used", open: ["counter", "backed_up", "used_at"]),
-        EventShape("passkey.renamed", open: ["account"], personal: ["name"]),
-        EventShape("passkey.removed", open: ["account", "mail"]),
+        EventShape(
+            "passkey.used", .internal, "The person signed in with the passkey.",
+            [
+                EnrolledPasskey.counter, EnrolledPasskey.backedUp,
+                .time("used_at", "When it was used."),
+            ]),
+        EventShape(
+            "passkey.renamed", .audit, "The person renamed the passkey.",
+            [
+                .account, .text("name", "What the person calls it.", .personal(.person)).optional,
+            ]),
+        EventShape(
+            "passkey.removed", .services, "The passkey was removed.", [.account, .notice.optional]),
     ]
 
     public var name: String {

@@ -18,16 +18,45 @@ public enum PassphraseEvent: Event {
     /// The owner asked for the hint: the mail has these words.
     case hintRequested(String?, account: UUID, mail: UUID)
 
-    public static let catalogue = [
-        EventShape("passphrase.set", open: ["account", "mail", "set_at"], personal: ["hash"]),
+    private static let setAt: EventField = .time("set_at", "When it was set.")
+    private static let hash: EventField =
+        .text("hash", "Hash of the passphrase.", .neverLeaves(.sealed)).optional
+    private static let hint: EventField =
+        .text("hint", "Hint that the person wrote for themselves.", .personal(.person)).optional
+
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "passphrase.derived", open: ["account", "mail", "set_at", "rounds"],
-            personal: ["hash", "hint", "key", "public_key", "private_key"]),
-        EventShape("passphrase.refused", open: ["account", "mail", "refused_at"]),
-        EventShape("passphrase.used"),
-        EventShape("passphrase.removed", open: ["account", "mail"]),
-        EventShape("passphrase.hint_changed", open: ["account"], personal: ["hint"]),
-        EventShape("passphrase.hint_requested", open: ["account", "mail"], personal: ["hint"]),
+            "passphrase.set", .services, "The person set a passphrase.",
+            [.account, .notice, setAt, hash]),
+        EventShape(
+            "passphrase.derived", .services,
+            "The person set a passphrase that their device derives.",
+            [
+                .account, .notice, setAt, hash, hint,
+                .integer("rounds", "PBKDF2 rounds that the device runs."),
+                .text("key", "Key of the app, wrapped on the device.", .neverLeaves(.sealed))
+                    .optional,
+                .text("public_key", "Public key of the app.", .personal(.person)).optional,
+                .text(
+                    "private_key", "Private key of the app, wrapped on the device.",
+                    .neverLeaves(.sealed)
+                ).optional,
+            ]),
+        EventShape(
+            "passphrase.refused", .audit, "A wrong passphrase was typed.",
+            [.account.optional, .notice.optional, .refusedAt]),
+        EventShape(
+            "passphrase.used", .internal, "The right passphrase was typed after wrong ones."),
+        EventShape(
+            "passphrase.removed", .services, "The passphrase was removed.", [.account, .notice]),
+        EventShape(
+            "passphrase.hint_changed", .audit, "The person changed the hint of their passphrase.",
+            [.account, hint]),
+        EventShape(
+            "passphrase.hint_requested", .audit, "The person had the hint mailed to them.",
+            [
+                .account, .uuid("mail", "Mail that contains the hint."), hint,
+            ]),
     ]
 
     public var name: String {

@@ -48,11 +48,16 @@ public enum DelegatedCodeEvent: Event {
     /// It brought this installation in.
     case used(installation: UUID)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "delegated_code.issued", open: ["identity", "upstream", "provider", "expires_at"],
-            personal: ["sid"]),
-        EventShape("delegated_code.used", open: ["client"]),
+            "delegated_code.issued", .internal,
+            "A code was issued for a person whom a provider knows.",
+            [
+                .uuid("identity", "Identity of the person at the provider."),
+                .uuid("upstream", "Session of the person at the provider.").optional,
+                .provider, .expiresAt, InstallationUpstreamEvent.providerSession,
+            ]),
+        EventShape("delegated_code.used", .internal, "The code let an installation in.", [.client]),
     ]
 
     public var name: String {

@@ -28,8 +28,17 @@ public struct InstallationUpstream: StreamState {
 public enum InstallationUpstreamEvent: Event {
     case bound(provider: String, name: String?)
 
-    public static let catalogue = [
-        EventShape("installation_upstream.bound", open: ["provider"], personal: ["sid"])
+    /// Its holder may be able to end the session at the provider.
+    static let providerSession: EventField =
+        .text("sid", "Name of the session at the provider.", .personal(.administrators)).optional
+
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "installation_upstream.bound", .internal,
+            "The installation belongs to a session at a provider.",
+            [
+                .provider, providerSession,
+            ])
     ]
 
     public var name: String { "installation_upstream.bound" }

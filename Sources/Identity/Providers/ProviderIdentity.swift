@@ -24,10 +24,17 @@ public enum ProviderIdentityEvent: Event {
     case linked(UUID, provider: String, subject: String?, mail: UUID?)
     case unlinked(UUID, provider: String)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "identity.linked", open: ["account", "provider", "mail"], personal: ["subject"]),
-        EventShape("identity.unlinked", open: ["account", "provider"]),
+            "identity.linked", .services, "An identity at a provider signs the account in.",
+            [
+                .account, .provider, .notice.optional,
+                .text("subject", "Name of the person at the provider.", .personal(.person))
+                    .optional,
+            ]),
+        EventShape(
+            "identity.unlinked", .services, "The identity does not sign the account in any more.",
+            [.account, .provider]),
     ]
 
     public var name: String {
@@ -89,9 +96,15 @@ public enum AccountIdentityEvent: Event {
     case chosen(UUID, account: UUID)
     case dropped(account: UUID)
 
-    public static let catalogue = [
-        EventShape("account_identity.chosen", open: ["identity", "account"]),
-        EventShape("account_identity.dropped", open: ["account"]),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "account_identity.chosen", .audit, "The account has an identity at a provider.",
+            [
+                .uuid("identity", "Identity of the person at the provider."), .account,
+            ]),
+        EventShape(
+            "account_identity.dropped", .audit, "The account has no identity at the provider.",
+            [.account]),
     ]
 
     public var name: String {

@@ -62,12 +62,21 @@ public enum ProviderEvent: Event {
     case configured(Provider)
     case removed(String)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "provider.configured",
-            open: ["provider", "name", "issuer", "client_id", "scope", "takes_access_tokens"],
-            personal: ["secret"]),
-        EventShape("provider.removed", open: ["provider"]),
+            "provider.configured", .audit, "An identity provider was configured.",
+            [
+                .provider,
+                .text("name", "Name of the provider that people see."),
+                .text("issuer", "Issuer identifier of the provider."),
+                .text("client_id", "Client identifier of the realm at the provider."),
+                .texts("scope", "Scopes that are asked for beside openid."),
+                .flag("takes_access_tokens", "Whether apps may show the provider's access tokens."),
+                .text(
+                    "secret", "Client secret of the realm at the provider.", .neverLeaves(.sealed)
+                ).optional,
+            ]),
+        EventShape("provider.removed", .audit, "The identity provider was removed.", [.provider]),
     ]
 
     public var name: String {

@@ -37,9 +37,14 @@ public enum UpstreamSessionEvent: Event {
     /// The provider says that it is over.
     case ended
 
-    public static let catalogue = [
-        EventShape("upstream_session.used", open: ["session", "account", "browser"]),
-        EventShape("upstream_session.ended"),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "upstream_session.used", .internal, "A session at a provider opened a session here.",
+            [
+                .uuid("session", "Session that it opened."), .account,
+                .flag("browser", "Whether it is a browser session."),
+            ]),
+        EventShape("upstream_session.ended", .audit, "The provider ended its session."),
     ]
 
     public var name: String {

@@ -87,14 +87,26 @@ public enum PushProviderEvent: Event {
     case set(PushProvider)
     case removed(PushProvider.Kind)
 
-    public static let catalogue = [
+    private static let provider: EventField =
+        .choice("provider", PushProvider.Kind.self, "Which push provider it is.")
+
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "push_provider.set",
-            open: [
-                "provider", "project", "client_email", "key_id", "token_uri", "address", "team_id",
-                "topic",
-            ], personal: ["private_key"]),
-        EventShape("push_provider.removed", open: ["provider"]),
+            "push_provider.set", .audit, "A push provider of the realm was set.",
+            [
+                provider, .text("address", "Address of its API."),
+                .text("key_id", "Identifier of the private key."),
+                .text(
+                    "private_key", "Private key of the realm at the provider.",
+                    .neverLeaves(.sealed)
+                ).optional,
+                .text("project", "Project at Firebase.").optional,
+                .text("client_email", "Name of the service account at Firebase.").optional,
+                .text("token_uri", "Where access tokens of Firebase come from.").optional,
+                .text("team_id", "Team at Apple.").optional,
+                .text("topic", "Bundle identifier of the app at Apple.").optional,
+            ]),
+        EventShape("push_provider.removed", .audit, "The push provider was removed.", [provider]),
     ]
 
     public var name: String {

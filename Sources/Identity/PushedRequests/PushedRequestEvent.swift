@@ -7,8 +7,10 @@ public enum PushedRequestEvent: Event {
     /// A code was issued for it.
     case used(account: UUID, client: UUID)
 
-    public static let catalogue = [
-        EventShape("pushed_request.used", open: ["account", "client"])
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "pushed_request.used", .internal,
+            "A code was issued for a pushed authorization request.", [.account, .client])
     ]
 
     public var name: String { "pushed_request.used" }

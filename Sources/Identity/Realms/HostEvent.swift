@@ -7,9 +7,13 @@ public enum HostEvent: Event {
     case assigned(host: String, realm: RealmID)
     case released
 
-    public static let catalogue = [
-        EventShape("host.assigned", open: ["host", "realm"]),
-        EventShape("host.released"),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "host.assigned", .audit, "A host serves a realm from now on.",
+            [
+                .text("host", "Name of the host."), .text("realm", "Realm that it serves."),
+            ]),
+        EventShape("host.released", .audit, "The host serves no realm any more."),
     ]
 
     public var name: String {

@@ -7,8 +7,16 @@ public enum LogEvent: Event {
     /// Checkpoints that were signed over a tail that the database lost no longer bind.
     case lossAccepted(AcceptedLoss)
 
-    public static let catalogue = [
-        EventShape(AcceptedLoss.eventName, open: ["epoch", "head", "sealed", "size"])
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            AcceptedLoss.eventName, .audit,
+            "An operator accepted that the log lost its signed tail.",
+            [
+                .integer("epoch", "Epoch from which on checkpoints bind again."),
+                .integer("head", "Position at which the log ended."),
+                .integer("sealed", "Position up to which the log was sealed."),
+                .integer("size", "Size of the largest checkpoint that is given up."),
+            ])
     ]
 
     public var name: String {

@@ -12,12 +12,25 @@ public enum RealmEvent: Event {
     /// The key that sealed a subject's personal data is destroyed.
     case subjectErased(UUID)
 
-    public static let catalogue = [
-        EventShape("realm.created", open: ["display_name"]),
-        EventShape("realm.settings_changed", open: ["changes"]),
-        EventShape("realm.disabled"),
-        EventShape("realm.enabled"),
-        EventShape("realm.subject_erased", open: ["subject"]),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "realm.created", .audit, "The realm was created.",
+            [
+                .text("display_name", "Name shown to users.")
+            ]),
+        EventShape(
+            "realm.settings_changed", .audit, "Settings of the realm changed.",
+            [
+                .object("changes", "New values by the names of the settings; null where unset.")
+            ]),
+        EventShape("realm.disabled", .audit, "The realm was disabled."),
+        EventShape("realm.enabled", .audit, "The realm was enabled again."),
+        EventShape(
+            "realm.subject_erased", .services,
+            "The key of a subject's personal data was destroyed.",
+            [
+                .uuid("subject", "Subject whose key was destroyed.")
+            ]),
     ]
 
     public var name: String {

@@ -9,11 +9,22 @@ public enum RegistrationTokenEvent: Event {
     case used(client: UUID, at: Timestamp)
     case revoked
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "registration_token.created", open: ["label", "uses", "scope", "expires_at"]),
-        EventShape("registration_token.used", open: ["client", "used_at"]),
-        EventShape("registration_token.revoked"),
+            "registration_token.created", .audit, "A token for client registrations was created.",
+            [
+                .text("label", "What the administrator calls the token."),
+                .integer("uses", "How many clients it may register."),
+                .texts("scope", "Scopes that those clients may ask for."),
+                .expiresAt,
+            ]),
+        EventShape(
+            "registration_token.used", .audit, "A client was registered with the token.",
+            [
+                .uuid("client", "Client that was registered."),
+                .time("used_at", "When it was registered."),
+            ]),
+        EventShape("registration_token.revoked", .audit, "The token was revoked."),
     ]
 
     public var name: String {

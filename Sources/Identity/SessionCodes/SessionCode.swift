@@ -48,11 +48,19 @@ public enum SessionCodeEvent: Event {
     /// It opened this browser session.
     case used(browser: UUID)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "session_code.issued",
-            open: ["account", "stamp", "client", "amr", "expires_at", "web_app"]),
-        EventShape("session_code.used", open: ["browser"]),
+            "session_code.issued", .internal, "An app got a code that signs its web view in.",
+            [
+                .account, .stamp,
+                .uuid("client", "Installation that asked for the code.").optional,
+                .factors, .expiresAt, .webApp,
+            ]),
+        EventShape(
+            "session_code.used", .internal, "The code opened a browser session.",
+            [
+                .uuid("browser", "Browser session that it opened.")
+            ]),
     ]
 
     public var name: String {

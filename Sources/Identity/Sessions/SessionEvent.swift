@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// How a person authenticated (RFC 8176 names).
-public enum AuthenticationFactor: String, Sendable {
+public enum AuthenticationFactor: String, CaseIterable, Sendable {
     case mailedCode = "otp"
     case mailedLink = "mail"
     case passkey = "hwk"
@@ -133,7 +133,7 @@ public struct RefusedSignIn: Sendable, Equatable {
 }
 
 /// Why a session ended before its time.
-public enum SessionEnd: String, Sendable {
+public enum SessionEnd: String, CaseIterable, Sendable {
     /// Its client or its person asked for it.
     case revoked
     /// A refresh token came that had been used before.
@@ -161,23 +161,34 @@ public enum SessionEvent: Event {
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedSignIn)
 
-    public static let catalogue = [
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "session.opened",
-            open: [
-                "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline", "source", "device", "method", "key",
-                "exchanged", "actors", "impersonator",
-                "auth_time", "browser", "sector", "claims", "issuer", "assertion_issuer", "web_app",
-            ]),
-        EventShape("session.refreshed", open: ["generation", "refreshed_at", "key", "parent"]),
-        EventShape("session.ended", open: ["reason", "notice", "issuer", "source", "device"]),
+            "session.opened", .services, "A client got tokens.", SessionTerms.eventFields,
+            SignInPlace.eventFields),
         EventShape(
-            "session.refused",
-            open: [
-                "method", "reason", "account", "client", "client_id", "app", "source", "device",
-                "count",
+            "session.refreshed", .internal, "A refresh token was redeemed.",
+            [
+                .integer("generation", "Number of the next refresh token."),
+                .time("refreshed_at", "When it was redeemed."),
+                .text("key", "Thumbprint of the key that the next token is bound to (RFC 9449).")
+                    .optional,
+                .integer("parent", "Number of the redeemed token, if not the one before.").optional,
             ]),
+        EventShape(
+            "session.ended", .services, "The session ended before its time.",
+            [
+                .choice("reason", SessionEnd.self, "Why it ended."),
+                .uuid("notice", "Logout notice that tells the client.").optional,
+                .text("issuer", "Issuer identifier that the notice names.").optional,
+            ], SignInPlace.eventFields),
+        EventShape(
+            "session.refused", .audit, "A sign-in of a client was refused.",
+            [
+                .choice("method", GrantType.self, "Grant that was refused."),
+                .text("reason", "Why it was refused."),
+                .account.optional, .client, .clientID, .app,
+                .integer("count", "How many refusals it stands for, if several.").optional,
+            ], SignInPlace.eventFields),
     ]
 
     public var name: String {

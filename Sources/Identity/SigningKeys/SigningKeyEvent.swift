@@ -32,11 +32,24 @@ public enum SigningKeyEvent: Event {
     /// The key is not needed any more.
     case removed(String)
 
-    public static let catalogue = [
-        EventShape("signing_key.published", open: ["kid", "alg", "jwk"], personal: ["secret"]),
-        EventShape("signing_key.activated", open: ["kid"]),
-        EventShape("signing_key.retired", open: ["kid", "retired_at"]),
-        EventShape("signing_key.removed", open: ["kid"]),
+    private static let kid: EventField = .text("kid", "Key identifier that tokens name.")
+
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "signing_key.published", .audit, "A signing key was published, and signs nothing yet.",
+            [
+                kid, .text("alg", "JOSE algorithm of the key."),
+                .object("jwk", "Public key as a JWK."),
+                .bytes("secret", "Private key.", .neverLeaves(.sealed)).optional,
+            ]),
+        EventShape(
+            "signing_key.activated", .audit, "Tokens are signed with the key from now on.", [kid]),
+        EventShape(
+            "signing_key.retired", .audit, "No token is signed with the key any more.",
+            [
+                kid, .time("retired_at", "When it was retired."),
+            ]),
+        EventShape("signing_key.removed", .audit, "The key was removed.", [kid]),
     ]
 
     public var name: String {

@@ -55,16 +55,39 @@ public enum TwoFactorEvent: Event {
     /// Nothing is asked for any more; the mail tells the account's owner.
     case removed(account: UUID, mail: UUID)
 
-    public static let catalogue = [
-        EventShape("totp.offered", open: ["totp", "account", "expires_at"], personal: ["secret"]),
+    private static let step: EventField = .integer("step", "Period of the code (RFC 6238).")
+    private static let recoveryCodes = EventField(
+        "recovery_codes", .list(.bytes), "Keyed digests of the recovery codes.",
+        .neverLeaves(.plain))
+
+    public static let catalogue: [EventShape] = [
         EventShape(
-            "totp.confirmed",
-            open: ["account", "step", "confirmed_at", "recovery_codes", "mail"]),
-        EventShape("totp.used", open: ["step"]),
-        EventShape("totp.refused", open: ["account", "mail", "refused_at"]),
-        EventShape("totp.removed", open: ["account", "mail"]),
-        EventShape("recovery_code.used", open: ["digest"]),
-        EventShape("recovery_codes.renewed", open: ["recovery_codes"]),
+            "totp.offered", .internal, "The person got a secret for an authenticator app.",
+            [
+                .uuid("totp", "Name of the offer."), .account, .expiresAt,
+                .bytes("secret", "Secret of the authenticator app.", .neverLeaves(.sealed))
+                    .optional,
+            ]),
+        EventShape(
+            "totp.confirmed", .services, "The person set up an authenticator app.",
+            [
+                .account, step, .time("confirmed_at", "When it was set up."), recoveryCodes,
+                .notice,
+            ]),
+        EventShape("totp.used", .internal, "A code of the authenticator app was accepted.", [step]),
+        EventShape(
+            "totp.refused", .audit, "A wrong code of the authenticator app was typed.",
+            [.account.optional, .notice.optional, .refusedAt]),
+        EventShape(
+            "totp.removed", .services, "The authenticator app was removed.", [.account, .notice]),
+        EventShape(
+            "recovery_code.used", .audit, "A recovery code was used.",
+            [
+                .bytes("digest", "Keyed digest of the recovery code.", .neverLeaves(.plain))
+            ]),
+        EventShape(
+            "recovery_codes.renewed", .services, "The person got other recovery codes.",
+            [recoveryCodes]),
     ]
 
     public var name: String {

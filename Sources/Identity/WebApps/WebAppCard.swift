@@ -1,3 +1,4 @@
+internal import EventSourcing
 public import JSON
 
 public enum WebAppKind: String, CaseIterable, Sendable {
@@ -240,4 +241,22 @@ extension WebAppCard {
         self.flags = flags
         self.notifications = notifications
     }
+}
+
+extension WebAppCard {
+    static let eventFields: [EventField] = [
+        .choice("kind", WebAppKind.self, "Whether it is an app or a konnector."),
+        .text("slug", "Short name, and its sub-domain."),
+        .text("name", "Name shown to users."),
+        .text("name_prefix", "What stands before the name, such as the maker's.").optional,
+        .text("editor", "Maker of the web app.").optional,
+        .text("icon", "Path or address of its icon.").optional,
+        .texts("permissions", "What its tokens may do."),
+        .text("origin", "Origin of its pages, if not its sub-domain.").optional,
+        .text("start_url", "Page at which people connect a konnector.").optional,
+        .text("reconnect_url", "Page at which people connect a konnector again.").optional,
+        .text("manage_url", "Page at which people look after a connection.").optional,
+        .object("flags", "Flags that its pages are given.").optional,
+        .object("notifications", "Its notification categories by their names.").optional,
+    ]
 }

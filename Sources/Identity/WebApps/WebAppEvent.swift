@@ -9,14 +9,14 @@ public enum WebAppEvent: Event {
     case updated(WebAppCard)
     case removed
 
-    private static let card = [
-        "kind", "slug", "name", "name_prefix", "editor", "icon", "permissions", "origin",
-        "start_url", "reconnect_url", "manage_url", "flags", "notifications",
-    ]
-
-    public static let catalogue = [
-        EventShape("web_app.registered", open: card), EventShape("web_app.updated", open: card),
-        EventShape("web_app.removed"),
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "web_app.registered", .audit, "A web app or konnector was registered.",
+            WebAppCard.eventFields),
+        EventShape(
+            "web_app.updated", .audit, "The description of the web app was replaced.",
+            WebAppCard.eventFields),
+        EventShape("web_app.removed", .audit, "The web app was removed."),
     ]
 
     public var name: String {

@@ -6,7 +6,11 @@ import Values
 enum TallyEvent: Event {
     case added(Int64)
 
-    static let catalogue = [EventShape("tally.added", open: ["amount"])]
+    static let catalogue = [
+        EventShape(
+            "tally.added", .audit, "The tally grew.",
+            [.integer("amount", "How much was added.")])
+    ]
 
     var name: String { "tally.added" }
     var subject: UUID? { nil }

@@ -1,0 +1,67 @@
+public import JSON
+
+/// Who is told of a kind of event without asking for it by name.
+public enum EventReach: String, Sendable {
+    /// The services of a realm, and those who audit it.
+    case services
+    /// Those who audit a realm.
+    case audit
+    /// Nobody: it is how other things are done.
+    case `internal`
+}
+
+/// One revision of one event type, as the golden list shows it.
+public struct EventShape: Sendable {
+    public let name: String
+    public let revision: Int
+    public let reach: EventReach
+    /// One sentence for people.
+    public let sentence: String
+    /// Ordered by their names, as an event's fields are.
+    public let fields: [EventField]
+    /// Turns this revision's fields into the next revision's. Nil for the newest.
+    public let upcast: (@Sendable (JSONObject) -> JSONObject)?
+    /// What an append looks at of the fields.
+    private let stored: [(name: String, isSealed: Bool)]
+
+    public init(
+        _ name: String, revision: Int = 1, _ reach: EventReach, _ sentence: String,
+        _ fields: [EventField]..., upcast: (@Sendable (JSONObject) -> JSONObject)? = nil
+    ) {
+        self.name = name
+        self.revision = revision
+        self.reach = reach
+        self.sentence = sentence
+        self.fields = fields.flatMap { $0 }.sorted { $0.name < $1.name }
+        stored = self.fields.map { ($0.name, $0.isSealed) }
+        precondition(
+            zip(stored, stored.dropFirst()).allSatisfy { $0.name < $1.name },
+            "A field stands once in its shape.")
+        self.upcast = upcast
+    }
+
+    /// An event's fields, apart: what stands readable in the log, and what is sealed.
+    func split(_ fields: JSONObject) -> (open: JSONObject, personal: JSONObject) {
+        var open = fields
+        var personal: JSONObject = [:]
+        var next = 0
+        for (name, value) in fields {
+            while next < stored.count, stored[next].name < name { next += 1 }
+            guard next < stored.count, stored[next].name == name else {
+                preconditionFailure("An event's field must stand in its shape.")
+            }
+            guard stored[next].isSealed else { continue }
+            open[name] = nil
+            personal[name] = value
+        }
+        return (open, personal)
+    }
+
+    /// The line of the golden list: a change to it is a decision that someone sees.
+    public var goldenLine: String {
+        let listed = fields.map {
+            "\($0.name):\($0.type)\($0.isRequired ? "" : "?"):\($0.visibility)"
+        }
+        return ([name, String(revision), reach.rawValue] + listed).joined(separator: " ")
+    }
+}

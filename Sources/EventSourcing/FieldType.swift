@@ -1,0 +1,49 @@
+public import JSON
+
+/// What a field of an event holds.
+public indirect enum FieldType: Sendable, Equatable {
+    case text
+    /// A text out of a closed set.
+    case choice([String])
+    case integer
+    case boolean
+    case uuid
+    /// Seconds since 1970.
+    case time
+    /// In base64url.
+    case bytes
+    case list(FieldType)
+    case object
+
+    /// The type as JSON Schema (2020-12).
+    public var schema: JSONObject {
+        switch self {
+        case .text: ["type": "string"]
+        case .choice(let values):
+            ["type": "string", "enum": .array(values.map { .string($0) })]
+        case .integer: ["type": "integer"]
+        case .boolean: ["type": "boolean"]
+        case .uuid: ["type": "string", "format": "uuid"]
+        case .time: ["type": "integer", "format": "unix-time"]
+        case .bytes: ["type": "string", "contentEncoding": "base64url"]
+        case .list(let element): ["type": "array", "items": .object(element.schema)]
+        case .object: ["type": "object"]
+        }
+    }
+}
+
+extension FieldType: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .text: "text"
+        case .choice(let values): values.joined(separator: "|")
+        case .integer: "integer"
+        case .boolean: "boolean"
+        case .uuid: "uuid"
+        case .time: "time"
+        case .bytes: "bytes"
+        case .list(let element): "[\(element)]"
+        case .object: "object"
+        }
+    }
+}
