@@ -12,10 +12,10 @@ let factor = TwoFactor.stream(of: account)
 func typed(_ step: Int64? = nil, recovery byte: UInt8? = nil) throws -> TypedFactor {
     let recovery = try byte.map { try digest($0) }
     return TypedFactor(
-        step: { secret in secret == "secret" ? step : nil }, recoveryDigest: { _ in recovery })
+        step: { secret in secret == "c2VjcmV0" ? step : nil }, recoveryDigest: { _ in recovery })
 }
 
-func offered(_ secret: String? = "secret", at: Timestamp = noon) -> TwoFactorEvent {
+func offered(_ secret: String? = "c2VjcmV0", at: Timestamp = noon) -> TwoFactorEvent {
     .offered(
         OfferedTOTP(
             id: totp, account: account, secret: secret, expiresAt: at.adding(seconds: 600)))
@@ -37,7 +37,7 @@ extension Scenario {
 
 @Suite struct `Enrolling an authenticator app` {
     func enroll() -> EnrollTOTP {
-        EnrollTOTP(account: account, totp: totp, secret: "secret", now: noon)
+        EnrollTOTP(account: account, totp: totp, secret: "c2VjcmV0", now: noon)
     }
 
     func confirm(_ step: Int64? = 100, at: Timestamp = noon) throws -> ConfirmTOTP {
