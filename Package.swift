@@ -95,7 +95,7 @@ let package = Package(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "Cryptography", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads",
             ],
             swiftSettings: strict,

@@ -130,9 +130,9 @@ public enum SettingCatalogue {
 
     public static let assertionIssuers = Declare.object(
         "assertion_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
-        "Who may say who is there, in the place of signing in: by issuer, with jwks or jwks_uri, and "
-            + "how it names people (subject: account, by sub; or email, by the claim email with "
-            + "email_verified true, whatever sub says)")
+        "Issuers whose assertions sign users in: by issuer, with jwks or jwks_uri, and how it names "
+            + "accounts (subject: account, by sub; or email, by the claim email with email_verified "
+            + "true, and sub is not compared)")
     public static let deviceCodeLifetime = Declare.seconds(
         "device_code_lifetime", 600, in: 60...hour, perApp: true,
         "How long a device waits for a person to approve it")
