@@ -112,6 +112,24 @@ public final class RealmContext: RouteContext {
         case client(PresentClient)
         case account(UUID, SessionView, scope: [String], audience: [String])
         case service(SessionView, scope: [String])
+
+        /// The client, where the route asks for one.
+        var client: PresentClient {
+            get throws(Problem) {
+                guard case .client(let client) = self else { throw Problem(.invalidClient) }
+                return client
+            }
+        }
+
+        /// Whose access token it is, and the session that it belongs to, where the route asks for an account.
+        var signedIn: (account: UUID, session: SessionView) {
+            get throws(Problem) {
+                guard case .account(let account, let session, _, _) = self else {
+                    throw Problem(.unauthenticated)
+                }
+                return (account, session)
+            }
+        }
     }
 
     public func admit(

@@ -32,7 +32,7 @@ extension Call<RealmContext> {
                 body = Array(Form.encode(pairs.filter { !secrets.contains($0.name) }).utf8)
             }
             if request.headers["DPoP"] != nil {
-                guard let proof = try? tokenProof() else { return nil }
+                guard let proof = try? context.tokenProof(of: request) else { return nil }
                 parts.append("key \(proof.key)")
             }
         } else {

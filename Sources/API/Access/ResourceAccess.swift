@@ -26,7 +26,7 @@ extension Call<RealmContext> {
         )
         guard tellsRoles || tellsPermissions else { return nil }
         let known = context.place.settings.roles
-        let events = try await recorded(account)
+        let events = try await RealmLookups(context).events(of: account)
         guard let given = KnownPerson(events)?.roles else { return nil }
         var access: JSONObject = [:]
         for audience in resources + scope {

@@ -26,7 +26,7 @@ extension Call<RealmContext> {
         guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
         var command = SignInBrowser(
             shown, by: method, session: secret.session, digest: digest,
-            replaced: visit.browser?.id, app: context.place.app, from: signInPlace,
+            replaced: visit.browser?.id, app: context.place.app, from: context.signInPlace(of: request),
             now: context.clock.now())
         command.most = most
         command.isLong = isLong
@@ -78,7 +78,7 @@ extension Call<RealmContext> {
             digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
             now: context.clock.now())
         command.isForPage = true
-        command.source = signInPlace.source
+        command.source = context.signInPlace(of: request).source
         let outcome = try await Commands(self).dispatch(command, as: .anonymous)
         // Only what would make an account counts as one more sign-up of its source.
         guard outcome == .nothing(.wouldJoin), mayJoin, RateCounter(self).allowsSignUp() else {

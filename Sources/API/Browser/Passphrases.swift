@@ -93,8 +93,8 @@ extension Call<RealmContext> {
     }
 
     func passphraseHash(of mailbox: UUID) async throws(Problem) -> String? {
-        guard let account = try await folded(Mailbox.self, mailbox).account else { return nil }
-        return try await folded(Passphrase.self, Passphrase.stream(of: account)).hash
+        guard let account = try await RealmLookups(context).folded(Mailbox.self, mailbox).account else { return nil }
+        return try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account)).hash
     }
 }
 

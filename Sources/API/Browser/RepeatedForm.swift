@@ -16,7 +16,7 @@ extension Call<RealmContext> {
             !Visit(self, browser).bears(shownCSRFToken),
             context.clock.now() < browser.authenticatedAt.adding(seconds: Self.moment),
             let address = typedAddress(),
-            try await folded(Mailbox.self, context.mint.mailbox(address)).account
+            try await RealmLookups(context).folded(Mailbox.self, context.mint.mailbox(address)).account
                 == browser.subject
         else { return nil }
         return .seeOther(ReturnTarget(self).target)

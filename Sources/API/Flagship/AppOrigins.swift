@@ -70,7 +70,7 @@ extension Call<RealmContext> {
         guard let (app, origin) = try await appOrigin(), let text = try bearer(),
             let terms = try await context.present(text)?.session.terms,
             terms.method == .flagship, terms.webApp == app.id,
-            let owner = try await folded(Owner.self, Owner.stream).account,
+            let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream).account,
             terms.account == owner
         else { return nil }
         return origin

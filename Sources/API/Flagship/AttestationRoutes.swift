@@ -70,7 +70,7 @@ enum AttestationRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()
-        let key = try await call.folded(AppKey.self, AppKey.stream(of: id)).key
+        let key = try await RealmLookups(call.context).folded(AppKey.self, AppKey.stream(of: id)).key
         var proof = UseAppKey.Proof.refused(reason: "no_key")
         if let key, let bytes = call.body["assertion"]?.string.flatMap({ Base64.decode($0) }) {
             do throws(AppAttest.Flaw) {

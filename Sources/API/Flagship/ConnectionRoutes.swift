@@ -83,7 +83,7 @@ extension Call<RealmContext> {
             ("redirect_uri", "\(context.place.issuer)/accounts/\(konnector.card.slug)/redirect"),
         ]
         if let known,
-            case .connected(let name?)? = try await folded(ProviderVisit.self, known).outcome
+            case .connected(let name?)? = try await RealmLookups(context).folded(ProviderVisit.self, known).outcome
         {
             pairs.append(("connection_id", name))
         }
@@ -101,7 +101,7 @@ extension Call<RealmContext> {
                 id: id, konnector: konnector.id, browser: browser.id, outcome: shownOutcome,
                 now: context.clock.now()), as: .browser(browser))
         if let refusal { throw refusal.problem }
-        let connection = try await folded(ProviderVisit.self, id)
+        let connection = try await RealmLookups(context).folded(ProviderVisit.self, id)
         guard let terms = connection.terms, let outcome = connection.outcome,
             let app = try await webApp(terms.app)
         else { throw Problem(.noSuchApp) }

@@ -32,7 +32,7 @@ enum DevicePages {
         }
         try await call.requireOwner(browser)
         let limit = call.context.place.settings[SettingCatalogue.installationLimit]
-        let count = try await call.folded(Owner.self, Owner.stream).devices.count
+        let count = try await RealmLookups(call.context).folded(Owner.self, Owner.stream).devices.count
         guard limit > 0, count > limit else {
             return .seeOther(try await call.safeRedirect(redirect))
         }
@@ -71,19 +71,19 @@ struct OwnersDevice: Sendable {
 extension Call<RealmContext> {
     /// Whether one more app may be let in.
     func isFull() async throws(Problem) -> Bool {
-        let owner = try await folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         return owner.isFull(context.place.settings)
     }
 
     /// The authorized apps, if the account is the realm's owner; nil for any other account.
     func devices(of account: UUID) async throws(Problem) -> [OwnersDevice]? {
         guard context.place.settings.rules.hasOwner else { return nil }
-        let owner = try await folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         guard owner.account == account else { return nil }
         var found: [OwnersDevice] = []
         for id in owner.devices {
             found.append(
-                OwnersDevice(client: try await folded(Client.self, id), addedAt: id.timestamp))
+                OwnersDevice(client: try await RealmLookups(context).folded(Client.self, id), addedAt: id.timestamp))
         }
         return found
     }

@@ -134,7 +134,7 @@ enum InstallationAuthorizeRoutes {
 
 extension Call<RealmContext> {
     func requireOwner(_ browser: SignedInBrowser) async throws(Problem) {
-        guard try await folded(Owner.self, Owner.stream).account == browser.subject else {
+        guard try await RealmLookups(context).folded(Owner.self, Owner.stream).account == browser.subject else {
             throw Problem(.forbidden)
         }
     }

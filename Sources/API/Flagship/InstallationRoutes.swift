@@ -68,7 +68,7 @@ enum InstallationRoutes {
                 as: .installation(id))
             if refusal == .nameTaken { continue }
             if let refusal { throw refusal.problem }
-            let client = try await call.folded(Client.self, id)
+            let client = try await RealmLookups(call.context).folded(Client.self, id)
             var document = call.document(of: id, client, secret: secret)
             document["registration_access_token"] = .string(
                 call.context.mint.registrationAccessToken(ofClient: id))
@@ -114,7 +114,7 @@ enum InstallationRoutes {
                 now: call.context.clock.now()),
             as: .installation(id))
         if let refusal { throw refusal.problem }
-        let updated = try await call.folded(Client.self, id)
+        let updated = try await RealmLookups(call.context).folded(Client.self, id)
         return .json(
             .ok,
             .object(call.document(of: id, updated, secret: call.secretInForce(of: id, updated))))

@@ -78,7 +78,7 @@ extension Call<RealmContext> {
         let verifier = body["code_verifier"]?.string ?? ""
         var command = RedeemInstallationCode(
             code: code, verifier: .of(verifier), installation: installation,
-            secret: .ofSecret(body["client_secret"]?.string), from: signInPlace,
+            secret: .ofSecret(body["client_secret"]?.string), from: context.signInPlace(of: request),
             now: context.clock.now())
         command.mail = context.newID()
         let outcome = try await Commands(self).dispatch(command, as: caller(installation))

@@ -16,7 +16,7 @@ extension Call<RealmContext> {
     /// An installation that may be spoken with.
     func installation(_ text: String?) async throws(Problem) -> (id: UUID, state: Client)? {
         guard let id = installationStream(text) else { return nil }
-        let client = try await folded(Client.self, id)
+        let client = try await RealmLookups(context).folded(Client.self, id)
         guard client.metadata?.isInstallation == true, !client.isDeleted, !client.isDisabled,
             !client.isLapsed(id, at: context.clock.now())
         else { return nil }

@@ -88,8 +88,8 @@ enum InstanceRoutes {
 
 extension Call<RealmContext> {
     fileprivate func ownersPerson() async throws(Problem) -> (account: UUID, person: Person) {
-        guard let account = try await folded(Owner.self, Owner.stream).account,
-            let known = KnownPerson(try await recorded(account))
+        guard let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account,
+            let known = KnownPerson(try await RealmLookups(context).events(of: account))
         else { throw Problem.said(.forbidden, "Not authorized") }
         return (account, known.person)
     }

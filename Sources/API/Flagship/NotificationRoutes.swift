@@ -101,7 +101,7 @@ extension Call<RealmContext> {
                 mint.derive(.notificationState, source.bytes + Array(asked.content.state.utf8)))
         else { throw Problem(.internalError) }
         // A notification that changes nothing does not count towards the rate limit.
-        let before = try await folded(NotificationSource.self, source)
+        let before = try await RealmLookups(context).folded(NotificationSource.self, source)
         let isNews =
             before.state != state
             || NotificationCategory(asked.category, in: known.categories)?.isStateful != true

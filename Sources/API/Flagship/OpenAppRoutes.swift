@@ -62,7 +62,7 @@ extension Call<RealmContext> {
         try await Commands(self).dispatch(
             OpenWebApp(
                 webApp: app, session: token.session.id, token: context.newID(), browser: browser,
-                from: signInPlace, now: context.clock.now()),
+                from: context.signInPlace(of: request), now: context.clock.now()),
             as: .init("client:\(token.session.terms.clientID)"))
     }
 

@@ -8,19 +8,19 @@ internal import Values
 /// What the pages of an owner do.
 extension Call<RealmContext> {
     func owner() async throws(Problem) -> (state: Owner, passphrase: Passphrase) {
-        let owner = try await folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         return (
             owner,
-            try await folded(
+            try await RealmLookups(context).folded(
                 Passphrase.self, Passphrase.stream(of: owner.account ?? .zero))
         )
     }
 
     /// The owner, with what their account's events amount to.
     func ownersAccount() async throws(Problem) -> (owner: Owner, account: Account) {
-        let owner = try await folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         guard let id = owner.account else { return (owner, Account()) }
-        return (owner, try await folded(Account.self, id))
+        return (owner, try await RealmLookups(context).folded(Account.self, id))
     }
 
     /// The hash that a device made of a passphrase; where it made none, it is made here.

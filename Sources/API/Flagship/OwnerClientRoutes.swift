@@ -35,7 +35,7 @@ enum OwnerClientRoutes {
             attributes["last_refreshed_at"] = used[client.clientID].map {
                 .string($0.description)
             }
-            let use = try await call.folded(InstallationUse.self, InstallationUse.stream(of: id))
+            let use = try await RealmLookups(call.context).folded(InstallationUse.self, InstallationUse.stream(of: id))
             attributes["synchronized_at"] = use.synchronizedAt.map { .string($0.description) }
             data.append([
                 "type": "io.cozy.oauth.clients", "id": .string(client.clientID),
@@ -53,7 +53,7 @@ enum OwnerClientRoutes {
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
-        let count = Int64(try await call.folded(Owner.self, Owner.stream).devices.count)
+        let count = Int64(try await RealmLookups(call.context).folded(Owner.self, Owner.stream).devices.count)
         let limit = call.context.place.settings[SettingCatalogue.installationLimit]
         var attributes: JSONObject = [
             "count": .integer(count), "limitReached": .bool(limit > 0 && count >= limit),
@@ -106,7 +106,7 @@ extension Call<RealmContext> {
     /// When each client got a token last, by its name.
     fileprivate func lastUses(of account: UUID) async throws(Problem) -> [String: Timestamp] {
         var last: [String: Timestamp] = [:]
-        for session in try await openSessions(of: account) where session.terms.webApp == nil {
+        for session in try await RealmLookups(context).openSessions(of: account) where session.terms.webApp == nil {
             last[session.terms.clientID] = max(
                 last[session.terms.clientID] ?? session.lastUsedAt, session.lastUsedAt)
         }
@@ -119,7 +119,7 @@ extension Call<RealmContext> {
         }
         var found: [(UUID, Client)] = []
         for id in ids {
-            let client = try await folded(Client.self, id)
+            let client = try await RealmLookups(context).folded(Client.self, id)
             if client.isAdopted, !client.isDeleted { found.append((id, client)) }
         }
         return found

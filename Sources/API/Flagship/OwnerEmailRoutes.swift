@@ -68,8 +68,8 @@ enum OwnerEmailRoutes {
         let mint = call.context.mint
         guard let code = call.text("token").flatMap(mint.readOwnerMove),
             let (move, address) = try await call.pendingMove(), move.code == code,
-            let account = try await call.folded(Owner.self, Owner.stream).account,
-            var person = KnownPerson(try await call.recorded(account))?.person
+            let account = try await RealmLookups(call.context).folded(Owner.self, Owner.stream).account,
+            var person = KnownPerson(try await RealmLookups(call.context).events(of: account))?.person
         else { return try call.refuseLink(visit) }
         person.email = address
         let refusal = try await Commands(call).attempt(
@@ -115,7 +115,7 @@ extension Call<RealmContext> {
     fileprivate func pendingMove() async throws(Problem) -> (move: PendingMove, address: String)? {
         let (owner, account) = try await ownersAccount()
         guard let move = owner.pendingMove(of: account) else { return nil }
-        for event in try await recorded(move.mailbox).reversed() {
+        for event in try await RealmLookups(context).events(of: move.mailbox).reversed() {
             guard case .codeIssued(let code)? = MailboxEvent(event), code.id == move.code,
                 let address = code.person.email
             else { continue }

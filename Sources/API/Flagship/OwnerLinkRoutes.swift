@@ -159,7 +159,7 @@ extension Call<RealmContext> {
         guard let id = text.flatMap(context.mint.readMagicCode) else { return nil }
         let (owner, account) = try await ownersAccount()
         guard let owned = owner.account,
-            let link = try await folded(
+            let link = try await RealmLookups(context).folded(
                 MailedLink.self, MailedLink.stream(of: owned, .signIn)
             ).link(id, of: account, at: context.clock.now())
         else { return nil }

@@ -73,7 +73,7 @@ enum OwnerProviderRoutes {
         try RateCounter(call).countRealm(.ownerSignIn)
         let place = RealmRedirect(call.text("redirect"), call.context.place).target
         guard let code = call.text("code").flatMap(call.context.mint.readDelegatedCode),
-            let terms = try await call.folded(DelegatedCode.self, code).terms,
+            let terms = try await RealmLookups(call.context).folded(DelegatedCode.self, code).terms,
             call.context.clock.now() < terms.expiresAt
         else { return call.upstreamFailed(visit) }
         // It is single-use, consumed before the owner is signed in: a replay finds nothing.
@@ -135,7 +135,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> (
         typed: TypedMailedCode?, next: (id: UUID, digest: SecretDigest)
     ) {
-        let owner = try await folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
         let next = context.newID()
         guard
@@ -156,7 +156,7 @@ extension Call<RealmContext> {
 
     /// Ends at its provider the session by which an installation came in, as far as that lets one.
     func endUpstreamSession(of installation: UUID) async throws(Problem) {
-        let bound = try await folded(
+        let bound = try await RealmLookups(context).folded(
             InstallationUpstream.self, InstallationUpstream.stream(of: installation))
         guard let slug = bound.provider, let name = bound.name,
             let provider = try await provider(slug)

@@ -155,10 +155,10 @@ extension Call<RealmContext> {
         _ text: String
     ) async throws(Problem) -> (link: IssuedMailedLink, email: String?)? {
         guard let (id, account) = context.mint.readResetToken(text) else { return nil }
-        let links = try await folded(
+        let links = try await RealmLookups(context).folded(
             MailedLink.self, MailedLink.stream(of: account, .passphraseReset))
         // Both from one reading, or a move between two would show the other address.
-        let events = try await recorded(account)
+        let events = try await RealmLookups(context).events(of: account)
         guard AccountEvent.catalogue.contains(where: { $0.name == events.first?.name }),
             let link = links.link(
                 id, of: Account(folding: events), at: context.clock.now())

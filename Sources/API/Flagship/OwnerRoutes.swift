@@ -34,9 +34,9 @@ enum OwnerRoutes {
                 "locale": "en", "magic_link": false, "name": "Demo",
             ]), refusals: Place.refusals
     ) { call throws(Problem) in
-        let owner = try await call.folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(call.context).folded(Owner.self, Owner.stream)
         guard owner.isOnboarded, let account = owner.account,
-            let derived = try await call.folded(
+            let derived = try await RealmLookups(call.context).folded(
                 Passphrase.self, Passphrase.stream(of: account)
             ).derived
         else {

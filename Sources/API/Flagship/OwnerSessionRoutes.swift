@@ -212,7 +212,7 @@ extension TokenMint {
 
 extension Call<RealmContext> {
     fileprivate func ownersBrowsers() async throws(Problem) -> [BrowserSessionView] {
-        guard let account = try await folded(Owner.self, Owner.stream).account else { return [] }
+        guard let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account else { return [] }
         return try await reading { () throws(LogFailure) in
             try await context.queries.browserSessions(
                 of: account, in: context.place.realm, at: context.clock.now(), after: nil,
@@ -230,7 +230,7 @@ extension Call<RealmContext> {
             guard origin != nil else { throw refused }
         }
         guard let browser = try await browser(),
-            try await folded(Owner.self, Owner.stream).account == browser.subject
+            try await RealmLookups(context).folded(Owner.self, Owner.stream).account == browser.subject
         else { throw refused }
         return (browser, origin)
     }

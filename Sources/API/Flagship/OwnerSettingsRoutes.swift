@@ -158,8 +158,8 @@ enum OwnerSettingsRoutes {
 
 extension Call<RealmContext> {
     fileprivate func ownerPassphrase() async throws(Problem) -> Passphrase {
-        let account = try await folded(Owner.self, Owner.stream).account ?? .zero
-        return try await folded(Passphrase.self, Passphrase.stream(of: account))
+        let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account ?? .zero
+        return try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account))
     }
 
     /// Whether the owner had no passphrase any more: there was none to prove, so this one is
@@ -194,7 +194,7 @@ extension Call<RealmContext> {
             return Response(status: .noContent)
         }
         let shown = context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }
-        let live = try await folded(MailedCode.self, stream).code(
+        let live = try await RealmLookups(context).folded(MailedCode.self, stream).code(
             typedAs: shown, of: account, at: now)
         let outcome = try await Commands(self).dispatch(
             ChangeMailedCodes(

@@ -17,7 +17,7 @@ extension Call<RealmContext> {
 
     func ownerRequest(_ target: OwnerTarget) -> OwnerRequest {
         var request = OwnerRequest(
-            target: target, session: context.newID(), code: context.newID(), from: signInPlace,
+            target: target, session: context.newID(), code: context.newID(), from: context.signInPlace(of: request),
             now: context.clock.now())
         request.mail = context.newID()
         return request
@@ -26,10 +26,10 @@ extension Call<RealmContext> {
     /// Compares what the device made of a passphrase with what the log keeps. It takes as long whether
     /// there is one or not.
     func compareOwner(_ typed: String) async throws(Problem) -> PassphraseProof.Comparison {
-        let account = try await folded(Owner.self, Owner.stream).account
+        let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account
         var hash: String?
         if let account {
-            hash = try await folded(Passphrase.self, Passphrase.stream(of: account)).hash
+            hash = try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account)).hash
         }
         let isRight: Bool
         do {
@@ -67,7 +67,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> (
         typed: TypedMailedCode?, next: (id: UUID, digest: SecretDigest)
     ) {
-        let owner = try await folded(Owner.self, Owner.stream)
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
         let next = context.newID()
         guard

@@ -97,7 +97,7 @@ extension Call<RealmContext> {
         _ text: String, _ challenge: String
     ) async throws(Problem) -> StoreProof {
         let settings = context.place.settings
-        let keys = try await folded(IntegrityKeys.self, IntegrityKeys.stream)
+        let keys = try await RealmLookups(context).folded(IntegrityKeys.self, IntegrityKeys.stream)
         guard let verification = try? KeySet(jwks: keys.verification) else {
             return .refused("no_keys", "invalid attestation")
         }

@@ -90,7 +90,7 @@ extension Call<RealmContext> {
             invite: given("InviteCode").flatMap { InviteCode(typed: $0) }
                 .map(context.mint.invite),
             mayJoin: false, now: context.clock.now())
-        command.source = signInPlace.source
+        command.source = context.signInPlace(of: request).source
         let outcome = try await asked(command)
         // Only what would make an account counts as one more sign-up of its source.
         guard outcome == .nothing(.wouldJoin), RateCounter(self).allowsSignUp() else { return }

@@ -17,7 +17,7 @@ enum OwnAccountRoutes {
         answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
         refusals: refusals
     ) { call throws(Problem) in
-        let (account, current) = try call.signedIn
+        let (account, current) = try call.caller.signedIn
         let found = try await reading { () throws(LogFailure) in
             try await call.context.queries.sessions(
                 of: account, in: call.context.place.realm, at: call.context.clock.now(),
@@ -50,7 +50,7 @@ enum OwnAccountRoutes {
         answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
         refusals: refusals + [.noSuchSession]
     ) { call throws(Problem) in
-        let (account, session) = try call.signedIn
+        let (account, session) = try call.caller.signedIn
         try await Commands(call).dispatch(
             EndSession(
                 session: try call.requiredID("session_id"), reason: .revoked, of: account,
@@ -66,7 +66,7 @@ enum OwnAccountRoutes {
         answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
         refusals: refusals + [.noSuchAccount]
     ) { call throws(Problem) in
-        let (account, session) = try call.signedIn
+        let (account, session) = try call.caller.signedIn
         try await Commands(call).dispatch(
             RotateSecurityStamp(account: account, mail: call.context.newID()),
             as: .user(account, client: session.terms.clientID))
@@ -89,7 +89,7 @@ enum OwnAccountRoutes {
             example: ["DueAt": "2026-12-21T01:23:45.000000Z"]),
         refusals: refusals + [.reauthenticationRequired, .noSuchAccount]
     ) { call throws(Problem) in
-        let (account, session) = try call.signedIn
+        let (account, session) = try call.caller.signedIn
         try call.requireRecentSignIn(session)
         let now = call.context.clock.now()
         try await Commands(call).dispatch(
@@ -123,16 +123,6 @@ enum OwnAccountRoutes {
 }
 
 extension Call<RealmContext> {
-    /// Whose token it is, and the session that it belongs to.
-    var signedIn: (account: UUID, session: SessionView) {
-        get throws(Problem) {
-            guard case .account(let account, let session, _, _) = caller else {
-                throw Problem(.unauthenticated)
-            }
-            return (account, session)
-        }
-    }
-
     /// A thief has a stolen token until it expires; only its owner can sign in again.
     func requireRecentSignIn(_ session: SessionView) throws(Problem) {
         let signedIn = SignedIn(

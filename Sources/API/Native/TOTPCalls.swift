@@ -10,13 +10,13 @@ internal import Values
 extension Call<RealmContext> {
     /// Whose access token was shown.
     var accountOfCaller: UUID {
-        get throws(Problem) { try signedIn.account }
+        get throws(Problem) { try caller.signedIn.account }
     }
 
     /// The account of a user who signed in recently, as changing a second factor requires.
     var accountToChange: UUID {
         get throws(Problem) {
-            let (account, session) = try signedIn
+            let (account, session) = try caller.signedIn
             try requireRecentSignIn(session)
             return account
         }
@@ -41,10 +41,10 @@ extension Call<RealmContext> {
     where
         C.Facts == OwnTwoFactor, C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection
     {
-        let (account, session) = try signedIn
+        let (account, session) = try caller.signedIn
         let outcome = try await Commands(self).dispatch(
             ChangeTwoFactor(
-                change, in: .client(session.terms), attempt: context.newID(), from: signInPlace),
+                change, in: .client(session.terms), attempt: context.newID(), from: context.signInPlace(of: request)),
             as: .user(account))
         if case .failure(let rejection) = outcome { throw rejection.problem }
     }
@@ -59,7 +59,7 @@ extension Call<RealmContext> {
         try await Commands(self).dispatch(
             ChangeTwoFactor(
                 change, in: .browser(browser.way, app: context.place.app), attempt: context.newID(),
-                from: signInPlace),
+                from: context.signInPlace(of: request)),
             as: .user(browser.subject))
     }
 

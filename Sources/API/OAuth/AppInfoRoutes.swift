@@ -22,7 +22,7 @@ enum AppInfoRoutes {
         ) { call throws(Problem) in
             let client = try await call.namedClient()
             let app = (client ?? nil)?.metadata.appID
-            let settings = try await call.settings(ofApp: app) ?? call.context.place.settings
+            let settings = try await RealmLookups(call.context).settings(ofApp: app) ?? call.context.place.settings
             let offered = call.offeredGrants(grants, settings, client)
             return .native(
                 .ok,

@@ -122,7 +122,7 @@ extension Call<RealmContext> {
             return token.isTold(to: client.id, client.clientID, client.metadata) ? token : nil
         }
         guard token.session.terms.client == client.id,
-            let settings = try await settings(ofApp: client.metadata.appID)
+            let settings = try await RealmLookups(context).settings(ofApp: client.metadata.appID)
         else { return nil }
         token.expiresAt = token.session.terms.refreshEnd(
             ofTokenFrom: token.issuedAt, client.metadata, settings)

@@ -6,13 +6,6 @@ internal import ReadModels
 internal import Values
 
 extension Call<RealmContext> {
-    var presentClient: PresentClient {
-        get throws(Problem) {
-            guard case .client(let client) = caller else { throw Problem(.invalidClient) }
-            return client
-        }
-    }
-
     /// What is known of the client may be old by a moment: that is no reason to refuse.
     func require(_ grant: GrantType, of client: PresentClient) async throws(Problem) {
         if client.metadata.grantTypes.contains(grant) { return }
@@ -40,13 +33,8 @@ extension Call<RealmContext> {
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
             app: context.place.app, scope: scope, resources: resources, session: context.newID(),
-            from: signInPlace, now: context.clock.now(), keyProof: try tokenProof(),
+            from: context.signInPlace(of: request), now: context.clock.now(), keyProof: try context.tokenProof(of: request),
             issuer: context.place.issuer)
-    }
-
-    /// Where the caller is, without saying who.
-    var signInPlace: SignInPlace {
-        context.signInPlace(of: request)
     }
 
     func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {

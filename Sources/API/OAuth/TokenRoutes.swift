@@ -35,7 +35,7 @@ enum TokenRoutes {
                 .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied, .mfaRequired,
             ], traits: [.forScripts, .acceptsCachedClient, .consumesAssertion]
         ) { call throws(Problem) in
-            let client = try call.presentClient
+            let client = try call.caller.client
             // Devices of one client ask again and again, each at its own pace.
             let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
             try RateCounter(call).count(.oauthToken, client: isPolling ? nil : client.clientID)
@@ -56,7 +56,7 @@ enum TokenRoutes {
             example: ["active": false]),
         refusals: Place.refusals + [.invalidRequest], traits: .acceptsCachedClient
     ) { call throws(Problem) in
-        let client = try call.presentClient
+        let client = try call.caller.client
         guard client.proof != .none else { throw Problem(.invalidClient) }
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
         return try await call.introspect(text, for: client)
@@ -70,7 +70,7 @@ enum TokenRoutes {
         answer: Answer(status: .ok, description: "It is over.", content: .nothing),
         refusals: Place.refusals + [.invalidRequest], traits: .forScripts
     ) { call throws(Problem) in
-        let client = try call.presentClient
+        let client = try call.caller.client
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
         if let session = try await call.context.session(ofToken: text),
             let live = try await call.context.live(session),

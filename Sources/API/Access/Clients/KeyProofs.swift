@@ -111,17 +111,15 @@ extension RealmContext {
         problem.headers.append(("DPoP-Nonce", mint.proofNonce(at: clock.now())))
         return problem
     }
-}
 
-extension Call<RealmContext> {
     /// The key that a token request proves to hold. The request's outcome uses the proof up.
-    func tokenProof() throws(Problem) -> UsedProof? {
+    func tokenProof(of request: Request) throws(Problem) -> UsedProof? {
         do throws(ProofFault) {
-            return try context.keyProof(of: request, for: context.ownCall(request))
+            return try keyProof(of: request, for: ownCall(request))
         } catch {
             switch error {
             case .invalid(let sentence): throw Problem(.invalidProof, sentence)
-            case .nonce: throw context.withNonce(Problem(.nonceNeeded))
+            case .nonce: throw withNonce(Problem(.nonceNeeded))
             }
         }
     }

@@ -60,9 +60,9 @@ extension EnrollPasskey.Rejection: Refusal {
 
 extension Call<RealmContext> {
     func enrolling() async throws(Problem) -> PasskeyEnrollment {
-        let (account, session) = try signedIn
+        let (account, session) = try caller.signedIn
         let terms = session.terms
-        let client = try await client(named: terms.clientID)
+        let client = try await RealmLookups(context).client(named: terms.clientID)
         let app = client?.metadata.appID ?? terms.app
         return PasskeyEnrollment(
             account: account, client: terms.clientID,
@@ -80,9 +80,9 @@ extension Call<RealmContext> {
             requiresUserVerification: enrolling.requiresUserVerification)
         if case .verified(let key) = proof {
             // The claim finds a concurrent enrolment that is faster than this look.
-            let holder = try await passkey(ofCredential: key.id)
+            let holder = try await RealmLookups(context).passkey(ofCredential: key.id)
             if holder != nil { proof = .refused(reason: "credential_taken") }
-            let existing = try await passkeys(of: enrolling.account)
+            let existing = try await RealmLookups(context).passkeys(of: enrolling.account)
             if existing.count >= Passkey.mostPerAccount { proof = .refused(reason: "too_many") }
         }
         let outcome = try await Commands(self).dispatch(
@@ -97,12 +97,6 @@ extension Call<RealmContext> {
         case .refused:
             throw isReadable
                 ? .enrollmentFailed : Problem(.invalidEnrollment, "Invalid attestation response.")
-        }
-    }
-
-    func passkey(ofCredential id: [UInt8]) async throws(Problem) -> PasskeyView? {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.passkey(ofCredential: id, in: context.place.realm)
         }
     }
 

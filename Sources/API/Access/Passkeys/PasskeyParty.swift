@@ -59,24 +59,15 @@ struct PasskeyParty: Sendable {
 }
 
 extension Call<RealmContext> {
-    /// What holds in an app, wherever it was asked for; where none is named, what holds here. Nil:
-    /// the app is gone.
-    func settings(ofApp app: UUID?) async throws(Problem) -> Settings? {
-        guard let app, app != context.place.app else { return context.place.settings }
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.settings(ofApp: app, in: context.place.realm)
-        }
-    }
-
     /// For a client that belongs to an app and may have chosen a domain.
     func passkeyParty(app: UUID?, domain: String?) async throws(Problem) -> PasskeyParty? {
-        try await settings(ofApp: app).flatMap { PasskeyParty($0, chosenBy: domain) }
+        try await RealmLookups(context).settings(ofApp: app).flatMap { PasskeyParty($0, chosenBy: domain) }
     }
 
     /// A client that belongs to an app brings that app's settings with it, as it does at the token
     /// endpoint.
     func requireNativeGrants(app: UUID?) async throws(Problem) {
-        guard let settings = try await settings(ofApp: app),
+        guard let settings = try await RealmLookups(context).settings(ofApp: app),
             settings[SettingCatalogue.nativeGrants]
         else { throw Problem(.nativeGrantsDisabled) }
     }
@@ -84,8 +75,8 @@ extension Call<RealmContext> {
     /// The same for a signed-in user: in the client's app as it is now, else where the session
     /// began.
     func requireNativeGrantsOfSession() async throws(Problem) {
-        let terms = try signedIn.session.terms
-        let client = try await client(named: terms.clientID)
+        let terms = try caller.signedIn.session.terms
+        let client = try await RealmLookups(context).client(named: terms.clientID)
         try await requireNativeGrants(app: client?.metadata.appID ?? terms.app)
     }
 }

@@ -7,7 +7,7 @@ internal import Values
 extension Call<RealmContext> {
     /// The passkey response of a ceremony that was begun for this client or for no named client.
     func passkeyGrant(mayRemember: Bool = false) async throws(Problem) -> PasskeyGrant {
-        let client = try presentClient
+        let client = try caller.client
         let party = try await passkeyParty(
             app: client.metadata.appID ?? context.place.app,
             domain: client.metadata.passkeyDomain)
@@ -47,7 +47,7 @@ extension Call<RealmContext> {
             use.isRemembered = true
             return .verified(use)
         }
-        guard let passkey = try await passkey(ofCredential: assertion.id) else {
+        guard let passkey = try await RealmLookups(context).passkey(ofCredential: assertion.id) else {
             known.forget(assertion.id, in: realm)
             return .refused(reason: "unknown_passkey", account: nil)
         }

@@ -30,7 +30,7 @@ enum PasskeyListRoutes {
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
         var items: [JSON] = []
-        for passkey in try await call.passkeys(of: try call.signedIn.account) {
+        for passkey in try await RealmLookups(call.context).passkeys(of: try call.caller.signedIn.account) {
             items.append([
                 "Id": .string(passkey.id.description),
                 "DisplayName": .string(try await call.name(of: passkey)),
@@ -52,7 +52,7 @@ enum PasskeyListRoutes {
         refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
-        let (account, session) = try call.signedIn
+        let (account, session) = try call.caller.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await Commands(call).dispatch(
             RenamePasskey(
@@ -73,7 +73,7 @@ enum PasskeyListRoutes {
         ]
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
-        let (account, session) = try call.signedIn
+        let (account, session) = try call.caller.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await Commands(call).dispatch(
             DeletePasskey(
@@ -109,6 +109,6 @@ extension DeletePasskey.Rejection: Refusal {
 extension Call<RealmContext> {
     /// It is personal, so that it is in the event alone.
     func name(of passkey: PasskeyView) async throws(Problem) -> String {
-        PasskeyName.of(try await recorded(passkey.id))
+        PasskeyName.of(try await RealmLookups(context).events(of: passkey.id))
     }
 }

@@ -27,7 +27,7 @@ enum PasskeyRoutes {
     ) { call throws(Problem) in
         let name = call.body["client_id"]?.string
         try RateCounter(call).count(.passkeyBegin, client: name)
-        let client = try await call.client(named: name)
+        let client = try await RealmLookups(call.context).client(named: name)
         let app = client?.metadata.appID
         try await call.requireNativeGrants(app: app)
         guard
@@ -58,7 +58,7 @@ enum PasskeyRoutes {
         if let limit = enrolling.session.isTooOld(at: call.context.clock.now(), party.settings) {
             throw .signInTooOld(limit)
         }
-        let existing = try await call.passkeys(of: enrolling.account)
+        let existing = try await RealmLookups(call.context).passkeys(of: enrolling.account)
         guard existing.count < Passkey.mostPerAccount else {
             throw Problem(.invalidEnrollment, "There are too many passkeys already.")
         }
@@ -113,20 +113,6 @@ extension Call<RealmContext> {
                 "ceremonyId": .string(id.description),
                 "options": options(context.mint.challenge(id, ceremony)),
             ])
-    }
-
-    /// An unknown client name is no error yet: it redeems nothing.
-    func client(named name: String?) async throws(Problem) -> KnownClient? {
-        guard let name else { return nil }
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.knownClient(name, in: context.place.realm)
-        }
-    }
-
-    func passkeys(of account: UUID) async throws(Problem) -> [PasskeyView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.passkeys(of: account, in: context.place.realm)
-        }
     }
 
     /// How the authenticator shows whose passkey it has.

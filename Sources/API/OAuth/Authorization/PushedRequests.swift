@@ -44,7 +44,7 @@ enum PushedRequests {
 
 extension Call<RealmContext> {
     fileprivate func push() async throws(Problem) -> Response {
-        let client = try presentClient
+        let client = try caller.client
         let parameters = try authorizationParameters()
         let known = KnownClient(
             id: client.id, metadata: client.metadata, secret: nil, isDisabled: false)
@@ -54,7 +54,7 @@ extension Call<RealmContext> {
             throw Problem(.invalidRequest, "A request that is pushed names no other one.")
         }
         // RFC 9449 section 10.1: a proof says as much as its thumbprint would.
-        let proof = try tokenProof()
+        let proof = try context.tokenProof(of: request)
         let resolved: AuthorizationParameters
         do throws(AuthorizationFault) { resolved = try await reader.resolved(parameters) } catch {
             return refused(error)

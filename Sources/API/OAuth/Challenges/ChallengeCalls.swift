@@ -63,7 +63,7 @@ extension Call<RealmContext> {
     /// A user who types a code into an app trusts it with the account: so the client must be
     /// first-party, which is checked before anything else.
     func requireFirstParty(_ client: PresentClient) async throws(Problem) {
-        guard let settings = try await settings(ofApp: client.metadata.appID),
+        guard let settings = try await RealmLookups(context).settings(ofApp: client.metadata.appID),
             settings[SettingCatalogue.nativeGrants]
         else {
             throw GrantRefusal.unsupportedGrant.problem
@@ -158,14 +158,14 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> String? {
         // No browser has the secret: this session cannot be used with a cookie.
         guard let secret = SecretDigest(Random.bytes(32)) else { throw Problem(.internalError) }
-        let client = try presentClient.clientID
+        let client = try caller.client.clientID
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
             outcome = try await Commands(self).dispatch(
                 SignInBrowser(
                     shown, by: method, session: context.newID(), digest: secret,
                     app: context.place.app,
-                    from: signInPlace, now: context.clock.now()),
+                    from: context.signInPlace(of: request), now: context.clock.now()),
                 as: .client(client))
         } catch {
             guard error.kind == .invalidGrant else { throw error }

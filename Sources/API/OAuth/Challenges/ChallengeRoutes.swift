@@ -51,10 +51,10 @@ enum ChallengeRoutes {
             .rateLimited, .invalidRequest,
         ]
     ) { call throws(Problem) in
-        let client = try call.presentClient
+        let client = try call.caller.client
         try RateCounter(call).count(.oauthToken, client: client.clientID)
         try await call.requireFirstParty(client)
-        let proof = try call.tokenProof()
+        let proof = try call.context.tokenProof(of: call.request)
         var step = try call.step(of: client, key: proof?.key)
         if let proof { try await call.context.use(proof) }
         async let pause: Void = call.context.hesitate()

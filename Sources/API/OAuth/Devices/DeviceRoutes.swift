@@ -68,7 +68,7 @@ enum DeviceRoutes {
                 .nonceNeeded,
             ], traits: .consumesAssertion
         ) { call throws(Problem) in
-            let client = try call.presentClient
+            let client = try call.caller.client
             try RateCounter(call).count(.deviceCode, client: client.clientID)
             let request = try call.grantRequest(of: client)
             let (code, terms) = try await call.newDevice(request)
@@ -98,7 +98,7 @@ enum DeviceRoutes {
         ],
         answer: .ok("The device.", waiting, example: example), refusals: refusals
     ) { call throws(Problem) in
-        let (account, _) = try call.signedIn
+        let (account, _) = try call.caller.signedIn
         let device = try await call.waitingDevice(call.required("user_code"), for: account)
         return .native(
             .ok,
@@ -122,7 +122,7 @@ enum DeviceRoutes {
         answer: Answer(status: .noContent, description: "It is decided.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
-        let (account, session) = try call.signedIn
+        let (account, session) = try call.caller.signedIn
         try await call.decideDevice(
             call.body["UserCode"]?.string ?? "", isApproved: call.body["Approve"] == true,
             by: account, factors: session.terms.factors,

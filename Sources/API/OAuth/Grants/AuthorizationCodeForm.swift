@@ -14,7 +14,7 @@ extension GrantForm {
         guard let text = call.body["code"]?.string else {
             throw Problem(.invalidRequest, "code is required.")
         }
-        let client = try call.presentClient
+        let client = try call.caller.client
         guard let code = call.context.mint.readAuthorizationCode(text) else {
             throw GrantRefusal.unknownAuthorizationCode.problem
         }

@@ -14,7 +14,7 @@ extension GrantForm {
             throw GrantRefusal.invalidDeviceCode.problem
         }
         let isInTime = call.context.polls.isInTime(
-            device, of: try call.presentClient.id, at: call.context.clock.passed())
+            device, of: try call.caller.client.id, at: call.context.clock.passed())
         return DeviceGrant(device: device, isTooSoon: !isInTime)
     }
 }

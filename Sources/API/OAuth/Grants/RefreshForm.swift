@@ -48,7 +48,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) {
         _ = try await Commands(self).attempt(
             RecordRefusedRefresh(
-                session: session, client: client, clientID: clientID, from: signInPlace,
+                session: session, client: client, clientID: clientID, from: context.signInPlace(of: request),
                 now: context.clock.now()), as: .client(clientID))
     }
 }

@@ -21,7 +21,7 @@ extension GrantForm {
         guard TokenKind.all.contains(wanted) else {
             throw Problem(.invalidRequest, "Nothing but access tokens is given for tokens.")
         }
-        let format = try call.presentClient.metadata.accessTokenFormat
+        let format = try call.caller.client.metadata.accessTokenFormat
         guard wanted != TokenKind.jwt || format == .jwt else {
             throw Problem(.invalidRequest, "The client's access tokens are no JWTs.")
         }

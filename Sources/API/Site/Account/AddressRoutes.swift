@@ -120,7 +120,7 @@ enum AddressRoutes {
         try RateCounter(call).count(
             .emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
-        let events = try await call.recorded(frame.account)
+        let events = try await RealmLookups(call.context).events(of: frame.account)
         guard var person = KnownPerson(events)?.person else { throw Problem(.internalError) }
         let shown = mint.shown { $0.digest(ofMove: typed, of: frame.account, to: mailbox) }
         person.email = address

@@ -63,14 +63,6 @@ struct ConnectedApp: Sendable, Equatable {
 }
 
 extension Call<RealmContext> {
-    func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.sessions(
-                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
-                limit: 200)
-        }
-    }
-
     func consents(of account: UUID) async throws(Problem) -> [ConsentView] {
         try await reading { () throws(LogFailure) in
             try await context.queries.consents(of: account, in: context.place.realm)
@@ -78,7 +70,7 @@ extension Call<RealmContext> {
     }
 
     func connectedApps(of account: UUID) async throws(Problem) -> [ConnectedApp] {
-        let sessions = try await openSessions(of: account)
+        let sessions = try await RealmLookups(context).openSessions(of: account)
         let consents = try await consents(of: account).map(\.given)
         let names = try await names(
             ofClients: sessions.map(\.terms.clientID) + consents.map(\.clientID))
@@ -108,6 +100,6 @@ extension Call<RealmContext> {
 
     /// What people know it by. One that is gone has no other name left than its id.
     private func name(ofClient clientID: String) async throws(Problem) -> String {
-        try await client(named: clientID)?.metadata.clientName ?? clientID
+        try await RealmLookups(context).client(named: clientID)?.metadata.clientName ?? clientID
     }
 }

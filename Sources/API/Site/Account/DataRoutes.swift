@@ -142,11 +142,3 @@ enum DataRoutes {
         return response
     }
 }
-
-extension Call<RealmContext> {
-    func recorded(_ stream: UUID) async throws(Problem) -> [Recorded] {
-        try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(stream, after: 0, in: context.place.realm)
-        }
-    }
-}

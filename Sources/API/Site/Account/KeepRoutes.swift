@@ -23,7 +23,7 @@ enum KeepRoutes {
         let visit = try await call.visit()
         let token = call.text("token") ?? ""
         guard let (link, account) = call.context.mint.readKeepToken(token),
-            try await call.folded(Account.self, account)
+            try await RealmLookups(call.context).folded(Account.self, account)
                 .canBeKept(by: link, at: call.context.clock.now())
         else { return over(visit) }
         let say = visit.say

@@ -8,13 +8,13 @@ internal import Values
 extension Call<RealmContext> {
     /// All that is known of a user (GDPR article 15 and 20), decrypted for that user.
     func knownData(of account: UUID) async throws(Problem) -> JSON {
-        let events = try await recorded(account)
+        let events = try await RealmLookups(context).events(of: account)
         let history = try await reading { () throws(LogFailure) in
             try await context.queries.loginHistory(
                 of: context.place.realm, LoginSelection(account: account), after: nil, limit: 1000)
         }
         let factor = try await twoFactor(of: account)
-        let passphrase = try await folded(Passphrase.self, Passphrase.stream(of: account))
+        let passphrase = try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account))
         return [
             "account": .object(try await claims(of: account, ["email", "profile"])),
             "email_addresses": .array(addresses(events)),
@@ -23,7 +23,7 @@ extension Call<RealmContext> {
             "recovery_codes_left": .integer(Int64(factor.recoveryCodes.count)),
             "passphrase_set_at": passphrase.setAt.map { .string($0.description) } ?? .null,
             "browsers": .array(try await knownBrowsers(of: account)),
-            "apps": .array(try await openSessions(of: account).map(known)),
+            "apps": .array(try await RealmLookups(context).openSessions(of: account).map(known)),
             "consents": .array(try await knownConsents(of: account)),
             "sign_ins": .array(history.map { .object($0.members) }),
             "events": .array(events.map(known)),
@@ -44,7 +44,7 @@ extension Call<RealmContext> {
 
     private func knownPasskeys(of account: UUID) async throws(Problem) -> [JSON] {
         var known: [JSON] = []
-        for passkey in try await passkeys(of: account) {
+        for passkey in try await RealmLookups(context).passkeys(of: account) {
             var members: JSONObject = [
                 "name": .string(try await name(of: passkey)),
                 "enrolled_at": .string(passkey.enrolledAt.description),

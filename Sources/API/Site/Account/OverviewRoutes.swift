@@ -17,7 +17,7 @@ enum OverviewRoutes {
     ) { call, frame throws(Problem) in
         let say = frame.say
         let claims = try await call.claims(of: frame.account, ["email", "profile"])
-        let passkeys = try await call.passkeys(of: frame.account).count
+        let passkeys = try await RealmLookups(call.context).passkeys(of: frame.account).count
         let factor = try await call.twoFactor(of: frame.account)
         return frame.page(.overview, say("Your account", "Ihr Konto")) {
             Page.card {

@@ -51,7 +51,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> [(provider: Provider, isConnected: Bool)] {
         var found: [(provider: Provider, isConnected: Bool)] = []
         for provider in try await providers() {
-            let known = try await folded(
+            let known = try await RealmLookups(context).folded(
                 AccountIdentity.self,
                 context.mint.accountIdentity(account, at: provider.slug))
             found.append((provider, known.identity != nil))

@@ -29,12 +29,12 @@ enum SecurityRoutes {
     ) async throws(Problem) -> Response {
         let say = frame.say
         var passkeys: [(view: PasskeyView, name: String)] = []
-        for passkey in try await call.passkeys(of: frame.account) {
+        for passkey in try await RealmLookups(call.context).passkeys(of: frame.account) {
             passkeys.append((passkey, try await call.name(of: passkey)))
         }
         let listed = passkeys
         let factor = try await call.twoFactor(of: frame.account)
-        let passphrase = try await call.folded(
+        let passphrase = try await RealmLookups(call.context).folded(
             Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
         let connections = try await call.connections(of: frame.account)
@@ -98,7 +98,7 @@ enum SecurityRoutes {
         }
         guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
         try RateCounter(call).count(.passkeyBegin, target: browser.subject.description)
-        let existing = try await call.passkeys(of: browser.subject)
+        let existing = try await RealmLookups(call.context).passkeys(of: browser.subject)
         guard existing.count < Passkey.mostPerAccount else {
             throw Problem(.invalidEnrollment, "There are too many passkeys already.")
         }

@@ -123,7 +123,7 @@ enum SessionPageRoutes {
     ) { call, frame throws(Problem) in
         let clientID = call.body["client"]?.string ?? ""
         try await call.withdrawConsent(to: clientID, by: frame.browser)
-        for session in try await call.openSessions(of: frame.account)
+        for session in try await RealmLookups(call.context).openSessions(of: frame.account)
         where session.terms.clientID == clientID {
             try await Commands(call).dispatch(
                 EndSession(

@@ -118,29 +118,10 @@ extension Call<RealmContext> {
     /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
     func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
         guard let id = UUID(user), let shown = context.mint.shown(magicToken: token),
-            case let account = try await folded(Account.self, id), let mailbox = account.mailbox,
-            let link = try await folded(Mailbox.self, mailbox).link, link.account == id,
+            case let account = try await RealmLookups(context).folded(Account.self, id), let mailbox = account.mailbox,
+            let link = try await RealmLookups(context).folded(Mailbox.self, mailbox).link, link.account == id,
             shown.matches(link.digest), link.isLive(of: account, at: context.clock.now())
         else { return nil }
         return link
-    }
-
-    /// What a stream amounts to, from the log itself.
-    func folded<State: StreamState>(
-        _ type: State.Type, _ stream: UUID
-    ) async throws(Problem) -> State {
-        let recorded = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(stream, after: 0, in: context.place.realm)
-        }
-        var state = State()
-        // The request may name a stream of another kind.
-        guard State.Event.catalogue.contains(where: { $0.name == recorded.first?.name }) else {
-            return state
-        }
-        for event in recorded {
-            guard let event = State.Event(event) else { throw Problem(.logDamaged) }
-            state.apply(event)
-        }
-        return state
     }
 }

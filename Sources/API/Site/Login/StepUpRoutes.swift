@@ -47,7 +47,7 @@ extension Call<RealmContext> {
         -> Bool
     {
         guard let browser = visit.browser, !returnTarget.asOther else { return false }
-        guard try await passkeys(of: browser.subject).isEmpty else { return false }
+        guard try await RealmLookups(context).passkeys(of: browser.subject).isEmpty else { return false }
         return try await twoFactor(of: browser.subject).enrolled == nil
     }
 

@@ -193,7 +193,7 @@ enum ProviderRoutes {
         if let session = token.session {
             whom = .session(mint.upstreamSession(session, at: provider.issuer))
         } else if let subject = token.subject,
-            let account = try await call.folded(
+            let account = try await RealmLookups(call.context).folded(
                 ProviderIdentity.self, mint.identity(subject, at: provider.issuer)
             ).account
         {

@@ -10,11 +10,11 @@ internal import Values
 /// What routes do with providers.
 extension Call<RealmContext> {
     func providers() async throws(Problem) -> [Provider] {
-        try await folded(Providers.self, Providers.stream).all
+        try await RealmLookups(context).folded(Providers.self, Providers.stream).all
     }
 
     func provider(_ slug: String) async throws(Problem) -> Provider? {
-        try await folded(Providers.self, Providers.stream)[slug]
+        try await RealmLookups(context).folded(Providers.self, Providers.stream)[slug]
     }
 
     /// Sends the user to a provider.
@@ -98,8 +98,8 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> (
         account: UUID?, needsMailed: Bool, next: (id: UUID, digest: SecretDigest)
     ) {
-        let account = try await folded(ProviderIdentity.self, identity).account
-        let owner = try await folded(Owner.self, Owner.stream)
+        let account = try await RealmLookups(context).folded(ProviderIdentity.self, identity).account
+        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
         let next = context.newID()
         guard
             let digest = context.mint.digest(

@@ -1,0 +1,72 @@
+internal import EventSourcing
+internal import Identity
+internal import ReadModels
+internal import Values
+
+/// Looks things up in the realm of a request: in the log itself, and in the read models.
+struct RealmLookups {
+    private let context: RealmContext
+
+    init(_ context: RealmContext) { self.context = context }
+
+    /// The events of a stream.
+    func events(of stream: UUID) async throws(Problem) -> [Recorded] {
+        try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(stream, after: 0, in: context.place.realm)
+        }
+    }
+
+    /// The state of a stream, folded from the log itself.
+    func folded<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(Problem) -> State {
+        let recorded = try await events(of: stream)
+        var state = State()
+        // The request may name a stream of another kind.
+        guard State.Event.catalogue.contains(where: { $0.name == recorded.first?.name }) else {
+            return state
+        }
+        for event in recorded {
+            guard let event = State.Event(event) else { throw Problem(.logDamaged) }
+            state.apply(event)
+        }
+        return state
+    }
+
+    /// An unknown client name is no error yet: it redeems nothing.
+    func client(named name: String?) async throws(Problem) -> KnownClient? {
+        guard let name else { return nil }
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.knownClient(name, in: context.place.realm)
+        }
+    }
+
+    func passkeys(of account: UUID) async throws(Problem) -> [PasskeyView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.passkeys(of: account, in: context.place.realm)
+        }
+    }
+
+    func passkey(ofCredential id: [UInt8]) async throws(Problem) -> PasskeyView? {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.passkey(ofCredential: id, in: context.place.realm)
+        }
+    }
+
+    func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
+                limit: 200)
+        }
+    }
+
+    /// What holds in an app, wherever it was asked for; where none is named, what holds here. Nil:
+    /// the app is gone.
+    func settings(ofApp app: UUID?) async throws(Problem) -> Settings? {
+        guard let app, app != context.place.app else { return context.place.settings }
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.settings(ofApp: app, in: context.place.realm)
+        }
+    }
+}
