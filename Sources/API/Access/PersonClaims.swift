@@ -3,13 +3,16 @@ internal import Identity
 internal import JSON
 internal import Values
 
-extension Call<RealmContext> {
+/// What may be told of a user.
+struct PersonClaims {
+    private let context: RealmContext
+
+    init(_ context: RealmContext) { self.context = context }
+
     /// All claims that there are of a person (OpenID Connect Core section 5.1). They are read from the
     /// events: they stand nowhere else.
     func claims(of account: UUID) async throws(Problem) -> JSONObject {
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(account, after: 0, in: context.place.realm)
-        }
+        let events = try await RealmLookups(context).events(of: account)
         guard let known = KnownPerson(events), !known.isErased else { return [:] }
         let person = known.person
         var claims: JSONObject = [:]

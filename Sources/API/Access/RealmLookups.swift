@@ -5,7 +5,7 @@ internal import Values
 
 /// Looks things up in the realm of a request: in the log itself, and in the read models.
 struct RealmLookups {
-    private let context: RealmContext
+    let context: RealmContext
 
     init(_ context: RealmContext) { self.context = context }
 

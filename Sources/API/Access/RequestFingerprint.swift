@@ -9,30 +9,29 @@ extension RealmContext {
         _ call: Call<RealmContext>, by handler: Route<RealmContext>.Handler
     ) async throws(Problem) -> Response {
         guard let scope = RequestScope.current else { return try await handler(call) }
-        let name: ReplayableResponses.Name = { call.sameRequest }
+        let name: ReplayableResponses.Name = { self.fingerprint(of: call) }
         return try await replayableResponses.answer(name, in: scope) { () throws(Problem) in
             try await handler(call)
         }
     }
-}
 
-extension Call<RealmContext> {
     /// A digest that two requests have in common if the second one is the first one sent again. How a
     /// client shows that it is itself does not count, for an assertion or a proof is another one each
     /// time: the client counts, and the key.
-    fileprivate var sameRequest: [UInt8]? {
+    private func fingerprint(of call: Call<RealmContext>) -> [UInt8]? {
+        let request = call.request
         var parts = [
-            context.place.issuer, request.method.rawValue, request.path, request.query ?? "",
+            place.issuer, request.method.rawValue, request.path, request.query ?? "",
         ]
         var body = request.body
-        if case .client(let client) = caller {
+        if case .client(let client) = call.caller {
             parts.append("client \(client.id)")
             if let pairs = Form.parse(body) {
                 let secrets = ["client_secret", "client_assertion", "client_assertion_type"]
                 body = Array(Form.encode(pairs.filter { !secrets.contains($0.name) }).utf8)
             }
             if request.headers["DPoP"] != nil {
-                guard let proof = try? context.tokenProof(of: request) else { return nil }
+                guard let proof = try? tokenProof(of: request) else { return nil }
                 parts.append("key \(proof.key)")
             }
         } else {

@@ -4,7 +4,7 @@ internal import JSON
 internal import Values
 
 /// What a user may do at the audiences of a token: their roles there, and what those permit.
-enum ResourceAccess {
+struct ResourceAccess {
     static let schema = Schema.map(
         of: .object(
             .optional("roles", names, "With `roles`."),
@@ -12,13 +12,15 @@ enum ResourceAccess {
 
     private static let names = Schema.list(
         of: .text(1...RealmRoles.longestName), 0...(RealmRoles.mostRoles * 200))
-}
 
-extension Call<RealmContext> {
+    private let context: RealmContext
+
+    init(_ context: RealmContext) { self.context = context }
+
     /// Told of the audiences alone that the token is good for: its resources, and those that its scope
     /// names. It is read from the events, and so as true as the log; a role that the realm does not
     /// know any more is none.
-    func resourceAccess(
+    func read(
         of account: UUID, _ scope: [String], _ resources: [String]
     ) async throws(Problem) -> JSON? {
         let (tellsRoles, tellsPermissions) = (

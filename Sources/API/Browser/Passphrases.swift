@@ -54,7 +54,7 @@ extension Call<RealmContext> {
     func hash(
         ofNew typed: String, of account: UUID
     ) async throws(Problem) -> Result<String, PassphraseRule.Fault> {
-        let email = try await claims(of: account, ["email"])["email"]?.string
+        let email = try await PersonClaims(context).claims(of: account, ["email"])["email"]?.string
         let text = typed.asPassphrase
         if let fault = PassphraseRule.check(text, of: email) { return .failure(fault) }
         let (secret, turn) = (SecretBytes(Array(text.utf8)), passphraseTurn(about: account))

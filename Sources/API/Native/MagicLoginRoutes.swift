@@ -48,8 +48,8 @@ extension Call<RealmContext> {
         }
         // One that is not good goes to the decision too, which puts it on record.
         let link = try await link(user, token)
-        let second = body["TotpCode"]?.string.flatMap(typedFactor)
-        if let link, second == nil, try await twoFactor(of: link.account).enrolled != nil {
+        let second = SecondFactors(self).typed(body["TotpCode"]?.string)
+        if let link, second == nil, try await SecondFactors(self).state(of: link.account).enrolled != nil {
             return .native(.ok, ["RequiresMfa": true, "MfaMethods": ["totp"]])
         }
         var returnTarget = ReturnTarget()

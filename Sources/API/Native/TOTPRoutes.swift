@@ -37,7 +37,7 @@ enum TOTPRoutes {
             EnrollTOTP(
                 account: account, totp: call.context.newID(), secret: totp.kept,
                 now: call.context.clock.now()))
-        let uri = try await call.enrolmentURI(of: totp, for: account)
+        let uri = try await SecondFactors(call).enrolmentURI(of: totp, for: account)
         return .native(
             .ok,
             [
@@ -81,7 +81,7 @@ enum TOTPRoutes {
         try await call.change(
             ConfirmTOTP(
                 account: account, typed: typed,
-                recoveryCodes: try call.digests(of: codes, for: account),
+                recoveryCodes: try SecondFactors(call).digests(of: codes, for: account),
                 mail: call.context.newID(),
                 now: call.context.clock.now()))
         return shown(codes)
@@ -100,7 +100,7 @@ enum TOTPRoutes {
             example: ["Enabled": false, "RecoveryCodesLeft": 0]),
         refusals: Place.refusals
     ) { call throws(Problem) in
-        let factor = try await call.twoFactor(of: try call.accountOfCaller)
+        let factor = try await SecondFactors(call).state(of: try call.accountOfCaller)
         return .native(
             .ok,
             [
@@ -137,7 +137,7 @@ enum TOTPRoutes {
         try await call.prove(
             RenewRecoveryCodes(
                 account: account, typed: typed,
-                recoveryCodes: try call.digests(of: codes, for: account),
+                recoveryCodes: try SecondFactors(call).digests(of: codes, for: account),
                 now: call.context.clock.now()))
         return shown(codes)
     }

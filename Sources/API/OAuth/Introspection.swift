@@ -19,7 +19,7 @@ extension Call<RealmContext> {
         var members: JSONObject = [
             "active": true, "client_id": .string(terms.clientID),
             "scope": .string(found.scope.joined(separator: " ")),
-            "exp": .integer(found.expiresAt.seconds), "iss": .string(issuer(of: terms)),
+            "exp": .integer(found.expiresAt.seconds), "iss": .string(Tokens(context).issuer(of: terms)),
             "sub": .string(context.mint.subject(of: terms)),
             "sub_profile": .string(terms.subjectProfile),
             "iat": .integer(found.issuedAt.seconds),
@@ -36,7 +36,7 @@ extension Call<RealmContext> {
             members["sid"] = .string(found.session.id.description)
         }
         if let account = terms.account {
-            members["resource_access"] = try await resourceAccess(
+            members["resource_access"] = try await ResourceAccess(context).read(
                 of: account, found.scope, found.audience)
         }
         if let id = terms.webApp, let app = try await webApp(id) {
@@ -63,7 +63,7 @@ extension Call<RealmContext> {
             "iat": .integer(context.clock.now().seconds), "token_introspection": .object(members),
         ]
         let payload = claims.canonical()
-        let text = try await signed(by: signature ?? .rs256) { key in
+        let text = try await Tokens(context).signed(by: signature ?? .rs256) { key in
             try JWS.sign(payload, by: key, type: Self.signedAnswer)
         }
         return .text(.ok, "application/\(Self.signedAnswer)", text)

@@ -39,7 +39,7 @@ extension Call<RealmContext> {
 
     func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
         let now = context.clock.now()
-        let accessToken = try await accessToken(granted, at: now)
+        let accessToken = try await Tokens(context).accessToken(granted, at: now)
         var members: JSONObject = [
             "access_token": .string(accessToken),
             "token_type": granted.key == nil ? "Bearer" : "DPoP",
@@ -55,7 +55,7 @@ extension Call<RealmContext> {
         if granted.terms.isOffline {
             members["refresh_token"] = .string(context.mint.refreshToken(granted))
         }
-        members["id_token"] = try await idToken(granted, for: accessToken, at: now).map {
+        members["id_token"] = try await Tokens(context).idToken(granted, for: accessToken, at: now).map {
             .string($0)
         }
         return .json(.ok, .object(members))

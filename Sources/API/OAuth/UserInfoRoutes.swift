@@ -39,12 +39,12 @@ enum UserInfoRoutes {
                 throw Problem(.unauthenticated)
             }
             guard scope.contains("openid") else { throw Problem(.insufficientScope) }
-            var claims = try await call.claims(
+            var claims = try await PersonClaims(call.context).claims(
                 of: account, scope, named: session.terms.claims)
             claims["sub"] = .string(call.context.mint.subject(of: session.terms))
             // The mail address is the only user name that accounts have here.
             if scope.contains("profile") { claims["preferred_username"] = claims["email"] }
-            claims["resource_access"] = try await call.resourceAccess(
+            claims["resource_access"] = try await ResourceAccess(call.context).read(
                 of: account, scope, audience)
             guard let signature = try await call.signature(of: session.terms) else {
                 return .json(.ok, .object(claims))
@@ -85,7 +85,7 @@ extension Call<RealmContext> {
         claims["iss"] = .string(context.place.issuer)
         claims["aud"] = .string(clientID)
         let payload = JSON.object(claims).canonical()
-        let text = try await signed(by: signature) { key in
+        let text = try await Tokens(context).signed(by: signature) { key in
             try JWS.sign(payload, by: key, type: JWTType.userInfo.rawValue)
         }
         return .text(.ok, "application/jwt", text)

@@ -19,7 +19,7 @@ enum ConsentRoutes {
         guard let asked = try await call.applicationRequest(returnTarget, for: browser) else {
             return over(visit)
         }
-        let claims = try await call.claims(of: browser.subject, ["email"])
+        let claims = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])
         return page(visit, returnTarget, asked, claims["email"]?.string ?? "")
     }
 

@@ -45,7 +45,7 @@ enum DevicePageRoutes {
             decision == "allow" || decision == "deny"
         else { return try await confirm(call, visit, browser, code) }
         do throws(Problem) {
-            try await call.decideDevice(
+            try await WaitingDevices(call).decide(
                 code, isApproved: decision == "allow", by: browser.subject,
                 factors: browser.methods.compactMap(AuthenticationFactor.init),
                 signedInAt: browser.authenticatedAt)
@@ -61,12 +61,12 @@ enum DevicePageRoutes {
     ) async throws(Problem) -> Response {
         let device: WaitingDevice
         do throws(Problem) {
-            device = try await call.waitingDevice(code, for: browser.subject)
+            device = try await WaitingDevices(call).find(code, for: browser.subject)
         } catch {
             guard error.kind == .noSuchDevice else { throw error }
             return ask(visit, isWrong: true)
         }
-        let email = try await call.claims(of: browser.subject, ["email"])["email"]?.string ?? ""
+        let email = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])["email"]?.string ?? ""
         return page(visit, device, UserCode(typed: code)?.text ?? code, email)
     }
 

@@ -58,17 +58,13 @@ extension EnrollPasskey.Rejection: Refusal {
     }
 }
 
-extension Call<RealmContext> {
-    func enrolling() async throws(Problem) -> PasskeyEnrollment {
-        let (account, session) = try caller.signedIn
-        let terms = session.terms
-        let client = try await RealmLookups(context).client(named: terms.clientID)
-        let app = client?.metadata.appID ?? terms.app
-        return PasskeyEnrollment(
-            account: account, client: terms.clientID,
-            session: SignedIn(client: terms.client, app: app, at: terms.signedInAt),
-            party: try await passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
-    }
+/// Enrolls passkeys with what authenticators answer.
+struct PasskeyEnrollments {
+    private let call: Call<RealmContext>
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    private var context: RealmContext { call.context }
 
     func enroll(
         _ id: UUID, _ ceremony: Ceremony, _ attestation: JSON, _ enrolling: PasskeyEnrollment,
@@ -85,7 +81,7 @@ extension Call<RealmContext> {
             let existing = try await RealmLookups(context).passkeys(of: enrolling.account)
             if existing.count >= Passkey.mostPerAccount { proof = .refused(reason: "too_many") }
         }
-        let outcome = try await Commands(self).dispatch(
+        let outcome = try await Commands(call).dispatch(
             EnrollPasskey(
                 ceremony: id, account: enrolling.account, session: enrolling.session,
                 relyingParty: party.id, proof: proof, mail: context.newID(),

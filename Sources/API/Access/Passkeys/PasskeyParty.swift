@@ -58,25 +58,9 @@ struct PasskeyParty: Sendable {
     }
 }
 
-extension Call<RealmContext> {
+extension RealmLookups {
     /// For a client that belongs to an app and may have chosen a domain.
     func passkeyParty(app: UUID?, domain: String?) async throws(Problem) -> PasskeyParty? {
-        try await RealmLookups(context).settings(ofApp: app).flatMap { PasskeyParty($0, chosenBy: domain) }
-    }
-
-    /// A client that belongs to an app brings that app's settings with it, as it does at the token
-    /// endpoint.
-    func requireNativeGrants(app: UUID?) async throws(Problem) {
-        guard let settings = try await RealmLookups(context).settings(ofApp: app),
-            settings[SettingCatalogue.nativeGrants]
-        else { throw Problem(.nativeGrantsDisabled) }
-    }
-
-    /// The same for a signed-in user: in the client's app as it is now, else where the session
-    /// began.
-    func requireNativeGrantsOfSession() async throws(Problem) {
-        let terms = try caller.signedIn.session.terms
-        let client = try await RealmLookups(context).client(named: terms.clientID)
-        try await requireNativeGrants(app: client?.metadata.appID ?? terms.app)
+        try await settings(ofApp: app).flatMap { PasskeyParty($0, chosenBy: domain) }
     }
 }

@@ -4,11 +4,18 @@ internal import ReadModels
 internal import SecurityKeys
 internal import Values
 
-extension Call<RealmContext> {
+/// Verifies what users sign in with who have a passkey.
+struct PasskeyProofs {
+    private let call: Call<RealmContext>
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    private var context: RealmContext { call.context }
+
     /// The passkey response of a ceremony that was begun for this client or for no named client.
-    func passkeyGrant(mayRemember: Bool = false) async throws(Problem) -> PasskeyGrant {
-        let client = try caller.client
-        let party = try await passkeyParty(
+    func grant(mayRemember: Bool = false) async throws(Problem) -> PasskeyGrant {
+        let client = try call.caller.client
+        let party = try await RealmLookups(context).passkeyParty(
             app: client.metadata.appID ?? context.place.app,
             domain: client.metadata.passkeyDomain)
         // One that was begun without a client is for every client of the same domain.
@@ -17,10 +24,10 @@ extension Call<RealmContext> {
                 Ceremony(kind: .signIn, client: name, account: nil, relyingParty: $0.id)
             }
         }
-        guard let party, let id = body["ceremony_id"]?.string.flatMap({ UUID($0) }),
+        guard let party, let id = call.body["ceremony_id"]?.string.flatMap({ UUID($0) }),
             let ceremony = ceremonies.first(where: { context.mint.isOurs(id, $0) })
         else { return PasskeyGrant(ceremony: nil, proof: .nothing) }
-        guard let text = body["assertion"]?.string else {
+        guard let text = call.body["assertion"]?.string else {
             return PasskeyGrant(ceremony: id, proof: .nothing)
         }
         let challenge = context.mint.challenge(id, ceremony)

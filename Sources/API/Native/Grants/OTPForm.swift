@@ -20,7 +20,7 @@ extension GrantForm {
         let digits = typed.filter { $0 != " " }
         var grant = OTPGrant(
             mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: digits, for: mailbox) },
-            account: call.context.newID(), second: call.secondFactor)
+            account: call.context.newID(), second: SecondFactors(call).inGrant)
         let (first, last) = (call.body["first_name"]?.string, call.body["last_name"]?.string)
         if first != nil || last != nil {
             guard let names = JoinerNames(firstName: first, lastName: last) else {

@@ -9,14 +9,14 @@ extension GrantForm {
                 "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
         ]
     ) { call, request throws(Problem) in
-        let remembered = try await call.passkeyGrant(mayRemember: true)
+        let remembered = try await PasskeyProofs(call).grant(mayRemember: true)
         let first = try await Commands(call).attempt(
             RedeemGrant(remembered, request), as: .client(request.clientID))
         switch first {
         case .success(let outcome): return outcome
         case .failure(.passkeyOutdated):
             return try await Commands(call).dispatch(
-                RedeemGrant(try await call.passkeyGrant(), request),
+                RedeemGrant(try await PasskeyProofs(call).grant(), request),
                 as: .client(request.clientID))
         case .failure(let refusal): throw refusal.problem
         }

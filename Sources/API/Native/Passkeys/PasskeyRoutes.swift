@@ -31,7 +31,7 @@ enum PasskeyRoutes {
         let app = client?.metadata.appID
         try await call.requireNativeGrants(app: app)
         guard
-            let party = try await call.passkeyParty(
+            let party = try await RealmLookups(call.context).passkeyParty(
                 app: app, domain: client?.metadata.passkeyDomain)
         else { throw Problem(.passkeyUnavailable) }
         return call.begin(
@@ -97,12 +97,39 @@ enum PasskeyRoutes {
         let party = try enrolling.requireParty()
         let ceremony = enrolling.ceremony(party)
         guard call.context.mint.isOurs(id, ceremony) else { throw .enrollmentExpired }
-        try await call.enroll(id, ceremony, attestation, enrolling, party)
+        try await PasskeyEnrollments(call).enroll(id, ceremony, attestation, enrolling, party)
         return .native(.ok, ["Message": "Passkey enrolled successfully."])
     }
 }
 
 extension Call<RealmContext> {
+    /// A client that belongs to an app brings that app's settings with it, as it does at the token
+    /// endpoint.
+    func requireNativeGrants(app: UUID?) async throws(Problem) {
+        guard let settings = try await RealmLookups(context).settings(ofApp: app),
+            settings[SettingCatalogue.nativeGrants]
+        else { throw Problem(.nativeGrantsDisabled) }
+    }
+
+    /// The same for a signed-in user: in the client's app as it is now, else where the session
+    /// began.
+    func requireNativeGrantsOfSession() async throws(Problem) {
+        let terms = try caller.signedIn.session.terms
+        let client = try await RealmLookups(context).client(named: terms.clientID)
+        try await requireNativeGrants(app: client?.metadata.appID ?? terms.app)
+    }
+
+    func enrolling() async throws(Problem) -> PasskeyEnrollment {
+        let (account, session) = try caller.signedIn
+        let terms = session.terms
+        let client = try await RealmLookups(context).client(named: terms.clientID)
+        let app = client?.metadata.appID ?? terms.app
+        return PasskeyEnrollment(
+            account: account, client: terms.clientID,
+            session: SignedIn(client: terms.client, app: app, at: terms.signedInAt),
+            party: try await RealmLookups(context).passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
+    }
+
     func begin(
         _ ceremony: Ceremony, options: (_ challenge: [UInt8]) -> JSON
     ) -> Response {
@@ -117,7 +144,7 @@ extension Call<RealmContext> {
 
     /// How the authenticator shows whose passkey it has.
     func user(_ account: UUID) async throws(Problem) -> JSON {
-        let claims = try await claims(of: account, ["email", "profile"])
+        let claims = try await PersonClaims(context).claims(of: account, ["email", "profile"])
         let name = claims["email"] ?? .string(account.description)
         return [
             "id": .string(Base64URL.encode(PasskeyOptions.userHandle(of: account))),

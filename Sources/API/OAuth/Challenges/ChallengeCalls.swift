@@ -137,7 +137,7 @@ extension Call<RealmContext> {
         let digits = typed.filter { $0 != " " }
         var grant = OTPGrant(
             mailbox: mailbox, shown: context.mint.shown { $0.digest(ofCode: digits, for: mailbox) },
-            account: context.newID(), second: secondFactor)
+            account: context.newID(), second: SecondFactors(self).inGrant)
         // Such apps ask for no names.
         grant.joiner = JoinerNames(firstName: nil, lastName: nil)
         return try await signIn(grant, by: .code, &step)
@@ -150,7 +150,7 @@ extension Call<RealmContext> {
         guard client.metadata.grantTypes.contains(.nativePasskey) else {
             throw GrantRefusal.unauthorizedClient.problem
         }
-        return try await signIn(try await passkeyGrant(), by: .passkey, &step)
+        return try await signIn(try await PasskeyProofs(self).grant(), by: .passkey, &step)
     }
 
     private func signIn<Shown: SignInProof>(

@@ -71,7 +71,7 @@ enum DeviceRoutes {
             let client = try call.caller.client
             try RateCounter(call).count(.deviceCode, client: client.clientID)
             let request = try call.grantRequest(of: client)
-            let (code, terms) = try await call.newDevice(request)
+            let (code, terms) = try await WaitingDevices(call).request(request)
             let address = call.context.place.issuer + WaitingDevice.page
             return .json(
                 .ok,
@@ -99,7 +99,7 @@ enum DeviceRoutes {
         answer: .ok("The device.", waiting, example: example), refusals: refusals
     ) { call throws(Problem) in
         let (account, _) = try call.caller.signedIn
-        let device = try await call.waitingDevice(call.required("user_code"), for: account)
+        let device = try await WaitingDevices(call).find(call.required("user_code"), for: account)
         return .native(
             .ok,
             [
@@ -123,7 +123,7 @@ enum DeviceRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn
-        try await call.decideDevice(
+        try await WaitingDevices(call).decide(
             call.body["UserCode"]?.string ?? "", isApproved: call.body["Approve"] == true,
             by: account, factors: session.terms.factors,
             signedInAt: session.terms.signedInAt)

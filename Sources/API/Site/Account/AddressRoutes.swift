@@ -25,7 +25,7 @@ enum AddressRoutes {
                 ))
         }
         let mint = call.context.mint
-        let own = try await call.claims(of: frame.account, ["email"])["email"]?.string
+        let own = try await PersonClaims(call.context).claims(of: frame.account, ["email"])["email"]?.string
         if own.map(mint.mailbox) == mint.mailbox(address) {
             return try await DataRoutes.page(
                 call, frame, typed: address,

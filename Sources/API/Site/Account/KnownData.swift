@@ -13,10 +13,10 @@ extension Call<RealmContext> {
             try await context.queries.loginHistory(
                 of: context.place.realm, LoginSelection(account: account), after: nil, limit: 1000)
         }
-        let factor = try await twoFactor(of: account)
+        let factor = try await SecondFactors(self).state(of: account)
         let passphrase = try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account))
         return [
-            "account": .object(try await claims(of: account, ["email", "profile"])),
+            "account": .object(try await PersonClaims(context).claims(of: account, ["email", "profile"])),
             "email_addresses": .array(addresses(events)),
             "passkeys": .array(try await knownPasskeys(of: account)),
             "authenticator_app": .bool(factor.enrolled != nil),

@@ -38,7 +38,7 @@ enum RecoveryCodeRoutes {
         [Parameter("kept", in: .query, .text(0...2048), "The codes, sealed.")]
     ) { call, frame throws(Problem) in
         if let codes = kept(call, frame) { return shown(codes, frame) }
-        let factor = try await call.twoFactor(of: frame.account)
+        let factor = try await SecondFactors(call).state(of: frame.account)
         guard factor.enrolled != nil else {
             return .seeOther(AccountFrame.Tab.security.rawValue)
         }

@@ -33,12 +33,12 @@ enum SecurityRoutes {
             passkeys.append((passkey, try await call.name(of: passkey)))
         }
         let listed = passkeys
-        let factor = try await call.twoFactor(of: frame.account)
+        let factor = try await SecondFactors(call).state(of: frame.account)
         let passphrase = try await RealmLookups(call.context).folded(
             Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
         let connections = try await call.connections(of: frame.account)
-        let email = try await call.claims(of: frame.account, ["email"])["email"]?.string
+        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])["email"]?.string
         return frame.page(
             .security, status: wrong == nil ? .ok : .badRequest,
             script: party == nil ? nil : AssetRoutes.scriptPath,
@@ -143,7 +143,7 @@ enum SecurityRoutes {
                 session: call.signedIn(frame.browser),
                 party: party, page: "page \(frame.browser.id)")
             do throws(Problem) {
-                try await call.enroll(id, ceremony, attestation, enrolling, party)
+                try await PasskeyEnrollments(call).enroll(id, ceremony, attestation, enrolling, party)
                 return .seeOther(.security, .passkeyAdded)
             } catch {
                 guard error.kind == .invalidEnrollment else { throw error }

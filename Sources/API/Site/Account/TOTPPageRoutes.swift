@@ -113,7 +113,7 @@ enum TOTPPageRoutes {
         let say = frame.say
         let offered: (uri: String, secret: String)
         do throws(Problem) {
-            offered = try await call.offeredURI(for: frame.account)
+            offered = try await SecondFactors(call).offeredURI(for: frame.account)
         } catch {
             guard error.kind == .invalidEnrollment else { throw error }
             return .seeOther(AccountFrame.Tab.security.rawValue)
@@ -172,7 +172,7 @@ enum TOTPPageRoutes {
         "\(path)/qr.svg", id: "showAuthenticatorPicture", "The picture for the app.",
         isSensitive: true
     ) { call, frame throws(Problem) in
-        let offered = try await call.offeredURI(for: frame.account)
+        let offered = try await SecondFactors(call).offeredURI(for: frame.account)
         return .text(.ok, "image/svg+xml", try QRCode.picture(of: offered.uri).svg)
     }
 
@@ -181,14 +181,14 @@ enum TOTPPageRoutes {
         [.optional("code", .text(0...64), "Of the app.")], from: .security
     ) { call, frame throws(Problem) in
         try RateCounter(call).count(.twoFactor, target: frame.account.description)
-        guard let typed = call.typedFactor(call.body["code"]?.string ?? "") else {
+        guard let typed = SecondFactors(call).typed(call.body["code"]?.string) else {
             return try await page(call, frame, isWrong: true)
         }
         let codes = RecoveryCode.generateSet()
         let rejection = try await Commands(call).attempt(
             ConfirmTOTP(
                 account: frame.account, typed: typed,
-                recoveryCodes: try call.digests(of: codes, for: frame.account),
+                recoveryCodes: try SecondFactors(call).digests(of: codes, for: frame.account),
                 mail: call.context.newID(), now: call.context.clock.now()),
             as: .browser(frame.browser))
         switch rejection {
@@ -210,7 +210,7 @@ enum TOTPPageRoutes {
     ) { call, frame throws(Problem) in
         try RateCounter(call).count(.twoFactor, target: frame.account.description)
         let now = call.context.clock.now()
-        guard let typed = call.typedFactor(call.body["totp"]?.string ?? "") else {
+        guard let typed = SecondFactors(call).typed(call.body["totp"]?.string) else {
             return try await wrong(call, frame)
         }
         let codes = RecoveryCode.generateSet()
@@ -218,12 +218,12 @@ enum TOTPPageRoutes {
         do throws(Problem) {
             outcome =
                 call.body["what"]?.string == "codes"
-                ? try await call.prove(
+                ? try await SecondFactors(call).change(
                     RenewRecoveryCodes(
                         account: frame.account, typed: typed,
-                        recoveryCodes: try call.digests(of: codes, for: frame.account), now: now),
+                        recoveryCodes: try SecondFactors(call).digests(of: codes, for: frame.account), now: now),
                     by: frame.browser)
-                : try await call.prove(
+                : try await SecondFactors(call).change(
                     RemoveTOTP(
                         account: frame.account, typed: typed, mail: call.context.newID(), now: now),
                     by: frame.browser)

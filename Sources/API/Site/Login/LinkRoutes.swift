@@ -46,9 +46,9 @@ enum LinkRoutes {
             try await call.record(user, token, visit)
             return over(visit)
         }
-        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        let second = SecondFactors(call).typed(call.body["totp"]?.string)
         // Being shown uses it up: what is still missing is asked for before.
-        if second == nil, try await call.twoFactor(of: link.account).enrolled != nil {
+        if second == nil, try await SecondFactors(call).state(of: link.account).enrolled != nil {
             return try await page(call, visit, link, user, token, isWrong: true)
         }
         var returnTarget = ReturnTarget()
@@ -66,7 +66,7 @@ enum LinkRoutes {
         _ token: String, isWrong: Bool
     ) async throws(Problem) -> Response {
         let say = visit.say
-        let needsCode = try await call.twoFactor(of: link.account).enrolled != nil
+        let needsCode = try await SecondFactors(call).state(of: link.account).enrolled != nil
         return visit.page(
             say("Sign in", "Anmelden"), status: isWrong ? .badRequest : .ok, leadsAway: true
         ) {

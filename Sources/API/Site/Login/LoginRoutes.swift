@@ -21,7 +21,7 @@ enum LoginRoutes {
         var page = LoginPage(call, visit, returnTarget)
         page.asked = asked
         if let browser = visit.browser, returnTarget != ReturnTarget(), !returnTarget.asOther {
-            page.signedInAs = try await call.claims(of: browser.subject, ["email"])["email"]?.string
+            page.signedInAs = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])["email"]?.string
         }
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
         page.settled = call.codeAddress(visit, at: .settled)
@@ -124,7 +124,7 @@ enum LoginRoutes {
         try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
         let typedCode = mint.shown { $0.digest(ofCode: typed, for: mailbox) }
         async let pause: Void = call.context.hesitate()
-        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        let second = SecondFactors(call).typed(call.body["totp"]?.string)
         let asked = call.codeAddress(visit)
         var grant = OTPGrant(
             mailbox: mailbox, shown: typedCode, account: call.context.newID(), second: second)

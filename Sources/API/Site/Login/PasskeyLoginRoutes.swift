@@ -42,7 +42,7 @@ enum PasskeyLoginRoutes {
             let text = call.body["assertion"]?.string, call.context.mint.isOurs(id, ceremony)
         {
             let challenge = call.context.mint.challenge(id, ceremony)
-            let proof = try await call.proof(text, challenge: challenge, party)
+            let proof = try await PasskeyProofs(call).proof(text, challenge: challenge, party)
             let end = try await call.signIn(
                 PasskeyGrant(ceremony: id, proof: proof), by: .passkey, visit, to: returnTarget)
             if case .signedIn(let response) = end { return response }

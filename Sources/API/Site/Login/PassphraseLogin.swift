@@ -67,7 +67,7 @@ enum PassphraseLogin {
             call.context.mint.isTicket(
                 ticket, mailbox, hash, form: visit.formName, at: call.context.clock.now())
         else { return .seeOther(returnTarget.link("/login")) }
-        guard let typed = call.body["totp"]?.string.flatMap(call.typedFactor) else {
+        guard let typed = SecondFactors(call).typed(call.body["totp"]?.string) else {
             return secondPage(visit, returnTarget, address, ticket, isWrong: true)
         }
         let end = try await call.signIn(

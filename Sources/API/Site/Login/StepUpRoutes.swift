@@ -28,7 +28,7 @@ enum StepUpRoutes {
             let view = try await call.stepUpSession(of: browser)
         else { return .seeOther(returnTarget.link("/login")) }
         try RateCounter(call).count(.twoFactor, target: browser.subject.description)
-        if let typed = call.body["totp"]?.string.flatMap(call.typedFactor) {
+        if let typed = SecondFactors(call).typed(call.body["totp"]?.string) {
             let end = try await call.signIn(
                 StepUp(account: browser.subject, session: browser.id, second: typed),
                 by: view.terms.method, visit, to: returnTarget)
@@ -48,13 +48,13 @@ extension Call<RealmContext> {
     {
         guard let browser = visit.browser, !returnTarget.asOther else { return false }
         guard try await RealmLookups(context).passkeys(of: browser.subject).isEmpty else { return false }
-        return try await twoFactor(of: browser.subject).enrolled == nil
+        return try await SecondFactors(self).state(of: browser.subject).enrolled == nil
     }
 
     /// The browser's session, where one more factor makes it a strong one: there is a factor to show, and
     /// it was not opened long ago.
     func stepUpSession(of browser: SignedInBrowser) async throws(Problem) -> BrowserSessionView? {
-        guard try await twoFactor(of: browser.subject).enrolled != nil else { return nil }
+        guard try await SecondFactors(self).state(of: browser.subject).enrolled != nil else { return nil }
         let view = try await reading { () throws(LogFailure) in
             try await context.queries.browserSession(browser.id, in: context.place.realm)
         }

@@ -120,7 +120,7 @@ enum ProviderRoutes {
         let (account, _, next) = try await call.nextCode(for: step.identity)
         guard let account else { return call.upstreamFailed(visit) }
         try RateCounter(call).count(.twoFactor, target: account.description)
-        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        let second = SecondFactors(call).typed(call.body["totp"]?.string)
         var typed: TypedMailedCode?
         if let code = step.code {
             let digits = trimmed(call.body["two-factor-passcode"]?.string ?? "")

@@ -13,12 +13,19 @@ struct WaitingDevice: Sendable {
     let client: ClientMetadata?
 }
 
-extension Call<RealmContext> {
+/// The devices that wait for a user's decision (RFC 8628).
+struct WaitingDevices {
+    private let call: Call<RealmContext>
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    private var context: RealmContext { call.context }
+
     /// Makes codes up until one is new: that the first one isn't is as good as never.
-    func newDevice(_ request: GrantRequest) async throws(Problem) -> (UserCode, DeviceTerms) {
+    func request(_ request: GrantRequest) async throws(Problem) -> (UserCode, DeviceTerms) {
         for _ in 0..<4 {
             let code = UserCode.random()
-            let asked = try await Commands(self).attempt(
+            let asked = try await Commands(call).attempt(
                 RequestDevice(device: context.mint.device(code), request),
                 as: .client(request.clientID))
             switch asked {
@@ -31,18 +38,11 @@ extension Call<RealmContext> {
     }
 
     /// The device that shows a code. Guesses are counted by whom and from where they come.
-    func waitingDevice(
+    func find(
         _ typed: String, for account: UUID
     ) async throws(Problem) -> WaitingDevice {
         let id = try deviceID(typed, guessedBy: account)
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(id, after: 0, in: context.place.realm)
-        }
-        var device = Device()
-        for recorded in events {
-            guard let event = DeviceEvent(recorded) else { throw Problem(.logDamaged) }
-            device.apply(event)
-        }
+        let device = try await RealmLookups(context).folded(Device.self, id)
         guard let terms = device.openTerms(at: context.clock.now()) else {
             throw Problem(.noSuchDevice)
         }
@@ -53,7 +53,7 @@ extension Call<RealmContext> {
     }
 
     /// Decides for the signed-in user, with the factors that they signed in with.
-    func decideDevice(
+    func decide(
         _ typed: String, isApproved: Bool, by account: UUID, factors: [AuthenticationFactor],
         signedInAt: Timestamp
     ) async throws(Problem) {
@@ -70,7 +70,7 @@ extension Call<RealmContext> {
     }
 
     private func deviceID(_ typed: String, guessedBy account: UUID) throws(Problem) -> UUID {
-        try RateCounter(self).count(.deviceCode, target: account.description)
+        try RateCounter(call).count(.deviceCode, target: account.description)
         guard let code = UserCode(typed: typed) else { throw Problem(.noSuchDevice) }
         return context.mint.device(code)
     }
@@ -78,7 +78,7 @@ extension Call<RealmContext> {
     private func decide<C: Command>(
         _ command: C, _ account: UUID
     ) async throws(Problem) where C.Rejection: Refusal {
-        try await Commands(self).dispatch(command, as: .user(account))
+        try await Commands(call).dispatch(command, as: .user(account))
     }
 }
 

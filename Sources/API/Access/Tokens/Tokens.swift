@@ -12,7 +12,11 @@ extension SessionTerms {
 }
 
 /// The tokens of one answer of the token endpoint, in the form that the client has them in.
-extension Call<RealmContext> {
+struct Tokens {
+    private let context: RealmContext
+
+    init(_ context: RealmContext) { self.context = context }
+
     func accessToken(
         _ granted: GrantedTokens, at now: Timestamp
     ) async throws(Problem) -> String {
@@ -28,7 +32,7 @@ extension Call<RealmContext> {
         additional["act"] = terms.actClaim
         if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
         if let account = terms.account {
-            additional["resource_access"] = try await resourceAccess(
+            additional["resource_access"] = try await ResourceAccess(context).read(
                 of: account, granted.scope, granted.resources)
         }
         let issuer = issuer(of: terms)
@@ -59,7 +63,7 @@ extension Call<RealmContext> {
         else { return nil }
         var additional: JSONObject = [:]
         if !granted.idTokenClaims.isEmpty {
-            additional = try await claims(of: account).filter {
+            additional = try await PersonClaims(context).claims(of: account).filter {
                 granted.idTokenClaims.contains($0.key)
             }
         }
