@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Identity
+internal import Values
 
 /// What an application asks for, as far as people are told.
 struct ApplicationRequest: Sendable, Equatable {
@@ -25,6 +26,15 @@ struct ApplicationRequest: Sendable, Equatable {
     var mayStepUp = false
 }
 
+/// What is known of an application's request by what was sealed alone.
+struct PendingRequest: Sendable {
+    /// The client's stream and its name.
+    var client: UUID
+    var clientID: String
+    /// The languages that the user is said to like.
+    var languages: String?
+}
+
 /// The application's requests that pages stand in the middle of. Only the implementation that
 /// sealed them reads them.
 protocol ApplicationRequests: Sendable {
@@ -32,6 +42,9 @@ protocol ApplicationRequests: Sendable {
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest?
+
+    /// Nil for what was not sealed here, or has expired.
+    func pending(_ sealed: String, in context: RealmContext) -> PendingRequest?
 
     /// What the user decided: returns where to send them now. The page has checked that it was this
     /// user.
@@ -42,6 +55,8 @@ protocol ApplicationRequests: Sendable {
 
 /// Where no surface seals any.
 struct NoApplicationRequests: ApplicationRequests {
+    func pending(_ sealed: String, in context: RealmContext) -> PendingRequest? { nil }
+
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest? { nil }

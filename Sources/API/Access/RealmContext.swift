@@ -168,6 +168,11 @@ public final class RealmContext: RouteContext {
 }
 
 extension RealmContext {
+    /// The request of an application that a page is in the middle of, by what was sealed alone.
+    func pendingRequest(_ sealed: String) -> PendingRequest? {
+        applicationRequests.pending(sealed, in: self)
+    }
+
     func countSource() throws(Problem) {
         try limits.count(
             .oauthToken, .init(source: Source(place.address)), in: place.realm, rates: rates,

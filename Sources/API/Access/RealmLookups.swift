@@ -69,4 +69,19 @@ struct RealmLookups {
             try await context.queries.settings(ofApp: app, in: context.place.realm)
         }
     }
+
+    func consents(of account: UUID) async throws(Problem) -> [ConsentView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.consents(of: account, in: context.place.realm)
+        }
+    }
+
+    /// The identity providers that users may sign in by.
+    func providers() async throws(Problem) -> [Provider] {
+        try await folded(Providers.self, Providers.stream).all
+    }
+
+    func provider(_ slug: String) async throws(Problem) -> Provider? {
+        try await folded(Providers.self, Providers.stream)[slug]
+    }
 }

@@ -20,11 +20,3 @@ extension MoveMailbox.Rejection: Refusal {
         }
     }
 }
-
-extension TokenMint {
-    /// A code that moves an account to a mailbox is good for that account alone, and for nothing else.
-    func digest(ofMove code: String, of account: UUID, to mailbox: UUID) -> SecretDigest? {
-        SecretDigest(
-            derive(.mailboxMoveDigest, account.bytes + mailbox.bytes + Array(code.utf8)))
-    }
-}

@@ -11,7 +11,14 @@ enum SignInEnd: Sendable {
     case refused(GrantRefusal)
 }
 
-extension Call<RealmContext> {
+/// Signs users in with their browser.
+struct BrowserSignIns {
+    private let call: Call<RealmContext>
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    private var context: RealmContext { call.context }
+
     /// When another user signs in, client sessions of the previous user end in the same command, up
     /// to this many.
     private static var endedAtOnce: Int { 100 }
@@ -26,21 +33,23 @@ extension Call<RealmContext> {
         guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
         var command = SignInBrowser(
             shown, by: method, session: secret.session, digest: digest,
-            replaced: visit.browser?.id, app: context.place.app, from: context.signInPlace(of: request),
+            replaced: visit.browser?.id, app: context.place.app,
+            from: context.signInPlace(of: call.request),
             now: context.clock.now())
         command.most = most
         command.isLong = isLong
         command.webApp = context.place.webApp?.id
         var line: UUID?
         if let before = visit.browser {
-            let first = try await self.line(of: before)
+            let first = try await SessionEnds(call).line(of: before)
             command.dependents = Array(
-                try await ends(of: before.subject, from: first).prefix(Self.endedAtOnce))
+                try await SessionEnds(call).ends(of: before.subject, from: first).prefix(
+                    Self.endedAtOnce))
             line = first
         }
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
-            outcome = try await Commands(self).dispatch(command, as: .anonymous)
+            outcome = try await Commands(call).dispatch(command, as: .anonymous)
         } catch {
             guard error.kind == .invalidGrant else { throw error }
             return .refused(.invalidCode)
@@ -51,7 +60,7 @@ extension Call<RealmContext> {
             let isAnother = visit.browser.map { $0.subject != opened.account } ?? false
             if let before = visit.browser, let line, isAnother {
                 // Sessions opened meanwhile end, too; the user is signed in even if this fails.
-                try? await endSessions(of: before.subject, from: line, by: before)
+                try? await SessionEnds(call).endSessions(of: before.subject, from: line, by: before)
             }
             let target = place ?? returnTarget.target
             var response = Response.seeOther(isAnother ? ReturnTarget.asAnother(target) : target)
@@ -78,22 +87,14 @@ extension Call<RealmContext> {
             digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
             now: context.clock.now())
         command.isForPage = true
-        command.source = context.signInPlace(of: request).source
-        let outcome = try await Commands(self).dispatch(command, as: .anonymous)
+        command.source = context.signInPlace(of: call.request).source
+        let outcome = try await Commands(call).dispatch(command, as: .anonymous)
         // Only what would make an account counts as one more sign-up of its source.
-        guard outcome == .nothing(.wouldJoin), mayJoin, RateCounter(self).allowsSignUp() else {
+        guard outcome == .nothing(.wouldJoin), mayJoin, RateCounter(call).allowsSignUp() else {
             return
         }
         command.mayJoin = true
-        _ = try await Commands(self).dispatch(command, as: .anonymous)
-    }
-
-    /// The typed mail address. Nil where it is malformed.
-    func typedAddress(_ name: String = "email") -> String? {
-        body[name]?.string.flatMap { text in
-            // Keyboards of phones put a space behind a word.
-            try? MailAddress(trimmed(text)).text
-        }
+        _ = try await Commands(call).dispatch(command, as: .anonymous)
     }
 }
 

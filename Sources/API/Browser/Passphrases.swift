@@ -49,7 +49,14 @@ extension String {
     }
 }
 
-extension Call<RealmContext> {
+/// Hashes and compares the passphrases of a request.
+struct Passphrases {
+    private let call: Call<RealmContext>
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    private var context: RealmContext { call.context }
+
     /// What the log is to keep of a new passphrase, unless there is something wrong with it.
     func hash(
         ofNew typed: String, of account: UUID
@@ -57,7 +64,7 @@ extension Call<RealmContext> {
         let email = try await PersonClaims(context).claims(of: account, ["email"])["email"]?.string
         let text = typed.asPassphrase
         if let fault = PassphraseRule.check(text, of: email) { return .failure(fault) }
-        let (secret, turn) = (SecretBytes(Array(text.utf8)), passphraseTurn(about: account))
+        let (secret, turn) = (SecretBytes(Array(text.utf8)), turn(about: account))
         do {
             if try await context.passphrases.isKnown(secret, turn) { return .failure(.known) }
             return .success(try await context.passphrases.hash(secret, turn))
@@ -71,12 +78,12 @@ extension Call<RealmContext> {
     func compare(
         _ typed: String, for mailbox: UUID
     ) async throws(Problem) -> PassphraseProof.Comparison {
-        let hash = try await passphraseHash(of: mailbox)
+        let hash = try await hash(of: mailbox)
         let isRight: Bool
         do {
             isRight = try await context.passphrases.verify(
                 SecretBytes(Array(typed.asPassphrase.utf8.prefix(4096))), hash,
-                passphraseTurn(about: mailbox))
+                turn(about: mailbox))
         } catch {
             throw Problem(.busy)
         }
@@ -86,15 +93,18 @@ extension Call<RealmContext> {
 
     /// The place of this request in the queue for passphrase work. It allows no account enumeration: a mail
     /// address is queued alike whether or not an account has it.
-    func passphraseTurn(about target: UUID) -> PassphraseTurn {
+    func turn(about target: UUID) -> PassphraseTurn {
         PassphraseTurn(
             source: Source(context.place.address).network,
             target: "\(context.place.realm)/\(target)")
     }
 
-    func passphraseHash(of mailbox: UUID) async throws(Problem) -> String? {
-        guard let account = try await RealmLookups(context).folded(Mailbox.self, mailbox).account else { return nil }
-        return try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account)).hash
+    func hash(of mailbox: UUID) async throws(Problem) -> String? {
+        guard let account = try await RealmLookups(context).folded(Mailbox.self, mailbox).account
+        else { return nil }
+        return try await RealmLookups(context).folded(
+            Passphrase.self, Passphrase.stream(of: account)
+        ).hash
     }
 }
 

@@ -70,8 +70,7 @@ struct Visit: Sendable {
     }
 
     /// Throws what was not sent by a form that this browser was shown.
-    fileprivate func require(_ token: String?, _ request: Request, at host: String) throws(Problem)
-    {
+    func require(_ token: String?, _ request: Request, at host: String) throws(Problem) {
         guard bears(token), request.isSent(fromPagesOf: host) else { throw Problem(.foreignForm) }
     }
 
@@ -83,49 +82,12 @@ struct Visit: Sendable {
     }
 }
 
-extension Call<RealmContext> {
-    /// Looking at a page.
-    func visit() async throws(Problem) -> Visit { Visit(self, try await browser()) }
-
-    /// Sending a form of a page.
-    func submission() async throws(Problem) -> Visit {
-        let visit = try await visit()
-        do throws(Problem) {
-            try visit.require(shownCSRFToken, request, at: context.place.host)
-        } catch {
-            var problem = error
-            problem.nextPage = nextPage
-            throw problem
-        }
-        return visit
-    }
-
-    /// From a sign-in form that was open for too long: its session may have begun since. Nothing of
-    /// the form is taken, and another site that sends users here has no say in where they go on.
-    var nextPage: String? {
-        let returnTarget = ReturnTarget(self)
-        guard isSentFromHere,
-            returnTarget.sealed.flatMap({ context.pendingRequest($0) }) != nil
-                || returnTarget.path != nil
-        else { return nil }
-        return returnTarget.link("/login")
-    }
-
-    /// Whether a page of this place sent it, as far as the browser says.
-    var isSentFromHere: Bool { request.isSent(fromPagesOf: context.place.host) }
-
-    /// What binds a form to its browser, under either name.
-    var shownCSRFToken: String? {
-        body["form"]?.string ?? body[Visit.otherName]?.string
-    }
-
+extension Response {
     /// Where a user who has to be signed in is sent first.
-    func signInFirst(_ path: String) -> Response {
+    static func signInFirst(_ path: String) -> Response {
         .seeOther(ReturnTarget(path: path).link("/login"))
     }
-}
 
-extension Response {
     /// A GET of another place, after a request of any method (RFC 9110 section 15.4.4).
     static func seeOther(_ place: String) -> Response {
         var response = Response(status: .seeOther, headers: Headers(), body: [])

@@ -62,7 +62,7 @@ extension Call<RealmContext> {
     fileprivate func begin(
         _ step: ConnectionStep, _ known: UUID?
     ) async throws(Problem) -> Response {
-        let visit = try await visit()
+        let visit = try await PageRequest(self).visit()
         if let code = text("session_code"), !code.isEmpty {
             return try await signIn(
                 bySessionCode: code, visit, most: Self.longestVisit, place: placeWithoutCode)
@@ -83,7 +83,9 @@ extension Call<RealmContext> {
             ("redirect_uri", "\(context.place.issuer)/accounts/\(konnector.card.slug)/redirect"),
         ]
         if let known,
-            case .connected(let name?)? = try await RealmLookups(context).folded(ProviderVisit.self, known).outcome
+            case .connected(let name?)? = try await RealmLookups(context).folded(
+                ProviderVisit.self, known
+            ).outcome
         {
             pairs.append(("connection_id", name))
         }
@@ -91,7 +93,9 @@ extension Call<RealmContext> {
     }
 
     fileprivate func finish() async throws(Problem) -> Response {
-        guard let browser = try await browser() else { throw Problem(.forbidden) }
+        guard let browser = try await BrowserSessions(self).current() else {
+            throw Problem(.forbidden)
+        }
         let konnector = try await webApp(try required("konnector"), .konnector)
         guard let id = context.mint.readConnectionState(text("state") ?? "") else {
             throw Problem(.invalidRequest, "The state is not valid")

@@ -21,7 +21,7 @@ enum DevicePages {
             Parameter("redirect", in: .query, .text(0...2048), "Where to go on to."),
         ], answer: .page, refusals: refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let redirect = call.text("redirect")
         let place = redirect.map { "\(path)?\(Form.encode([("redirect", $0)]))" } ?? path
         if let code = call.text("session_code"), !code.isEmpty {
@@ -32,7 +32,8 @@ enum DevicePages {
         }
         try await call.requireOwner(browser)
         let limit = call.context.place.settings[SettingCatalogue.installationLimit]
-        let count = try await RealmLookups(call.context).folded(Owner.self, Owner.stream).devices.count
+        let count = try await RealmLookups(call.context).folded(Owner.self, Owner.stream).devices
+            .count
         guard limit > 0, count > limit else {
             return .seeOther(try await call.safeRedirect(redirect))
         }
@@ -47,8 +48,8 @@ enum DevicePages {
             .optional("next", .text(0...4096), "The page to go on to."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
-        guard let browser = visit.browser else { return call.signInFirst("/account/sessions") }
+        let visit = try await PageRequest(call).submission()
+        guard let browser = visit.browser else { return .signInFirst("/account/sessions") }
         try await call.requireOwner(browser)
         if let (id, _) = try await call.installation(call.body["client"]?.string) {
             // A client that does not exist any more is as good as deleted.
@@ -62,12 +63,6 @@ enum DevicePages {
     }
 }
 
-/// An app that an owner let in.
-struct OwnersDevice: Sendable {
-    let client: Client
-    let addedAt: Timestamp?
-}
-
 extension Call<RealmContext> {
     /// Whether one more app may be let in.
     func isFull() async throws(Problem) -> Bool {
@@ -75,21 +70,9 @@ extension Call<RealmContext> {
         return owner.isFull(context.place.settings)
     }
 
-    /// The authorized apps, if the account is the realm's owner; nil for any other account.
-    func devices(of account: UUID) async throws(Problem) -> [OwnersDevice]? {
-        guard context.place.settings.rules.hasOwner else { return nil }
-        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
-        guard owner.account == account else { return nil }
-        var found: [OwnersDevice] = []
-        for id in owner.devices {
-            found.append(
-                OwnersDevice(client: try await RealmLookups(context).folded(Client.self, id), addedAt: id.timestamp))
-        }
-        return found
-    }
-
     func deviceLimitPage(_ visit: Visit, next: String) async throws(Problem) -> Response {
-        let devices = try await devices(of: visit.browser?.subject ?? .zero) ?? []
+        let devices =
+            try await OwnersDevices(context).devices(of: visit.browser?.subject ?? .zero) ?? []
         let limit = context.place.settings[SettingCatalogue.installationLimit]
         let say = visit.say
         return visit.page(say("Too many devices", "Zu viele Geräte"), isWide: true) {
@@ -133,47 +116,5 @@ extension Call<RealmContext> {
         guard let app else { return usual }
         let address = address(of: app)
         return text == address || text.utf8.starts(with: "\(address)/".utf8) ? text : usual
-    }
-}
-
-extension OwnersDevice {
-    /// What an owner reads of the app, and how they revoke it.
-    func line(_ visit: Visit, next: String?) -> HTML {
-        let say = visit.say
-        let name = client.metadata?.clientName ?? client.clientID
-        return HTML.element(.li) {
-            HTML.element(.div, .class("what")) {
-                HTML.element(.strong) { name }
-                Parts.facts(
-                    HTML.element(.span) { evidence(say) }, client.certifiedAt.map(say.moment))
-                if let addedAt {
-                    HTML.element(.span, .class("soft small")) {
-                        say("Registered ", "Registriert ")
-                        say.moment(addedAt)
-                    }
-                }
-            }
-            visit.form("/account/devices/remove") {
-                Parts.hidden("client", client.clientID)
-                if let next { Parts.hidden("next", next) }
-                HTML.element(
-                    .button, .type("submit"), .class("second"),
-                    .label(say("Remove: \(name)", "Entfernen: \(name)"))
-                ) { say("Remove", "Entfernen") }
-            }
-        }
-    }
-
-    private func evidence(_ say: Words) -> String {
-        switch client.certification {
-        case .appAttest: say("Verified by Apple App Attest", "Bestätigt durch Apple App Attest")
-        case .playIntegrity:
-            say("Verified by Google Play Integrity", "Bestätigt durch Google Play Integrity")
-        case .safetyNet:
-            say("Verified by Google SafetyNet", "Bestätigt durch Google SafetyNet")
-        case .mailedCode:
-            say("Verified by a code sent by e-mail", "Bestätigt durch einen Code per E-Mail")
-        case nil: say("Not verified", "Nicht bestätigt")
-        }
     }
 }

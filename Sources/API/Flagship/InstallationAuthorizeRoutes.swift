@@ -23,7 +23,7 @@ enum InstallationAuthorizeRoutes {
         }, answer: .page, refusals: refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         let asked = try await call.installationAuthorization { call.text($0) }
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         if let text = call.text("session_code"), !text.isEmpty {
             return try await call.signIn(
                 bySessionCode: text, visit, most: 300, place: asked.place)
@@ -59,10 +59,10 @@ enum InstallationAuthorizeRoutes {
     ) { call throws(Problem) in
         // A user whose session has expired in the meantime is told that, not that the CSRF token is
         // wrong.
-        if call.shownCSRFToken != nil, try await call.browser() == nil {
-            return notSignedIn(try await call.visit())
+        if PageRequest(call).csrfToken != nil, try await BrowserSessions(call).current() == nil {
+            return notSignedIn(try await PageRequest(call).visit())
         }
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let asked = try await call.installationAuthorization { call.body[$0]?.string }
         guard let browser = visit.browser else { return notSignedIn(visit) }
         try await call.requireOwner(browser)
@@ -134,7 +134,10 @@ enum InstallationAuthorizeRoutes {
 
 extension Call<RealmContext> {
     func requireOwner(_ browser: SignedInBrowser) async throws(Problem) {
-        guard try await RealmLookups(context).folded(Owner.self, Owner.stream).account == browser.subject else {
+        guard
+            try await RealmLookups(context).folded(Owner.self, Owner.stream).account
+                == browser.subject
+        else {
             throw Problem(.forbidden)
         }
     }
@@ -147,7 +150,7 @@ extension Call<RealmContext> {
             pairs.first { $0.name == name }?.value
         }
         return CertificationPage(
-            visit: try await visit(), asked: asked, token: token, isWrong: true
+            visit: try await PageRequest(self).visit(), asked: asked, token: token, isWrong: true
         ).response(.unauthorized)
     }
 }

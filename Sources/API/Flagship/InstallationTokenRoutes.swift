@@ -57,7 +57,7 @@ extension Call<RealmContext> {
             if let shown, let installation,
                 [.invalidRefreshToken, .wrongSecret].contains(refusal)
             {
-                try await recordRefused(
+                try await Commands(self).recordRefused(
                     refreshOf: shown.session, by: installation,
                     RegisterInstallation.clientID(of: installation))
             }
@@ -78,7 +78,8 @@ extension Call<RealmContext> {
         let verifier = body["code_verifier"]?.string ?? ""
         var command = RedeemInstallationCode(
             code: code, verifier: .of(verifier), installation: installation,
-            secret: .ofSecret(body["client_secret"]?.string), from: context.signInPlace(of: request),
+            secret: .ofSecret(body["client_secret"]?.string),
+            from: context.signInPlace(of: request),
             now: context.clock.now())
         command.mail = context.newID()
         let outcome = try await Commands(self).dispatch(command, as: caller(installation))

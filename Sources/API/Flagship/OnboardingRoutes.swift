@@ -25,7 +25,7 @@ enum OnboardingRoutes {
             as: .anonymous)
         if let refusal, refusal != .nobodyWaits { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
-        return OwnerNotice.mailed(try await call.visit())
+        return OwnerNotice.mailed(try await PageRequest(call).visit())
     }
 
     private static let show = Route<RealmContext>(
@@ -37,7 +37,7 @@ enum OnboardingRoutes {
             Parameter("redirection", in: .query, .text(0...4096), "Heard, and of no matter."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let token = call.text("registerToken") ?? ""
         guard try await call.registerToken(token) != nil else { return over(visit) }
         return page(call, visit, token, wrong: nil)
@@ -49,7 +49,7 @@ enum OnboardingRoutes {
         summary: "Sets an owner's first passphrase, and signs his browser in.", right: .nothing,
         voice: .flagship, answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let members = call.looseMembers()
         try RateCounter(call).countRealm(.ownerSignIn)
         let text = members["register_token"]?.string ?? ""
@@ -68,7 +68,7 @@ enum OnboardingRoutes {
                 token: token, passphrase: derived, mail: call.context.newID(),
                 request: call.ownerRequest(.webView)), as: .anonymous)
         guard case .sessionCode(let code) = outcome else { return over(visit) }
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget())
         guard case .signedIn(var response) = end else { return .seeOther("/auth/login") }
         if isProgram {

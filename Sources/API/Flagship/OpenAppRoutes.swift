@@ -76,8 +76,8 @@ extension Call<RealmContext> {
     fileprivate func knownCookie(
         of account: UUID?, at app: UUID
     ) async throws(Problem) -> String? {
-        for text in sessionCookies(at: app)
-        where try await browser(text, at: app)?.subject == account {
+        for text in BrowserSessions(self).sessionCookies(at: app)
+        where try await BrowserSessions(self).find(text, at: app)?.subject == account {
             return text
         }
         return nil

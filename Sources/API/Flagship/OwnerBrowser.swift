@@ -34,7 +34,7 @@ extension Call<RealmContext> {
         do {
             return try await context.passphrases.derive(
                 SecretBytes(Array(typed.utf8)), Array("me@\(context.place.host)".utf8),
-                Int(clamping: rounds), passphraseTurn(about: Owner.stream))
+                Int(clamping: rounds), Passphrases(self).turn(about: Owner.stream))
         } catch {
             throw Problem(.busy)
         }

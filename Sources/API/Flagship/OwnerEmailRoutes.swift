@@ -28,7 +28,7 @@ enum OwnerEmailRoutes {
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
         try RateCounter(call).countRealm(.ownerSignIn)
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             return .jsonAPIError(
                 .unprocessable, "Invalid Parameter", "email is not valid", parameter: "email")
         }
@@ -64,12 +64,14 @@ enum OwnerEmailRoutes {
         parameters: [Parameter("token", in: .query, .text(0...128), "What was mailed.")],
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let mint = call.context.mint
         guard let code = call.text("token").flatMap(mint.readOwnerMove),
             let (move, address) = try await call.pendingMove(), move.code == code,
-            let account = try await RealmLookups(call.context).folded(Owner.self, Owner.stream).account,
-            var person = KnownPerson(try await RealmLookups(call.context).events(of: account))?.person
+            let account = try await RealmLookups(call.context).folded(Owner.self, Owner.stream)
+                .account,
+            var person = KnownPerson(try await RealmLookups(call.context).events(of: account))?
+                .person
         else { return try call.refuseLink(visit) }
         person.email = address
         let refusal = try await Commands(call).attempt(
@@ -99,7 +101,8 @@ extension Call<RealmContext> {
         }
         let outcome = try await Commands(self).dispatch(
             RequestOwnerMove(
-                proof, to: mailbox, person: Person(email: address, language: readersLanguage),
+                proof, to: mailbox,
+                person: Person(email: address, language: PageRequest(self).readersLanguage),
                 code: code, digest: digest,
                 base: "\(context.place.links)/settings/email/confirm?token=",
                 now: context.clock.now()),

@@ -29,7 +29,7 @@ enum OwnerLinkRoutes {
             as: .anonymous)
         if let refusal { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
-        return OwnerNotice.mailed(try await call.visit())
+        return OwnerNotice.mailed(try await PageRequest(call).visit())
     }
 
     private static let open = Route<RealmContext>(
@@ -38,14 +38,14 @@ enum OwnerLinkRoutes {
         parameters: [Parameter("code", in: .query, .text(0...128), "What was mailed.")],
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         guard let (id, redirect) = try await call.ownerLink(call.text("code")) else {
             return try call.refuseLink(visit)
         }
         if try await call.owner().state.needsMailedCode {
             return try await page(call, visit, wrong: nil)
         }
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             OwnerLinkProof(link: id), by: .ownerLink, visit, to: ReturnTarget(),
             place: redirect.target)
         guard case .signedIn(let response) = end else { return try call.refuseLink(visit) }
@@ -58,7 +58,7 @@ enum OwnerLinkRoutes {
         body: .page(passphrase + [.optional("code", .text(0...128), "What was mailed.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         try RateCounter(call).countRealm(.ownerSignIn)
         guard let (id, redirect) = try await call.ownerLink(call.body["code"]?.string) else {
             return try call.refuseLink(visit)
@@ -66,7 +66,7 @@ enum OwnerLinkRoutes {
         let rounds = try await call.owner().passphrase.derived?.rounds ?? 0
         let hash = try await call.deviceHash(call.body.object ?? [:], rounds: rounds)
         let comparison = try await call.compareOwner(hash ?? "")
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             OwnerLinkProof(link: id, comparison: comparison), by: .ownerLink, visit,
             to: ReturnTarget(),
             place: redirect.target)

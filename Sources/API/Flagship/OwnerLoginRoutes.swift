@@ -21,7 +21,7 @@ enum OwnerLoginRoutes {
         summary: "The page on which an owner signs in.", right: .nothing, voice: .page,
         parameters: [redirect], answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let target = RealmRedirect(call.text("redirect"), call.context.place)
         let (owner, passphrase) = try await call.owner()
         if let browser = visit.browser, browser.subject == owner.account {
@@ -30,7 +30,7 @@ enum OwnerLoginRoutes {
         guard owner.isOnboarded else { return notYet(visit) }
         let page = OwnerLoginPage(
             visit: visit, place: call.context.place, rounds: passphrase.derived?.rounds,
-            redirect: target, providers: try await call.providers())
+            redirect: target, providers: try await RealmLookups(call.context).providers())
         return page.response()
     }
 
@@ -67,7 +67,7 @@ enum OwnerLoginRoutes {
                 .optional("email_verified_code", .text(0...128), "In the place of a mailed one."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         try RateCounter(call).countRealm(.ownerSignIn)
         let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let rounds = try await call.owner().passphrase.derived?.rounds
@@ -77,7 +77,7 @@ enum OwnerLoginRoutes {
         let isLong = call.isOwnBrowser
         let proof = try await call.passphraseProof(comparison)
         let next = proof.next
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             proof, by: .ownerPassphrase, visit, to: ReturnTarget(), isLong: isLong,
             place: target.target)
         switch end {
@@ -96,7 +96,7 @@ enum OwnerLoginRoutes {
             if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
             var page = OwnerLoginPage(
                 visit: visit, place: call.context.place, rounds: rounds, redirect: target,
-                providers: try await call.providers())
+                providers: try await RealmLookups(call.context).providers())
             page.wrong = said
             return page.response(.unauthorized)
         }
@@ -114,7 +114,7 @@ enum OwnerLoginRoutes {
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         page(
-            try await call.visit(), call.text("two-factor-token") ?? "",
+            try await PageRequest(call).visit(), call.text("two-factor-token") ?? "",
             RealmRedirect(call.text("redirect"), call.context.place),
             isLong: call.text("long-run-session") == "true", isWrong: false)
     }
@@ -132,7 +132,7 @@ enum OwnerLoginRoutes {
                 "That no code is to be mailed here for a while."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         try RateCounter(call).countRealm(.ownerSignIn)
         let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let token = call.body["two-factor-token"]?.string ?? ""
@@ -152,7 +152,7 @@ enum OwnerLoginRoutes {
                 shown: call.context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }),
             next: (call.context.newID(), digest))
         proof.trusting = call.isTrusting ? call.context.newID() : nil
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             proof, by: .ownerPassphrase, visit, to: ReturnTarget(), isLong: call.isOwnBrowser,
             place: target.target)
         guard case .signedIn(let response) = end else {

@@ -55,7 +55,9 @@ enum OwnerProviderRoutes {
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute]
     ) { call throws(Problem) in
         let slug = "franceconnect"
-        guard try await call.provider(slug) != nil else { throw Problem(.noSuchRoute) }
+        guard try await RealmLookups(call.context).provider(slug) != nil else {
+            throw Problem(.noSuchRoute)
+        }
         var pairs = [("provider", slug)]
         if let redirect = call.text("redirect") { pairs.append(("redirect", redirect)) }
         return .seeOther("/oidc/start?" + Form.encode(pairs))
@@ -69,18 +71,18 @@ enum OwnerProviderRoutes {
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute, .invalidRequest]
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         try RateCounter(call).countRealm(.ownerSignIn)
         let place = RealmRedirect(call.text("redirect"), call.context.place).target
         guard let code = call.text("code").flatMap(call.context.mint.readDelegatedCode),
             let terms = try await RealmLookups(call.context).folded(DelegatedCode.self, code).terms,
             call.context.clock.now() < terms.expiresAt
-        else { return call.upstreamFailed(visit) }
+        else { return ProviderSignIns(call).failed(visit) }
         // It is single-use, consumed before the owner is signed in: a replay finds nothing.
         guard
             try await Commands(call).attempt(UseDelegatedCode(code), as: .anonymous) == nil
-        else { return call.upstreamFailed(visit) }
-        return try await call.signIn(
+        else { return ProviderSignIns(call).failed(visit) }
+        return try await ProviderSignIns(call).signIn(
             terms.identity, terms.upstream, terms.provider, attempt: nil, visit, to: place)
     }
 }
@@ -91,7 +93,7 @@ extension Call<RealmContext> {
         if let text = body["code"]?.string, !text.isEmpty {
             return .code(context.mint.readDelegatedCode(text))
         }
-        let known = try await providers()
+        let known = try await RealmLookups(context).providers()
         if let text = body["id_token"]?.string, !text.isEmpty {
             guard !known.isEmpty else { return nil }
             return .token(context.mint.use(ofToken: text), await terms(ofIDToken: text, known))
@@ -159,7 +161,7 @@ extension Call<RealmContext> {
         let bound = try await RealmLookups(context).folded(
             InstallationUpstream.self, InstallationUpstream.stream(of: installation))
         guard let slug = bound.provider, let name = bound.name,
-            let provider = try await provider(slug)
+            let provider = try await RealmLookups(context).provider(slug)
         else { return }
         await context.upstream.endSession(name, at: provider)
     }

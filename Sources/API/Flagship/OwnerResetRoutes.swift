@@ -21,7 +21,7 @@ enum OwnerResetRoutes {
         summary: "The page of an owner who forgot his passphrase.", right: .nothing,
         voice: .page, parameters: [back], answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let say = visit.say
         return visit.page(say("Forgot your passphrase?", "Passphrase vergessen?")) {
             Page.card {
@@ -52,7 +52,7 @@ enum OwnerResetRoutes {
         summary: "Mails the owner a link to set another passphrase.", right: .nothing,
         voice: .page, body: .page([]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         try RateCounter(call).countRealm(.passwordReset)
         let refusal = try await Commands(call).attempt(
             RequestOwnerLink(
@@ -71,9 +71,11 @@ enum OwnerResetRoutes {
         summary: "Where the link leads by which another passphrase is set.", right: .nothing,
         voice: .page, parameters: [token, back], answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let text = call.text("token") ?? ""
-        guard try await call.resetLink(text) != nil else { return OwnerNotice.linkOver(visit) }
+        guard try await PassphraseResets(call.context).link(text) != nil else {
+            return OwnerNotice.linkOver(visit)
+        }
         return page(call, visit, text, wrong: nil)
     }
 
@@ -86,10 +88,10 @@ enum OwnerResetRoutes {
                 .optional("hint", .text(0...1000), "What reminds of it."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         try RateCounter(call).countRealm(.ownerSignIn)
         let text = call.body["passphrase_reset_token"]?.string ?? ""
-        guard let (link, _) = try await call.resetLink(text) else {
+        guard let (link, _) = try await PassphraseResets(call.context).link(text) else {
             return OwnerNotice.linkOver(visit)
         }
         let derived: DerivedPassphrase
@@ -144,26 +146,7 @@ enum OwnerResetRoutes {
         // Only the reader of the mails learns whether there is a hint.
         if let refusal, refusal != .noHint { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
-        return OwnerNotice.mailed(try await call.visit())
-    }
-}
-
-extension Call<RealmContext> {
-    /// The link of this token, while it is good, and the address that it was mailed to: it is not good any
-    /// more once the account has another one. Looking uses nothing up.
-    func resetLink(
-        _ text: String
-    ) async throws(Problem) -> (link: IssuedMailedLink, email: String?)? {
-        guard let (id, account) = context.mint.readResetToken(text) else { return nil }
-        let links = try await RealmLookups(context).folded(
-            MailedLink.self, MailedLink.stream(of: account, .passphraseReset))
-        // Both from one reading, or a move between two would show the other address.
-        let events = try await RealmLookups(context).events(of: account)
-        guard AccountEvent.catalogue.contains(where: { $0.name == events.first?.name }),
-            let link = links.link(
-                id, of: Account(folding: events), at: context.clock.now())
-        else { return nil }
-        return (link, Person.latest(events)?.email)
+        return OwnerNotice.mailed(try await PageRequest(call).visit())
     }
 }
 

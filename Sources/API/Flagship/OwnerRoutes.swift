@@ -44,7 +44,7 @@ enum OwnerRoutes {
                 .preconditionFailed, ["error": "the instance has not been onboarded"])
         }
         let settings = call.context.place.settings
-        let providers = try await call.providers().map(\.slug)
+        let providers = try await RealmLookups(call.context).providers().map(\.slug)
         return .json(
             .ok,
             [
@@ -144,7 +144,7 @@ extension Call<RealmContext> {
         }
         do {
             return try await context.passphrases.hash(
-                SecretBytes(Array(text.utf8)), passphraseTurn(about: Owner.stream))
+                SecretBytes(Array(text.utf8)), Passphrases(self).turn(about: Owner.stream))
         } catch {
             throw Problem(.busy)
         }

@@ -35,7 +35,7 @@ enum OwnerSessionRoutes {
         summary: "The browser that asks.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
-        guard let browser = try await call.browser(),
+        guard let browser = try await BrowserSessions(call).current(),
             let view = try await reading({ () throws(LogFailure) in
                 try await call.context.queries.browserSession(
                     browser.id, in: call.context.place.realm)
@@ -107,7 +107,7 @@ enum OwnerSessionRoutes {
             state, Parameter("redirect", in: .query, .text(0...8192), "Where to go on to."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let target = RealmRedirect(call.text("redirect"), call.context.place)
         guard visit.browser != nil else {
             return .seeOther("/auth/login?" + Form.encode([("redirect", target.text)]))
@@ -126,7 +126,7 @@ enum OwnerSessionRoutes {
                 .optional("state", .text(0...256), "To come back with."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let state = call.body["state"]?.string ?? ""
         let (owner, passphrase) = try await call.owner()
@@ -179,7 +179,7 @@ enum OwnerSessionRoutes {
         parameters: [Parameter("code", in: .path, .text(1...128), "What came back.", example: "x")],
         answer: done, refusals: refusals
     ) { call throws(Problem) in
-        guard let browser = try await call.browser(),
+        guard let browser = try await BrowserSessions(call).current(),
             let at = call.context.mint.readConfirmation(
                 call.text("code") ?? "", of: browser.id),
             call.context.clock.now() < at.adding(seconds: 300)
@@ -212,7 +212,8 @@ extension TokenMint {
 
 extension Call<RealmContext> {
     fileprivate func ownersBrowsers() async throws(Problem) -> [BrowserSessionView] {
-        guard let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account else { return [] }
+        guard let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account
+        else { return [] }
         return try await reading { () throws(LogFailure) in
             try await context.queries.browserSessions(
                 of: account, in: context.place.realm, at: context.clock.now(), after: nil,
@@ -229,8 +230,9 @@ extension Call<RealmContext> {
             origin = try await knownAppOrigin()
             guard origin != nil else { throw refused }
         }
-        guard let browser = try await browser(),
-            try await RealmLookups(context).folded(Owner.self, Owner.stream).account == browser.subject
+        guard let browser = try await BrowserSessions(self).current(),
+            try await RealmLookups(context).folded(Owner.self, Owner.stream).account
+                == browser.subject
         else { throw refused }
         return (browser, origin)
     }

@@ -158,8 +158,10 @@ enum OwnerSettingsRoutes {
 
 extension Call<RealmContext> {
     fileprivate func ownerPassphrase() async throws(Problem) -> Passphrase {
-        let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account ?? .zero
-        return try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account))
+        let account =
+            try await RealmLookups(context).folded(Owner.self, Owner.stream).account ?? .zero
+        return try await RealmLookups(context).folded(
+            Passphrase.self, Passphrase.stream(of: account))
     }
 
     /// Whether the owner had no passphrase any more: there was none to prove, so this one is
@@ -239,7 +241,7 @@ extension Call<RealmContext> {
     func capabilitiesOfRealm() async throws(Problem) -> JSON {
         [
             "can_auth_with_password": true,
-            "can_auth_with_oidc": .bool(try await !providers().isEmpty),
+            "can_auth_with_oidc": .bool(try await !RealmLookups(context).providers().isEmpty),
             "can_auth_with_magic_links": .bool(
                 context.place.settings[SettingCatalogue.ownerLinks]),
             "flat_subdomains": false, "file_versioning": false,

@@ -17,7 +17,8 @@ extension Call<RealmContext> {
 
     func ownerRequest(_ target: OwnerTarget) -> OwnerRequest {
         var request = OwnerRequest(
-            target: target, session: context.newID(), code: context.newID(), from: context.signInPlace(of: request),
+            target: target, session: context.newID(), code: context.newID(),
+            from: context.signInPlace(of: request),
             now: context.clock.now())
         request.mail = context.newID()
         return request
@@ -29,13 +30,15 @@ extension Call<RealmContext> {
         let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account
         var hash: String?
         if let account {
-            hash = try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account)).hash
+            hash = try await RealmLookups(context).folded(
+                Passphrase.self, Passphrase.stream(of: account)
+            ).hash
         }
         let isRight: Bool
         do {
             isRight = try await context.passphrases.verify(
                 SecretBytes(Array(typed.utf8.prefix(4096))), hash,
-                passphraseTurn(about: Owner.stream))
+                Passphrases(self).turn(about: Owner.stream))
         } catch {
             throw Problem(.busy)
         }

@@ -82,7 +82,7 @@ extension Call<RealmContext> {
         // An invalid code must not keep the user from signing in.
         guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
         try RateCounter(self).countRealm(.ownerSignIn)
-        let end = try await signIn(
+        let end = try await BrowserSignIns(self).signIn(
             SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget(), most: most,
             place: place)
         switch end {

@@ -22,12 +22,12 @@ enum WebAppPageRoutes {
         answer: .page, refusals: Page.refusals + [.forbidden, .noSuchApp], traits: .isReturnTarget
     ) { call throws(Problem) in
         let app = try await call.webApp(try call.required("slug"), .app)
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let place = "/apps/\(app.card.slug)/start"
         if let text = call.text("session_code"), !text.isEmpty {
             return try await call.signIn(bySessionCode: text, visit, place: place)
         }
-        guard let browser = visit.browser else { return call.signInFirst(place) }
+        guard let browser = visit.browser else { return .signInFirst(place) }
         try await call.requireOwner(browser)
         // Elsewhere it is for the app to ask who is there.
         if app.card.origin != nil { return .seeOther(call.address(of: app) + "/") }
@@ -54,7 +54,7 @@ enum WebAppPageRoutes {
         if let above = place.above, app.card.origin != nil {
             return .seeOther(start(app, above, code: text))
         }
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         if let text {
             return try await call.signIn(bySessionCode: text, visit, place: call.indexWithoutCode)
         }

@@ -48,7 +48,7 @@ extension Call<RealmContext> {
         _ = try await Commands(self).dispatch(
             RequestMagicLink(
                 app: context.place.app, mailbox: mailbox,
-                person: Person(email: address, language: readersLanguage),
+                person: Person(email: address, language: PageRequest(self).readersLanguage),
                 link: link, digest: digest, base: context.place.links,
                 returnPath: given("ReturnUrl").flatMap { ReturnPath($0) }, mail: context.newID(),
                 now: context.clock.now()), as: .anonymous)

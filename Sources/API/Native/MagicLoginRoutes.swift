@@ -47,16 +47,18 @@ extension Call<RealmContext> {
             throw Problem(.invalidLink)
         }
         // One that is not good goes to the decision too, which puts it on record.
-        let link = try await link(user, token)
+        let link = try await MagicLinks(context).find(user, token)
         let second = SecondFactors(self).typed(body["TotpCode"]?.string)
-        if let link, second == nil, try await SecondFactors(self).state(of: link.account).enrolled != nil {
+        if let link, second == nil,
+            try await SecondFactors(self).state(of: link.account).enrolled != nil
+        {
             return .native(.ok, ["RequiresMfa": true, "MfaMethods": ["totp"]])
         }
         var returnTarget = ReturnTarget()
         returnTarget.path = link?.returnPath
-        let end = try await signIn(
+        let end = try await BrowserSignIns(self).signIn(
             MagicLinkGrant(account: account, shown: shown, second: second),
-            by: .link, try await visit(), to: returnTarget)
+            by: .link, try await PageRequest(self).visit(), to: returnTarget)
         guard case .signedIn(let opened) = end else { throw Problem(.invalidLink) }
         var response = Response.native(
             .ok, ["RequiresMfa": false, "ReturnUrl": .string(returnTarget.target)])

@@ -64,7 +64,7 @@ extension Call<RealmContext> {
         let person = Person(
             email: given("Email").flatMap { try? MailAddress($0).text },
             firstName: given("FirstName"), lastName: given("LastName"),
-            language: readersLanguage)
+            language: PageRequest(self).readersLanguage)
         for (name, demand, value) in [
             ("FirstName", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("LastName", settings[SettingCatalogue.registrationLastName], person.lastName),
@@ -108,14 +108,6 @@ extension Call<RealmContext> {
             throw Problem(of: FieldFault(member, fault.reason, at: fault.index))
         case .failure(let refusal): throw refusal.problem
         }
-    }
-
-    /// The language that the caller would like to read: what the application's request says of it goes
-    /// before what the browser says, as on pages.
-    var readersLanguage: String? {
-        let asked = ReturnTarget(self).sealed.flatMap { context.pendingRequest($0) }?.languages
-        if let language = asked.flatMap({ Words.language(among: $0) }) { return language.rawValue }
-        return MailLanguage(accepted: request.headers["Accept-Language"])?.rawValue
     }
 
     /// A member that says something.

@@ -54,7 +54,7 @@ enum OwnAccountRoutes {
         try await Commands(call).dispatch(
             EndSession(
                 session: try call.requiredID("session_id"), reason: .revoked, of: account,
-                notice: call.noticeOrder()),
+                notice: SessionEnds(call).noticeOrder()),
             as: .user(account, client: session.terms.clientID))
         return Response(status: .noContent)
     }

@@ -13,10 +13,11 @@ enum ConsentRoutes {
         voice: .page, parameters: ReturnTarget.parameters, answer: .page, refusals: Place.refusals,
         traits: .isReturnTarget
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let returnTarget = ReturnTarget(call)
         guard let browser = visit.browser else { return .seeOther(returnTarget.link("/login")) }
-        guard let asked = try await call.applicationRequest(returnTarget, for: browser) else {
+        guard let asked = try await PageRequest(call).applicationRequest(returnTarget, for: browser)
+        else {
             return over(visit)
         }
         let claims = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])
@@ -30,7 +31,7 @@ enum ConsentRoutes {
             ReturnTarget.members + [.optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
         guard let browser = visit.browser else { return .seeOther(returnTarget.link("/login")) }
         guard let sealed = returnTarget.sealed else { return over(visit) }

@@ -22,10 +22,10 @@ enum DevicePageRoutes {
         ],
         answer: .page, refusals: Page.refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let code = call.text("user_code") ?? ""
         guard let browser = visit.browser else {
-            return call.signInFirst(code.isEmpty ? WaitingDevice.page : place(of: code))
+            return .signInFirst(code.isEmpty ? WaitingDevice.page : place(of: code))
         }
         if let done = call.text("done") { return ended(visit, isAllowed: done == "allow") }
         guard !code.isEmpty else { return ask(visit, isWrong: false) }
@@ -38,8 +38,8 @@ enum DevicePageRoutes {
         body: .page([typed, .optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: Page.refusals + [.noSuchDevice, .invalidToken]
     ) { call throws(Problem) in
-        let visit = try await call.submission()
-        guard let browser = visit.browser else { return call.signInFirst(WaitingDevice.page) }
+        let visit = try await PageRequest(call).submission()
+        guard let browser = visit.browser else { return .signInFirst(WaitingDevice.page) }
         let code = call.body["user_code"]?.string ?? ""
         guard let decision = call.body["decision"]?.string,
             decision == "allow" || decision == "deny"
@@ -66,7 +66,9 @@ enum DevicePageRoutes {
             guard error.kind == .noSuchDevice else { throw error }
             return ask(visit, isWrong: true)
         }
-        let email = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])["email"]?.string ?? ""
+        let email =
+            try await PersonClaims(call.context).claims(of: browser.subject, ["email"])["email"]?
+            .string ?? ""
         return page(visit, device, UserCode(typed: code)?.text ?? code, email)
     }
 

@@ -11,7 +11,7 @@ enum LogoutRoutes {
         .get, "/logout", id: "showLogout", tag: "Pages", summary: "Asks before signing out.",
         right: .nothing, voice: .page, answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let asked = Words.asked(by: call.request)
         guard visit.browser != nil else { return .seeOther(Words.page("/logged-out", in: asked)) }
         let say = visit.say
@@ -38,9 +38,9 @@ enum LogoutRoutes {
         right: .nothing, voice: .page, body: .page([]), answer: .page,
         refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         if let browser = visit.browser {
-            try await call.logOut(browser)
+            try await SessionEnds(call).logOut(browser)
         }
         var response = Response.seeOther(
             Words.page("/logged-out", in: Words.asked(by: call.request)))
@@ -54,7 +54,7 @@ enum LogoutRoutes {
         summary: "Says that nobody is signed in.", right: .nothing, voice: .page,
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let say = visit.say
         return visit.notice(
             say("You are signed out", "Sie sind abgemeldet"),

@@ -113,3 +113,16 @@ extension Commands {
         }
     }
 }
+
+extension Commands {
+    /// Puts on record that a token was refused which this server gave.
+    func recordRefused(
+        refreshOf session: UUID, by client: UUID, _ clientID: String
+    ) async throws(Problem) {
+        _ = try await attempt(
+            RecordRefusedRefresh(
+                session: session, client: client, clientID: clientID,
+                from: call.context.signInPlace(of: call.request),
+                now: call.context.clock.now()), as: .client(clientID))
+    }
+}

@@ -1,6 +1,26 @@
+internal import EventSourcing
 internal import HTTP
 public import Identity
 public import Values
+
+/// The mailed links that sign users in.
+struct MagicLinks {
+    private let context: RealmContext
+
+    init(_ context: RealmContext) { self.context = context }
+
+    /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
+    func find(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
+        guard let id = UUID(user), let shown = context.mint.shown(magicToken: token),
+            case let account = try await RealmLookups(context).folded(Account.self, id),
+            let mailbox = account.mailbox,
+            let link = try await RealmLookups(context).folded(Mailbox.self, mailbox).link,
+            link.account == id,
+            shown.matches(link.digest), link.isLive(of: account, at: context.clock.now())
+        else { return nil }
+        return link
+    }
+}
 
 extension TokenMint {
     /// The token that follows from a link's id: 256 bits, which cannot be guessed.

@@ -23,4 +23,10 @@ extension TokenMint {
             }
         }?.code(code.id)
     }
+
+    /// A code that moves an account to a mailbox is good for that account alone, and for nothing else.
+    func digest(ofMove code: String, of account: UUID, to mailbox: UUID) -> SecretDigest? {
+        SecretDigest(
+            derive(.mailboxMoveDigest, account.bytes + mailbox.bytes + Array(code.utf8)))
+    }
 }

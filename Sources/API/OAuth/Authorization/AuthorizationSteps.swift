@@ -53,7 +53,7 @@ extension Call<RealmContext> {
 
     /// The user comes back from a page that stood in between.
     private func resume(_ sealed: String) async throws(AuthorizationRefusal) -> Response {
-        guard var asked = context.pendingRequest(sealed) else {
+        guard var asked = context.authorizationRequest(sealed) else {
             throw .told(
                 Problem(.invalidRequest, "This page was open for too long: please start again."))
         }
@@ -119,7 +119,7 @@ extension Call<RealmContext> {
             return try detour(to: AuthorizeRoutes.path, asked)
         }
         let browser = try await told { () throws(Problem) -> SignedInBrowser? in
-            try await self.browser()
+            try await BrowserSessions(self).current()
         }
         let now = context.clock.now()
         let isMute = asked.prompts.contains(.none)

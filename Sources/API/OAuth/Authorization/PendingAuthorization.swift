@@ -44,7 +44,7 @@ extension RealmContext {
     }
 
     /// Nil for what was not sealed here, or has expired.
-    func pendingRequest(_ sealed: String) -> AuthorizationRequest? {
+    func authorizationRequest(_ sealed: String) -> AuthorizationRequest? {
         guard let json = mint.unseal(sealed, for: .authorizationRequest),
             let asked = AuthorizationRequest(json),
             clock.now() < asked.askedAt.adding(seconds: Self.patience)
@@ -59,7 +59,7 @@ extension Call<RealmContext> {
     func pendingAuthorization(
         _ sealed: String, for browser: SignedInBrowser?
     ) async throws(Problem) -> PendingAuthorization? {
-        guard let asked = context.pendingRequest(sealed) else { return nil }
+        guard let asked = context.authorizationRequest(sealed) else { return nil }
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.recent(asked.clientID, in: context.place.realm)
         }
@@ -100,7 +100,7 @@ extension Call<RealmContext> {
     func decideConsent(
         _ sealed: String, allows: Bool, as browser: SignedInBrowser
     ) async throws(Problem) -> Response {
-        guard var asked = context.pendingRequest(sealed) else {
+        guard var asked = context.authorizationRequest(sealed) else {
             throw Problem(
                 .invalidRequest, "This page was open for too long: please start again.")
         }

@@ -2,6 +2,12 @@ internal import HTTP
 
 /// The requests that the authorization endpoint sealed, as pages see them.
 struct SealedRequests: ApplicationRequests {
+    func pending(_ sealed: String, in context: RealmContext) -> PendingRequest? {
+        context.authorizationRequest(sealed).map {
+            PendingRequest(client: $0.client, clientID: $0.clientID, languages: $0.languages)
+        }
+    }
+
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest? {

@@ -122,7 +122,7 @@ extension Call<RealmContext> {
             .nativeOTP, target: address.map { context.mint.mailbox($0).description })
         guard let address else { return }
         step.email = address
-        try await mailCode(.signIn, Person(email: address), mayJoin: true)
+        try await BrowserSignIns(self).mailCode(.signIn, Person(email: address), mayJoin: true)
     }
 
     /// The code for the token endpoint, where what was typed is enough.

@@ -19,7 +19,7 @@ extension GrantForm {
         case .failure(let refusal):
             // What the decision itself put on record, reuse, is an outcome.
             if [.invalidRefreshToken, .strongerSignInNow, .accountBlocked].contains(refusal) {
-                try await call.recordRefused(
+                try await Commands(call).recordRefused(
                     refreshOf: shown.session, by: request.client, request.clientID)
             }
             throw refusal.problem
@@ -39,16 +39,4 @@ extension GrantForm {
     }
 
     static let clientCredentials = GrantForm { _ throws(Problem) in ClientCredentialsGrant() }
-}
-
-extension Call<RealmContext> {
-    /// Puts on record that a token was refused which this server gave.
-    func recordRefused(
-        refreshOf session: UUID, by client: UUID, _ clientID: String
-    ) async throws(Problem) {
-        _ = try await Commands(self).attempt(
-            RecordRefusedRefresh(
-                session: session, client: client, clientID: clientID, from: context.signInPlace(of: request),
-                now: context.clock.now()), as: .client(clientID))
-    }
 }

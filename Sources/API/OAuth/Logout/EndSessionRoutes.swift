@@ -44,14 +44,14 @@ extension Call<RealmContext> {
         guard !isFormWithoutBrowser else { return try byAddress(parameters) }
         let languages = parameters["ui_locales"]
         guard let text = parameters["id_token_hint"] else {
-            let page = try await browser() == nil ? "/logged-out" : "/logout"
+            let page = try await BrowserSessions(self).current() == nil ? "/logged-out" : "/logout"
             return .seeOther(Words.page(page, in: languages))
         }
         guard let hint = try await context.hinted(text),
             parameters["client_id"].map({ $0 == hint.clientID }) ?? true
         else { throw Problem(.invalidRequest, "id_token_hint is no ID token of this client.") }
         let place = try await placeAfterLogout(parameters, hint.clientID)
-        let browser = try await browser()
+        let browser = try await BrowserSessions(self).current()
         guard let id = hint.session, let session = try await ofHint(id, hint) else {
             // The logout is not reported as done while the browser still has a session: its person is asked.
             return .seeOther(browser == nil ? place : Words.page("/logout", in: languages))
@@ -61,13 +61,13 @@ extension Call<RealmContext> {
             try await endAlone(asking, session)
             return .seeOther(place)
         }
-        let line = try await line(of: browser)
+        let line = try await SessionEnds(self).line(of: browser)
         // The hint is of another account, or of an app outside this browser: the user is asked
         // first.
         guard session.account == browser.subject, session.browser == line else {
             return .seeOther(Words.page("/logout", in: languages))
         }
-        try await logOut(browser, alsoEnding: asking)
+        try await SessionEnds(self).logOut(browser, alsoEnding: asking)
         var response = Response.seeOther(place)
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
@@ -125,10 +125,14 @@ extension Call<RealmContext> {
         _ asking: AskingClient, _ terms: SessionTerms
     ) async throws(Problem) {
         guard let account = terms.account else { return }
-        for id in try await sessionsLeft(to: asking, of: account, from: terms.browser) {
+        for id in try await SessionEnds(self).sessionsLeft(
+            to: asking, of: account, from: terms.browser)
+        {
             // One that is not found is over.
             _ = try await Commands(self).attempt(
-                EndSession(session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
+                EndSession(
+                    session: id, reason: .loggedOut, of: account,
+                    notice: SessionEnds(self).noticeOrder()),
                 as: .user(account, client: terms.clientID))
         }
     }

@@ -76,7 +76,7 @@ enum AccountRoute {
             ],
             answer: .page, refusals: Place.refusals, traits: .isReturnTarget
         ) { call throws(Problem) in
-            let visit = try await call.visit()
+            let visit = try await PageRequest(call).visit()
             return try await answer(call, visit, path, isSensitive, handler)
         }
     }
@@ -103,10 +103,10 @@ enum AccountRoute {
         _ call: Call<RealmContext>, _ page: AccountFrame.Tab
     ) async throws(Problem) -> Visit {
         do throws(Problem) {
-            return try await call.submission()
+            return try await PageRequest(call).submission()
         } catch {
             var problem = error
-            if problem.kind == .foreignForm, call.isSentFromHere {
+            if problem.kind == .foreignForm, PageRequest(call).isSentFromHere {
                 problem.nextPage = page.rawValue
             }
             throw problem
@@ -117,8 +117,8 @@ enum AccountRoute {
         _ call: Call<RealmContext>, _ visit: Visit, _ page: String, _ isSensitive: Bool,
         _ handler: Handler
     ) async throws(Problem) -> Response {
-        guard let browser = visit.browser else { return call.signInFirst(page) }
-        if isSensitive, !isRecent(browser, call) { return call.signInFirst(page) }
+        guard let browser = visit.browser else { return .signInFirst(page) }
+        if isSensitive, !isRecent(browser, call) { return .signInFirst(page) }
         let done = call.text("done").flatMap(AccountNote.init)
         return try await handler(
             call, AccountFrame(visit: visit, browser: browser, done: done))

@@ -16,7 +16,7 @@ enum AddressRoutes {
         "/account/email", id: "beginEmailChange", "Has a code mailed to a new address.",
         [.optional("email", .text(0...320), "The new address."), CodeAddress.member], from: .data
     ) { call, frame throws(Problem) in
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             return try await DataRoutes.page(
                 call, frame, typed: call.body["email"]?.string ?? "",
                 wrong: frame.say(
@@ -25,7 +25,8 @@ enum AddressRoutes {
                 ))
         }
         let mint = call.context.mint
-        let own = try await PersonClaims(call.context).claims(of: frame.account, ["email"])["email"]?.string
+        let own = try await PersonClaims(call.context).claims(of: frame.account, ["email"])[
+            "email"]?.string
         if own.map(mint.mailbox) == mint.mailbox(address) {
             return try await DataRoutes.page(
                 call, frame, typed: address,
@@ -43,7 +44,8 @@ enum AddressRoutes {
         _ = try await Commands(call).dispatch(
             RequestMailboxMove(
                 account: frame.account, mailbox: mailbox,
-                person: Person(email: address, language: call.readersLanguage), code: code,
+                person: Person(email: address, language: PageRequest(call).readersLanguage),
+                code: code,
                 digest: digest, app: call.context.place.app, now: call.context.clock.now()),
             as: .user(frame.account))
         await pause
@@ -110,7 +112,7 @@ enum AddressRoutes {
             .optional("code", .text(0...64), "The code that was mailed there."),
         ], [CodeAddress.parameter], from: .data
     ) { call, frame throws(Problem) in
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             return .seeOther(AccountFrame.Tab.data.rawValue)
         }
         let mint = call.context.mint

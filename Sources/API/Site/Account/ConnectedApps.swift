@@ -63,15 +63,9 @@ struct ConnectedApp: Sendable, Equatable {
 }
 
 extension Call<RealmContext> {
-    func consents(of account: UUID) async throws(Problem) -> [ConsentView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.consents(of: account, in: context.place.realm)
-        }
-    }
-
     func connectedApps(of account: UUID) async throws(Problem) -> [ConnectedApp] {
         let sessions = try await RealmLookups(context).openSessions(of: account)
-        let consents = try await consents(of: account).map(\.given)
+        let consents = try await RealmLookups(context).consents(of: account).map(\.given)
         let names = try await names(
             ofClients: sessions.map(\.terms.clientID) + consents.map(\.clientID))
         var apps: [ConnectedApp] = []

@@ -20,7 +20,7 @@ enum KeepRoutes {
         parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let token = call.text("token") ?? ""
         guard let (link, account) = call.context.mint.readKeepToken(token),
             try await RealmLookups(call.context).folded(Account.self, account)
@@ -55,7 +55,7 @@ enum KeepRoutes {
         body: .page([.optional("token", .text(0...200), "What was mailed.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         guard
             let (link, account) = call.context.mint.readKeepToken(
                 call.body["token"]?.string ?? "")

@@ -14,9 +14,11 @@ extension Call<RealmContext> {
                 of: context.place.realm, LoginSelection(account: account), after: nil, limit: 1000)
         }
         let factor = try await SecondFactors(self).state(of: account)
-        let passphrase = try await RealmLookups(context).folded(Passphrase.self, Passphrase.stream(of: account))
+        let passphrase = try await RealmLookups(context).folded(
+            Passphrase.self, Passphrase.stream(of: account))
         return [
-            "account": .object(try await PersonClaims(context).claims(of: account, ["email", "profile"])),
+            "account": .object(
+                try await PersonClaims(context).claims(of: account, ["email", "profile"])),
             "email_addresses": .array(addresses(events)),
             "passkeys": .array(try await knownPasskeys(of: account)),
             "authenticator_app": .bool(factor.enrolled != nil),
@@ -72,7 +74,7 @@ extension Call<RealmContext> {
     }
 
     private func knownConsents(of account: UUID) async throws(Problem) -> [JSON] {
-        let all = try await consents(of: account).map(\.given)
+        let all = try await RealmLookups(context).consents(of: account).map(\.given)
         let names = try await names(ofClients: all.map(\.clientID))
         return all.map { given in
             var members = known(given.agreed)

@@ -62,7 +62,7 @@ enum PassphraseRoutes {
         guard call.context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
         try RateCounter(call).count(.twoFactor, target: frame.account.description)
         let hash: String
-        switch try await call.hash(
+        switch try await Passphrases(call).hash(
             ofNew: call.body["passphrase"]?.string ?? "", of: frame.account)
         {
         case .failure(let fault): return try await refused(fault, call, frame)

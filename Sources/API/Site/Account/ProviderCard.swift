@@ -50,7 +50,7 @@ extension Call<RealmContext> {
         of account: UUID
     ) async throws(Problem) -> [(provider: Provider, isConnected: Bool)] {
         var found: [(provider: Provider, isConnected: Bool)] = []
-        for provider in try await providers() {
+        for provider in try await RealmLookups(context).providers() {
             let known = try await RealmLookups(context).folded(
                 AccountIdentity.self,
                 context.mint.accountIdentity(account, at: provider.slug))

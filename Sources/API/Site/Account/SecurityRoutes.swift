@@ -38,7 +38,8 @@ enum SecurityRoutes {
             Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
         let connections = try await call.connections(of: frame.account)
-        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])["email"]?.string
+        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])[
+            "email"]?.string
         return frame.page(
             .security, status: wrong == nil ? .ok : .badRequest,
             script: party == nil ? nil : AssetRoutes.scriptPath,
@@ -90,7 +91,7 @@ enum SecurityRoutes {
             .passkeyUnavailable, .invalidEnrollment, .reauthenticationRequired,
         ]
     ) { call throws(Problem) in
-        guard let browser = try await call.submission().browser else {
+        guard let browser = try await PageRequest(call).submission().browser else {
             throw Problem(.reauthenticationRequired)
         }
         guard AccountRoute.isRecent(browser, call) else {
@@ -143,7 +144,8 @@ enum SecurityRoutes {
                 session: call.signedIn(frame.browser),
                 party: party, page: "page \(frame.browser.id)")
             do throws(Problem) {
-                try await PasskeyEnrollments(call).enroll(id, ceremony, attestation, enrolling, party)
+                try await PasskeyEnrollments(call).enroll(
+                    id, ceremony, attestation, enrolling, party)
                 return .seeOther(.security, .passkeyAdded)
             } catch {
                 guard error.kind == .invalidEnrollment else { throw error }

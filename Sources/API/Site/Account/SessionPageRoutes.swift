@@ -20,7 +20,7 @@ enum SessionPageRoutes {
                 of: frame.account, in: realm, at: now, after: nil, limit: 100)
         }
         let apps = try await call.connectedApps(of: frame.account)
-        let devices = try await call.devices(of: frame.account)
+        let devices = try await OwnersDevices(call.context).devices(of: frame.account)
         return frame.page(.sessions, say("Devices and apps", "Geräte und Apps")) {
             Page.card {
                 HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
@@ -111,7 +111,7 @@ enum SessionPageRoutes {
         let ended = try await reading { () throws(LogFailure) in
             try await call.context.queries.browserSession(session, in: call.context.place.realm)
         }
-        try await call.endSessions(
+        try await SessionEnds(call).endSessions(
             of: frame.account, from: ended?.terms.line ?? session, by: frame.browser)
         return .seeOther(.sessions, .signedOut)
     }
@@ -128,7 +128,7 @@ enum SessionPageRoutes {
             try await Commands(call).dispatch(
                 EndSession(
                     session: session.id, reason: .withdrawn, of: frame.account,
-                    notice: call.noticeOrder()),
+                    notice: SessionEnds(call).noticeOrder()),
                 as: .browser(frame.browser))
         }
         return .seeOther(.sessions, .accessRemoved)
@@ -144,5 +144,19 @@ enum SessionPageRoutes {
         var response = Response.seeOther("/logged-out")
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
+    }
+}
+
+extension Call<RealmContext> {
+    /// Withdraws the user's consent, so that codes already issued are invalidated.
+    fileprivate func withdrawConsent(to clientID: String, by browser: SignedInBrowser)
+        async throws(Problem)
+    {
+        for consent in try await RealmLookups(context).consents(of: browser.subject)
+        where consent.given.clientID == clientID {
+            try await Commands(self).dispatch(
+                WithdrawConsent(consent: consent.id, account: browser.subject),
+                as: .browser(browser))
+        }
     }
 }

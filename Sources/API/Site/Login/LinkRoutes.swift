@@ -23,9 +23,11 @@ enum LinkRoutes {
             Parameter("redirect", in: .query, .text(0...4096), "Not followed from here.")
         ], answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let (user, token) = (call.text("userId") ?? "", call.text("token") ?? "")
-        guard let link = try await call.link(user, token) else { return over(visit) }
+        guard let link = try await MagicLinks(call.context).find(user, token) else {
+            return over(visit)
+        }
         return try await page(call, visit, link, user, token, isWrong: false)
     }
 
@@ -38,11 +40,11 @@ enum LinkRoutes {
             .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
         ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let (user, token) =
             (call.body["userId"]?.string ?? "", call.body["token"]?.string ?? "")
         try RateCounter(call).count(.emailOTPVerify, target: user)
-        guard let link = try await call.link(user, token) else {
+        guard let link = try await MagicLinks(call.context).find(user, token) else {
             try await call.record(user, token, visit)
             return over(visit)
         }
@@ -53,7 +55,7 @@ enum LinkRoutes {
         }
         var returnTarget = ReturnTarget()
         returnTarget.path = link.returnPath
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             MagicLinkGrant(
                 account: link.account, shown: ShownSecret([link.digest]), second: second),
             by: .link, visit, to: returnTarget)
@@ -82,7 +84,7 @@ enum LinkRoutes {
                 visit.form("\(path)?\(Form.encode([("userId", user), ("token", token)]))") {
                     Parts.hidden("userId", user)
                     Parts.hidden("token", token)
-                    if needsCode { CodePage.secondField(visit, isWrong).html }
+                    if needsCode { SecondFactorPage.field(visit, isWrong).html }
                     Parts.button(say("Sign in", "Anmelden"))
                 }
                 HTML.element(.p, .class("hint")) {
@@ -111,17 +113,7 @@ extension Call<RealmContext> {
         guard let id = UUID(user), let shown = context.mint.shown(magicToken: token) else {
             return
         }
-        _ = try await signIn(
+        _ = try await BrowserSignIns(self).signIn(
             MagicLinkGrant(account: id, shown: shown), by: .link, visit, to: ReturnTarget())
-    }
-
-    /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
-    func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
-        guard let id = UUID(user), let shown = context.mint.shown(magicToken: token),
-            case let account = try await RealmLookups(context).folded(Account.self, id), let mailbox = account.mailbox,
-            let link = try await RealmLookups(context).folded(Mailbox.self, mailbox).link, link.account == id,
-            shown.matches(link.digest), link.isLive(of: account, at: context.clock.now())
-        else { return nil }
-        return link
     }
 }

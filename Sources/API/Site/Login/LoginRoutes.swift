@@ -14,19 +14,20 @@ enum LoginRoutes {
         parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let returnTarget = ReturnTarget(call)
-        let asked = try await call.applicationRequest(returnTarget, for: visit.browser)
+        let asked = try await PageRequest(call).applicationRequest(returnTarget, for: visit.browser)
         if returnTarget.isReached(by: visit, asked) { return .seeOther(returnTarget.target) }
         var page = LoginPage(call, visit, returnTarget)
         page.asked = asked
         if let browser = visit.browser, returnTarget != ReturnTarget(), !returnTarget.asOther {
-            page.signedInAs = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])["email"]?.string
+            page.signedInAs = try await PersonClaims(call.context).claims(
+                of: browser.subject, ["email"])["email"]?.string
         }
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
         page.settled = call.codeAddress(visit, at: .settled)
         page.email = asked?.hint ?? known ?? page.settled?.email ?? ""
-        page.providers = try await call.providers()
+        page.providers = try await RealmLookups(call.context).providers()
         if let asked = page.asked, asked.needsMore {
             page.stepUp = .wholeLogin
             if asked.mayStepUp, let browser = visit.browser,
@@ -51,14 +52,16 @@ enum LoginRoutes {
                 CodeAddress.member,
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        if call.chosenMethod == .passphrase, let response = try await call.onwardIfSentAgain() {
+        if call.chosenMethod == .passphrase,
+            let response = try await PageRequest(call).onwardIfSentAgain()
+        {
             return response
         }
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
         var page = LoginPage(call, visit, returnTarget)
         page.email = trimmed(call.body["email"]?.string ?? "")
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             page.wrongEmail = visit.say.wholeAddress
             return page.response(.badRequest)
         }
@@ -89,12 +92,12 @@ enum LoginRoutes {
         parameters: ReturnTarget.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let returnTarget = ReturnTarget(call)
         guard let address = call.codeAddress(visit) else {
             return .seeOther(returnTarget.link("/login"))
         }
-        let asked = try await call.applicationRequest(returnTarget, for: visit.browser)
+        let asked = try await PageRequest(call).applicationRequest(returnTarget, for: visit.browser)
         if returnTarget.isReached(by: visit, asked) { return .seeOther(returnTarget.target) }
         return try CodePage(call, visit, returnTarget, address).response()
     }
@@ -112,10 +115,10 @@ enum LoginRoutes {
             ]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        if let response = try await call.onwardIfSentAgain() { return response }
-        let visit = try await call.submission()
+        if let response = try await PageRequest(call).onwardIfSentAgain() { return response }
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             return .seeOther(returnTarget.link("/login"))
         }
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
@@ -133,7 +136,7 @@ enum LoginRoutes {
             grant.joiner = JoinerNames(
                 firstName: asked.newcomer?.firstName, lastName: asked.newcomer?.lastName)
         }
-        let end = try await call.signIn(grant, by: .code, visit, to: returnTarget)
+        let end = try await BrowserSignIns(call).signIn(grant, by: .code, visit, to: returnTarget)
         var shown = asked ?? CodeAddress(email: address)
         (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
         var page = try CodePage(call, visit, returnTarget, shown)
@@ -183,8 +186,9 @@ extension Call<RealmContext> {
         let asksForNothing =
             settings[SettingCatalogue.registrationFirstName] != .required
             && settings[SettingCatalogue.registrationLastName] != .required
-        try await mailCode(
-            .signIn, Person(email: address, language: readersLanguage), mayJoin: asksForNothing)
+        try await BrowserSignIns(self).mailCode(
+            .signIn, Person(email: address, language: PageRequest(self).readersLanguage),
+            mayJoin: asksForNothing)
     }
 
     fileprivate func mailLink(_ address: String, _ returnTarget: ReturnTarget) async throws(Problem)
@@ -197,7 +201,7 @@ extension Call<RealmContext> {
         }
         var command = RequestMagicLink(
             app: context.place.app, mailbox: mailbox,
-            person: Person(email: address, language: readersLanguage), link: link,
+            person: Person(email: address, language: PageRequest(self).readersLanguage), link: link,
             digest: digest, base: context.place.links, returnPath: ReturnPath(returnTarget.target),
             mail: context.newID(), now: context.clock.now())
         command.isForPage = true

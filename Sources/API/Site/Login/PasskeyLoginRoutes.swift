@@ -15,7 +15,7 @@ enum PasskeyLoginRoutes {
         refusals: Page.refusals + [.passkeyUnavailable]
     ) { call throws(Problem) in
         guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
-        guard call.isSentFromHere else { throw Problem(.foreignForm) }
+        guard PageRequest(call).isSentFromHere else { throw Problem(.foreignForm) }
         try RateCounter(call).count(.passkeyBegin)
         return call.begin(call.pageCeremony(party)) {
             PasskeyOptions.request(challenge: $0, party)
@@ -33,7 +33,7 @@ enum PasskeyLoginRoutes {
             ]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
         guard let party = call.pageParty else { throw Problem(.noSuchRoute) }
         async let pause: Void = call.context.hesitate()
@@ -43,7 +43,7 @@ enum PasskeyLoginRoutes {
         {
             let challenge = call.context.mint.challenge(id, ceremony)
             let proof = try await PasskeyProofs(call).proof(text, challenge: challenge, party)
-            let end = try await call.signIn(
+            let end = try await BrowserSignIns(call).signIn(
                 PasskeyGrant(ceremony: id, proof: proof), by: .passkey, visit, to: returnTarget)
             if case .signedIn(let response) = end { return response }
         }

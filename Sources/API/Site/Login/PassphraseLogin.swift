@@ -17,9 +17,9 @@ enum PassphraseLogin {
     ) async throws(Problem) -> Response {
         let mailbox = call.context.mint.mailbox(address)
         try RateCounter(call).count(.passphrase, target: mailbox.description)
-        let comparison = try await call.compare(
+        let comparison = try await Passphrases(call).compare(
             call.body["passphrase"]?.string ?? "", for: mailbox)
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.context.newID()),
             by: .passphrase, page.visit, to: page.returnTarget)
         switch end {
@@ -54,23 +54,23 @@ enum PassphraseLogin {
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        if let response = try await call.onwardIfSentAgain() { return response }
-        let visit = try await call.submission()
+        if let response = try await PageRequest(call).onwardIfSentAgain() { return response }
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
         let ticket = call.body["ticket"]?.string ?? ""
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             return .seeOther(returnTarget.link("/login"))
         }
         let mailbox = call.context.mint.mailbox(address)
         try RateCounter(call).count(.passphrase, target: mailbox.description)
-        guard let hash = try await call.passphraseHash(of: mailbox),
+        guard let hash = try await Passphrases(call).hash(of: mailbox),
             call.context.mint.isTicket(
                 ticket, mailbox, hash, form: visit.formName, at: call.context.clock.now())
         else { return .seeOther(returnTarget.link("/login")) }
         guard let typed = SecondFactors(call).typed(call.body["totp"]?.string) else {
             return secondPage(visit, returnTarget, address, ticket, isWrong: true)
         }
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             PassphraseProof(mailbox: mailbox, comparison: .right(hash: hash), second: typed),
             by: .passphrase, visit, to: returnTarget)
         switch end {
@@ -85,7 +85,7 @@ enum PassphraseLogin {
         _ visit: Visit, _ returnTarget: ReturnTarget, _ address: String, _ ticket: String,
         isWrong: Bool
     ) -> Response {
-        CodePage.secondFactor(
+        SecondFactorPage.response(
             visit, isWrong, isWrong ? .badRequest : .ok, action: returnTarget.link("/login/second"),
             leadsAway: returnTarget.sealed != nil
         ) {

@@ -15,7 +15,7 @@ enum RegisterRoutes {
         right: .nothing, voice: .page, parameters: ReturnTarget.parameters, answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         return try RegisterPage(call, visit).response()
     }
 
@@ -32,10 +32,10 @@ enum RegisterRoutes {
                 CodeAddress.member,
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         var page = try RegisterPage(call, visit)
         page.read(call)
-        let typed = call.typedAddress()
+        let typed = PageRequest(call).typedAddress()
         page.look(at: typed)
         guard let address = typed, page.isWhole else { return page.response(.badRequest) }
         async let pause: Void = call.context.hesitate()
@@ -46,9 +46,9 @@ enum RegisterRoutes {
             .nativeOTP, target: call.context.mint.mailbox(address).description)
         let person = Person(
             email: address, firstName: page.firstName, lastName: page.lastName,
-            language: call.readersLanguage)
+            language: PageRequest(call).readersLanguage)
         do throws(Problem) {
-            try await call.mailCode(
+            try await BrowserSignIns(call).mailCode(
                 page.posture == .explicitEndpoint ? .registration : .signIn, person,
                 invite: InviteCode(typed: page.invite), mayJoin: true)
         } catch {

@@ -33,7 +33,7 @@ enum ResetRoutes {
         refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let typed = call.codeAddress(visit, at: .forgotten)?.email
         return page(visit, ReturnTarget(call), typed ?? "", wrong: nil)
     }
@@ -46,10 +46,10 @@ enum ResetRoutes {
             ReturnTarget.members + [.optional("email", .text(0...320), "The mail address.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
         try call.requirePassphrases()
-        guard let address = call.typedAddress() else {
+        guard let address = PageRequest(call).typedAddress() else {
             return page(
                 visit, returnTarget, trimmed(call.body["email"]?.string ?? ""),
                 wrong: visit.say.wholeAddress)
@@ -110,9 +110,11 @@ enum ResetRoutes {
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
-        let visit = try await call.visit()
+        let visit = try await PageRequest(call).visit()
         let token = call.text("token") ?? ""
-        guard let (_, email) = try await call.resetLink(token) else { return over(visit) }
+        guard let (_, email) = try await PassphraseResets(call.context).link(token) else {
+            return over(visit)
+        }
         return choice(visit, token, email, wrong: nil)
     }
 
@@ -125,14 +127,18 @@ enum ResetRoutes {
             .optional("passphrase", .text(0...1024), "What was typed."),
         ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         try call.requirePassphrases()
         let token = call.body["token"]?.string ?? ""
-        guard let (link, email) = try await call.resetLink(token) else { return over(visit) }
+        guard let (link, email) = try await PassphraseResets(call.context).link(token) else {
+            return over(visit)
+        }
         let account = link.account
         try RateCounter(call).count(.twoFactor, target: account.description)
         let hash: String
-        switch try await call.hash(ofNew: call.body["passphrase"]?.string ?? "", of: account) {
+        switch try await Passphrases(call).hash(
+            ofNew: call.body["passphrase"]?.string ?? "", of: account)
+        {
         case .failure(let fault):
             return choice(visit, token, email, wrong: fault.said(visit.say))
         case .success(let made): hash = made

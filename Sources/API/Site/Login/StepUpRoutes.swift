@@ -21,15 +21,15 @@ enum StepUpRoutes {
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
-        let asked = try await call.applicationRequest(returnTarget, for: visit.browser)
+        let asked = try await PageRequest(call).applicationRequest(returnTarget, for: visit.browser)
         guard let browser = visit.browser, asked?.mayStepUp == true,
             let view = try await call.stepUpSession(of: browser)
         else { return .seeOther(returnTarget.link("/login")) }
         try RateCounter(call).count(.twoFactor, target: browser.subject.description)
         if let typed = SecondFactors(call).typed(call.body["totp"]?.string) {
-            let end = try await call.signIn(
+            let end = try await BrowserSignIns(call).signIn(
                 StepUp(account: browser.subject, session: browser.id, second: typed),
                 by: view.terms.method, visit, to: returnTarget)
             if case .signedIn(let response) = end { return response }
@@ -47,14 +47,18 @@ extension Call<RealmContext> {
         -> Bool
     {
         guard let browser = visit.browser, !returnTarget.asOther else { return false }
-        guard try await RealmLookups(context).passkeys(of: browser.subject).isEmpty else { return false }
+        guard try await RealmLookups(context).passkeys(of: browser.subject).isEmpty else {
+            return false
+        }
         return try await SecondFactors(self).state(of: browser.subject).enrolled == nil
     }
 
     /// The browser's session, where one more factor makes it a strong one: there is a factor to show, and
     /// it was not opened long ago.
     func stepUpSession(of browser: SignedInBrowser) async throws(Problem) -> BrowserSessionView? {
-        guard try await SecondFactors(self).state(of: browser.subject).enrolled != nil else { return nil }
+        guard try await SecondFactors(self).state(of: browser.subject).enrolled != nil else {
+            return nil
+        }
         let view = try await reading { () throws(LogFailure) in
             try await context.queries.browserSession(browser.id, in: context.place.realm)
         }
@@ -86,7 +90,7 @@ enum StepUpForm: Equatable {
             if self != .wholeLogin {
                 visit.form(returnTarget.link(StepUpRoutes.path)) {
                     returnTarget.fields
-                    CodePage.secondField(visit, self == .wrong).html
+                    SecondFactorPage.field(visit, self == .wrong).html
                     Parts.button(say("Continue", "Weiter"))
                 }
                 HTML.element(.p, .class("or")) { say("or", "oder") }

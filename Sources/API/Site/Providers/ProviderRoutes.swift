@@ -31,7 +31,7 @@ enum ProviderRoutes {
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try RateCounter(call).count(.provider)
-        let known = try await call.providers()
+        let known = try await RealmLookups(call.context).providers()
         let slug = call.text("provider")
         guard let provider = slug.map({ slug in known.first { $0.slug == slug } }) ?? known.first
         else { throw Problem(.noSuchRoute) }
@@ -53,7 +53,7 @@ enum ProviderRoutes {
                     Parameter($0, in: .query, .text(0...8_192), "Of the provider's answer.")
                 }, answer: .page, refusals: refusals
         ) { call throws(Problem) in
-            let visit = try await call.visit()
+            let visit = try await PageRequest(call).visit()
             var response = try await answer(call, visit)
             // The cookie is single-use, also after a failure.
             response.headers.append("Set-Cookie", PageCookie.upstream.removal)
@@ -67,16 +67,16 @@ enum ProviderRoutes {
         try RateCounter(call).count(.provider)
         guard let pending = call.pendingUpstream(),
             call.text("provider").map({ $0 == pending.provider }) ?? true,
-            let provider = try await call.provider(pending.provider),
+            let provider = try await RealmLookups(call.context).provider(pending.provider),
             provider.issuer.utf8.elementsEqual(pending.issuer.utf8),
             let person = await call.person(of: pending, provider)
-        else { return call.upstreamFailed(visit) }
+        else { return ProviderSignIns(call).failed(visit) }
         let mint = call.context.mint
         let identity = mint.identity(person.subject, at: provider.issuer)
         if let links = pending.links {
             guard let browser = visit.browser, browser.id == links,
                 AccountRoute.isRecent(browser, call)
-            else { return call.upstreamFailed(visit) }
+            else { return ProviderSignIns(call).failed(visit) }
             let rejection = try await Commands(call).attempt(
                 LinkIdentity(
                     identity: identity,
@@ -95,7 +95,7 @@ enum ProviderRoutes {
             case let rejection?: throw rejection.problem
             }
         }
-        return try await call.signIn(
+        return try await ProviderSignIns(call).signIn(
             identity, person.session.map { mint.upstreamSession($0, at: provider.issuer) },
             provider.slug, attempt: pending.id, visit,
             to: pending.place ?? pending.returnTarget.target)
@@ -111,14 +111,14 @@ enum ProviderRoutes {
             .optional("two-factor-passcode", .text(0...64), "Of the mail."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        let visit = try await call.submission()
+        let visit = try await PageRequest(call).submission()
         let mint = call.context.mint
         guard let json = mint.unseal(call.body["ticket"]?.string ?? "", for: .upstreamStep),
             let step = UpstreamStep(json), step.form == visit.formName,
             call.context.clock.now() < step.until
-        else { return call.upstreamFailed(visit) }
-        let (account, _, next) = try await call.nextCode(for: step.identity)
-        guard let account else { return call.upstreamFailed(visit) }
+        else { return ProviderSignIns(call).failed(visit) }
+        let (account, _, next) = try await ProviderSignIns(call).nextCode(for: step.identity)
+        guard let account else { return ProviderSignIns(call).failed(visit) }
         try RateCounter(call).count(.twoFactor, target: account.description)
         let second = SecondFactors(call).typed(call.body["totp"]?.string)
         var typed: TypedMailedCode?
@@ -128,17 +128,18 @@ enum ProviderRoutes {
             typed = TypedMailedCode(
                 id: code, shown: mint.shown { $0.digest(ofMailedCode: digits, in: stream) })
         } else if second == nil {
-            return try call.secondPage(visit, step, isWrong: true)
+            return try ProviderSignIns(call).secondPage(visit, step, isWrong: true)
         }
-        let end = try await call.signIn(
+        let end = try await BrowserSignIns(call).signIn(
             ProviderProof(
                 identity: step.identity, upstream: step.upstream, provider: step.provider,
                 sessionName: nil, second: second, typed: typed, next: next), by: .provider, visit,
             to: ReturnTarget(), place: step.place)
         switch end {
         case .signedIn(let response): return response
-        case .refused(.invalidSecondFactor): return try call.secondPage(visit, step, isWrong: true)
-        case .refused: return call.upstreamFailed(visit)
+        case .refused(.invalidSecondFactor):
+            return try ProviderSignIns(call).secondPage(visit, step, isWrong: true)
+        case .refused: return ProviderSignIns(call).failed(visit)
         }
     }
 
@@ -147,7 +148,10 @@ enum ProviderRoutes {
         "Lets what a provider says sign in to one's account.",
         [.optional("provider", .text(0...40), "Which one.")], from: .security
     ) { call, frame throws(Problem) in
-        guard let provider = try await call.provider(call.body["provider"]?.string ?? "") else {
+        guard
+            let provider = try await RealmLookups(call.context).provider(
+                call.body["provider"]?.string ?? "")
+        else {
             throw Problem(.noSuchRoute)
         }
         return try await call.begin(
@@ -215,8 +219,8 @@ extension Call<RealmContext> {
     )? {
         let token = body["logout_token"]?.string ?? ""
         guard let issuer = try? SignedStatement.claimedIssuer(in: token) else { return nil }
-        for provider in try await providers() where provider.issuer.utf8.elementsEqual(issuer.utf8)
-        {
+        for provider in try await RealmLookups(context).providers()
+        where provider.issuer.utf8.elementsEqual(issuer.utf8) {
             guard let metadata = await context.upstream.metadata(of: provider.issuer),
                 let found = await context.upstream.checkLogout(
                     token, of: provider, metadata, at: context.clock.now())

@@ -9,14 +9,6 @@ internal import Values
 
 /// What routes do with providers.
 extension Call<RealmContext> {
-    func providers() async throws(Problem) -> [Provider] {
-        try await RealmLookups(context).folded(Providers.self, Providers.stream).all
-    }
-
-    func provider(_ slug: String) async throws(Problem) -> Provider? {
-        try await RealmLookups(context).folded(Providers.self, Providers.stream)[slug]
-    }
-
     /// Sends the user to a provider.
     func begin(
         _ provider: Provider, to returnTarget: ReturnTarget, place: String?, links: UUID? = nil
@@ -90,80 +82,5 @@ extension Call<RealmContext> {
         return await context.upstream.check(
             token, of: provider, metadata, nonce: mint.upstreamNonce(pending.id),
             at: context.clock.now())
-    }
-
-    /// A code to be mailed as a second factor, for the account that an identity signs in.
-    func nextCode(
-        for identity: UUID
-    ) async throws(Problem) -> (
-        account: UUID?, needsMailed: Bool, next: (id: UUID, digest: SecretDigest)
-    ) {
-        let account = try await RealmLookups(context).folded(ProviderIdentity.self, identity).account
-        let owner = try await RealmLookups(context).folded(Owner.self, Owner.stream)
-        let next = context.newID()
-        guard
-            let digest = context.mint.digest(
-                ofMailedCode: context.mint.code(next),
-                in: MailedCode.stream(of: account ?? .zero, .secondFactor))
-        else { throw Problem(.internalError) }
-        let needsMailed = account != nil && owner.account == account && owner.needsMailedCode
-        return (account, needsMailed, (next, digest))
-    }
-
-    /// Signs in whom a provider named, or asks for what is missing.
-    func signIn(
-        _ identity: UUID, _ upstream: UUID?, _ slug: String, attempt: UUID?, _ visit: Visit,
-        to place: String
-    ) async throws(Problem) -> Response {
-        let (_, needsMailed, next) = try await nextCode(for: identity)
-        if needsMailed { try RateCounter(self).countRealm(.ownerMail) }
-        let end = try await signIn(
-            ProviderProof(
-                identity: identity, upstream: upstream, provider: slug, sessionName: attempt,
-                next: next), by: .provider, visit, to: ReturnTarget(), place: place)
-        switch end {
-        case .signedIn(let response): return response
-        case .refused(.secondFactorRequired):
-            let step = UpstreamStep(
-                identity: identity, upstream: upstream, provider: slug, place: place,
-                code: needsMailed ? next.id : nil, form: visit.formName,
-                until: context.clock.now().adding(seconds: UpstreamStep.lifetime))
-            return try secondPage(visit, step, isWrong: false)
-        case .refused(.unknownIdentity):
-            return visit.notice(
-                visit.say("Not connected yet", "Noch nicht verbunden"),
-                visit.say(
-                    "This account is not connected to one here. Sign in another way first, then connect it under Security.",
-                    "Dieses Konto ist hier mit keinem verbunden. Melden Sie sich erst anders an und verbinden Sie es dann unter „Sicherheit“."
-                ), .forbidden,
-                link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/login"))
-        case .refused: return upstreamFailed(visit)
-        }
-    }
-
-    func secondPage(
-        _ visit: Visit, _ step: UpstreamStep, isWrong: Bool
-    ) throws(Problem) -> Response {
-        guard let ticket = context.mint.seal(step.json, for: .upstreamStep) else {
-            throw Problem(.internalError)
-        }
-        guard step.code != nil else {
-            return CodePage.secondFactor(
-                visit, isWrong, isWrong ? .badRequest : .ok, action: "/oidc/twofactor",
-                leadsAway: true
-            ) { Parts.hidden("ticket", ticket) }
-        }
-        return OwnerCodePage(
-            visit: visit, action: "/oidc/twofactor", isWrong: isWrong
-        ).response { Parts.hidden("ticket", ticket) }
-    }
-
-    func upstreamFailed(_ visit: Visit) -> Response {
-        visit.notice(
-            visit.say("That did not work", "Das hat nicht geklappt"),
-            visit.say(
-                "You are not signed in. Please try again.",
-                "Sie sind nicht angemeldet. Bitte versuchen Sie es noch einmal."), .badRequest,
-            link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/login"))
     }
 }

@@ -61,76 +61,7 @@ struct PendingUpstream: Sendable {
     }
 }
 
-/// A user whom a provider has named, and who has to show a second factor.
-struct UpstreamStep: Sendable {
-    static let lifetime: Int64 = 300
-
-    let identity: UUID
-    let upstream: UUID?
-    let provider: String
-    let place: String
-    /// The mailed code that is asked for, if one is.
-    let code: UUID?
-    /// The form that it was shown in.
-    let form: String
-    let until: Timestamp
-
-    var json: JSON {
-        var members: JSONObject = [
-            "identity": .string(identity.description), "provider": .string(provider),
-            "place": .string(place), "form": .string(form), "until": .integer(until.seconds),
-        ]
-        members["upstream"] = upstream.map { .string($0.description) }
-        members["code"] = code.map { .string($0.description) }
-        return .object(members)
-    }
-
-    init(
-        identity: UUID, upstream: UUID?, provider: String, place: String, code: UUID?,
-        form: String, until: Timestamp
-    ) {
-        self.identity = identity
-        self.upstream = upstream
-        self.provider = provider
-        self.place = place
-        self.code = code
-        self.form = form
-        self.until = until
-    }
-
-    init?(_ json: JSON) {
-        guard let identity = json["identity"]?.string.flatMap({ UUID($0) }),
-            let provider = json["provider"]?.string, let place = json["place"]?.string,
-            let form = json["form"]?.string, let until = json["until"]?.integer
-        else { return nil }
-        self.init(
-            identity: identity, upstream: json["upstream"]?.string.flatMap { UUID($0) },
-            provider: provider, place: place, code: json["code"]?.string.flatMap { UUID($0) },
-            form: form, until: Timestamp(seconds: until))
-    }
-}
-
 extension TokenMint {
-    /// The stream of an identity at a provider. Neither part can run into the other.
-    func identity(_ subject: String, at issuer: String) -> UUID {
-        .v8(derive(.providerIdentity, SHA256.hash(Array(issuer.utf8)) + Array(subject.utf8)))
-    }
-
-    /// The stream of a provider's session.
-    func upstreamSession(_ name: String, at issuer: String) -> UUID {
-        .v8(derive(.providerSession, SHA256.hash(Array(issuer.utf8)) + Array(name.utf8)))
-    }
-
-    /// The stream of who an account is at a provider.
-    func accountIdentity(_ account: UUID, at provider: String) -> UUID {
-        .v8(derive(.accountIdentity, account.bytes + Array(provider.utf8)))
-    }
-
-    /// The stream of what a provider signed for an app.
-    func use(ofToken text: String) -> UUID {
-        .v8(derive(.providerToken, Array(text.utf8)))
-    }
-
     func upstreamState(_ id: UUID) -> String { Base64URL.encode(derive(.upstreamState, id.bytes)) }
 
     func upstreamNonce(_ id: UUID) -> String { Base64URL.encode(derive(.upstreamNonce, id.bytes)) }

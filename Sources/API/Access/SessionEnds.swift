@@ -11,7 +11,14 @@ struct AskingClient: Sendable {
     let client: UUID
 }
 
-extension Call<RealmContext> {
+/// What ends with a browser session: the sessions that clients were given for as long as it lasted.
+struct SessionEnds {
+    private let call: Call<RealmContext>
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    private var context: RealmContext { call.context }
+
     /// How a client is told of a session's end, if it wants to hear of it.
     func noticeOrder() -> NoticeOrder {
         NoticeOrder(id: context.newID(), issuer: context.place.issuer)
@@ -28,7 +35,7 @@ extension Call<RealmContext> {
         // The clients' sessions first: a user whose logout is cut off half-way is still signed in,
         // and can try again.
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
-        try await Commands(self).dispatch(
+        try await Commands(call).dispatch(
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
             as: .browser(browser))
         // A code may have been redeemed meanwhile; from now on none is.
@@ -41,7 +48,7 @@ extension Call<RealmContext> {
         by browser: SignedInBrowser
     ) async throws(Problem) {
         for end in try await ends(of: account, from: line, alsoEnding: asking) {
-            try await Commands(self).dispatch(end, as: .browser(browser))
+            try await Commands(call).dispatch(end, as: .browser(browser))
         }
     }
 
@@ -82,16 +89,6 @@ extension Call<RealmContext> {
             try await context.queries.browserSession(browser.id, in: context.place.realm)
         }
         return view?.terms.line ?? browser.id
-    }
-
-    /// Withdraws the user's consent, so that codes already issued are invalidated.
-    func withdrawConsent(to clientID: String, by browser: SignedInBrowser) async throws(Problem) {
-        for consent in try await consents(of: browser.subject)
-        where consent.given.clientID == clientID {
-            try await Commands(self).dispatch(
-                WithdrawConsent(consent: consent.id, account: browser.subject),
-                as: .browser(browser))
-        }
     }
 }
 
