@@ -61,6 +61,25 @@ struct RuleTests {
             ])
     }
 
+    @Test func `a member of a request that another room can call is found`() {
+        let files = rooms([
+            "Access/A.swift":
+                "extension Call<RealmContext> {\n    var a: Int { 1 }\n    private var b: Int { 2 }\n}\n",
+            "Native/N.swift":
+                "extension Call<RealmContext> {\n    func c() {}\n    func d() {}\n}\n",
+            "OAuth/O.swift":
+                "extension Call<RealmContext> {\n    func d() {}\n    func e() { self.c() }\n}\n",
+            "Site/S.swift": "let s = { call in call.e() }\nlet t = other.e()\n",
+        ])
+        #expect(
+            MemberRules.findings(files).map { "\($0.path):\($0.line) \($0.what)" } == [
+                "Sources/API/Access/A.swift:2 gives every request the member a",
+                "Sources/API/Native/N.swift:3 gives requests a member d, as another room does",
+                "Sources/API/OAuth/O.swift:3 calls c of Native",
+                "Sources/API/Site/S.swift:1 calls e of OAuth",
+            ])
+    }
+
     @Test func `a type that two files declare belongs to no room`() {
         let files = rooms([
             "Web/A.swift": "let b: B\n", "Access/B.swift": "struct B {}\n",

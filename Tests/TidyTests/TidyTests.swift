@@ -24,6 +24,10 @@ struct HouseRules {
         expectNone(RoomRules.findings(Repository.swift(in: "Sources/API")))
     }
 
+    @Test func `no room of the adapter calls a member that another room gave to requests`() {
+        expectNone(MemberRules.findings(Repository.swift(in: "Sources/API")))
+    }
+
     @Test func `banned constructs do not stand in the sources`() {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.bans))
     }

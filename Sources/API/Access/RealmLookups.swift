@@ -84,4 +84,10 @@ struct RealmLookups {
     func provider(_ slug: String) async throws(Problem) -> Provider? {
         try await folded(Providers.self, Providers.stream)[slug]
     }
+
+    func webApp(_ id: UUID) async throws(Problem) -> WebAppView? {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(id, in: context.place.realm)
+        }
+    }
 }

@@ -61,7 +61,9 @@ extension Call<RealmContext> {
                 try await context.queries.webApp(originHost: name, in: context.place.realm)
             }
         }
-        guard let found, address(of: found).utf8.elementsEqual(origin.utf8) else { return nil }
+        guard let found, webAppAddress(of: found).utf8.elementsEqual(origin.utf8) else {
+            return nil
+        }
         return (found, origin)
     }
 

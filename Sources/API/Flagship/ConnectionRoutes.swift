@@ -107,7 +107,7 @@ extension Call<RealmContext> {
         if let refusal { throw refusal.problem }
         let connection = try await RealmLookups(context).folded(ProviderVisit.self, id)
         guard let terms = connection.terms, let outcome = connection.outcome,
-            let app = try await webApp(terms.app)
+            let app = try await RealmLookups(context).webApp(terms.app)
         else { throw Problem(.noSuchApp) }
         var pairs: [Form.Pair] = []
         switch outcome {
@@ -117,7 +117,7 @@ extension Call<RealmContext> {
         case .failed(let reason): pairs.append(("error", reason))
         }
         if let state = terms.state { pairs.append(("state", state)) }
-        return .seeOther("\(address(of: app))/?\(Form.encode(pairs))")
+        return .seeOther("\(webAppAddress(of: app))/?\(Form.encode(pairs))")
     }
 
     /// What a provider says is for the app: nothing goes on that is not in so many plain letters.

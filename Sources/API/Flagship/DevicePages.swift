@@ -114,7 +114,7 @@ extension Call<RealmContext> {
             }
         }
         guard let app else { return usual }
-        let address = address(of: app)
+        let address = webAppAddress(of: app)
         return text == address || text.utf8.starts(with: "\(address)/".utf8) ? text : usual
     }
 }

@@ -83,7 +83,7 @@ extension Call<RealmContext> {
             now: context.clock.now())
         command.mail = context.newID()
         let outcome = try await Commands(self).dispatch(command, as: caller(installation))
-        return try answer(outcome)
+        return try ownerResponse(outcome)
     }
 
     private func caller(_ installation: UUID?) -> Commands.Caller {

@@ -75,7 +75,7 @@ extension Call<RealmContext> {
             let (id, client) = try await installation(token.session.terms.clientID)
         else { throw refused }
         if let opened = token.session.terms.webApp {
-            guard let app = try await webApp(opened) else { throw refused }
+            guard let app = try await RealmLookups(context).webApp(opened) else { throw refused }
             return KnownSender(
                 sender: .webApp(opened, openedBy: id), account: account,
                 originator: app.card.kind.rawValue, name: app.card.name, slug: app.card.slug,

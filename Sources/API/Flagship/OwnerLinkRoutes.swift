@@ -147,7 +147,7 @@ enum OwnerLinkRoutes {
         if outcome == .refused(.invalidMagicCode) {
             try RateCounter(call).countRealm(.ownerLinkCheck)
         }
-        return try call.answer(outcome)
+        return try call.ownerResponse(outcome)
     }
 }
 

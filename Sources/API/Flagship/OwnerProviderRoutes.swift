@@ -38,7 +38,9 @@ enum OwnerProviderRoutes {
                 shown: shown, scope: call.body["scope"]?.string.flatMap(Scope.parse),
                 typed: typed, next: next, request: call.ownerRequest(call.body)),
             as: .anonymous)
-        guard case .mailedCodeNeeded(let id) = outcome else { return try call.answer(outcome) }
+        guard case .mailedCodeNeeded(let id) = outcome else {
+            return try call.ownerResponse(outcome)
+        }
         return .json(
             .unauthorized,
             [

@@ -94,7 +94,7 @@ enum OwnerRoutes {
                 OnboardOwner(
                     token: known ?? .zero, passphrase: derived, mail: call.context.newID(),
                     request: call.ownerRequest(members)), as: .anonymous)
-            return try call.answer(outcome)
+            return try call.ownerResponse(outcome)
         } catch {
             guard error.detail == OwnerRefusal.invalidRegisterToken.problem.detail else {
                 throw error
@@ -118,7 +118,7 @@ enum OwnerRoutes {
         answer: .ok("Tokens.", .openObject, example: tokens),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     ) { call throws(Problem) in
-        try call.answer(
+        try call.ownerResponse(
             try await call.signInOwner(call.body, for: call.ownerRequest(call.body)))
     }
 }

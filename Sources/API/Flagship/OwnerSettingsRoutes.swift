@@ -71,7 +71,7 @@ enum OwnerSettingsRoutes {
             return .json(
                 .ok, ["two_factor_token": .string(call.context.mint.mailedCodeToken(id))])
         }
-        return try call.answer(outcome)
+        return try call.ownerResponse(outcome)
     }
 
     private static let check = Route<RealmContext>(

@@ -115,7 +115,7 @@ extension Call<RealmContext> {
     }
 
     /// What the routes of the app's sign-in answer.
-    func answer(_ outcome: OwnerOutcome) throws(Problem) -> Response {
+    func ownerResponse(_ outcome: OwnerOutcome) throws(Problem) -> Response {
         switch outcome {
         case .tokens(let granted): return installationTokens(granted)
         case .sessionCode(let code):

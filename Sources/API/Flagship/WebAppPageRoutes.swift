@@ -30,14 +30,14 @@ enum WebAppPageRoutes {
         guard let browser = visit.browser else { return .signInFirst(place) }
         try await call.requireOwner(browser)
         // Elsewhere it is for the app to ask who is there.
-        if app.card.origin != nil { return .seeOther(call.address(of: app) + "/") }
+        if app.card.origin != nil { return .seeOther(call.webAppAddress(of: app) + "/") }
         let id = call.context.newID()
         try await Commands(call).dispatch(
             HandOverSession(
                 code: id, browser: browser.id, webApp: app.id, now: call.context.clock.now()),
             as: .browser(browser))
         return .seeOther(
-            "\(call.address(of: app))/?"
+            "\(call.webAppAddress(of: app))/?"
                 + Form.encode([("session_code", call.context.mint.sessionCode(id))]))
     }
 
@@ -47,7 +47,8 @@ enum WebAppPageRoutes {
         parameters: [code], answer: .page,
         refusals: Page.refusals + [.forbidden, .noSuchApp]
     ) { call throws(Problem) in
-        guard let place = call.context.place.webApp, let app = try await call.webApp(place.id)
+        guard let place = call.context.place.webApp,
+            let app = try await RealmLookups(call.context).webApp(place.id)
         else { throw Problem(.noSuchApp) }
         let text = call.text("session_code").flatMap { $0.isEmpty ? nil : $0 }
         // Its pages are elsewhere: this is only the way there.

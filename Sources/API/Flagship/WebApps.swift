@@ -7,12 +7,6 @@ internal import Values
 
 /// What routes of the flagship profile know of web apps.
 extension Call<RealmContext> {
-    func webApp(_ id: UUID) async throws(Problem) -> WebAppView? {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.webApp(id, in: context.place.realm)
-        }
-    }
-
     func webApp(_ slug: String, _ kind: WebAppKind) async throws(Problem) -> WebAppView {
         let found = try await reading { () throws(LogFailure) in
             try await context.queries.webApp(slug: slug, kind: kind, in: context.place.realm)
@@ -31,7 +25,7 @@ extension Call<RealmContext> {
     }
 
     /// Where an app's pages are: nothing that a request says has a part in it.
-    func address(of app: WebAppView) -> String {
+    func webAppAddress(of app: WebAppView) -> String {
         if let origin = app.card.origin { return origin }
         let (scheme, domain) = site
         return "\(scheme)://\(app.card.slug).\(domain)"

@@ -19,7 +19,8 @@ extension Call<RealmContext> {
         var members: JSONObject = [
             "active": true, "client_id": .string(terms.clientID),
             "scope": .string(found.scope.joined(separator: " ")),
-            "exp": .integer(found.expiresAt.seconds), "iss": .string(Tokens(context).issuer(of: terms)),
+            "exp": .integer(found.expiresAt.seconds),
+            "iss": .string(Tokens(context).issuer(of: terms)),
             "sub": .string(context.mint.subject(of: terms)),
             "sub_profile": .string(terms.subjectProfile),
             "iat": .integer(found.issuedAt.seconds),
@@ -39,7 +40,7 @@ extension Call<RealmContext> {
             members["resource_access"] = try await ResourceAccess(context).read(
                 of: account, found.scope, found.audience)
         }
-        if let id = terms.webApp, let app = try await webApp(id) {
+        if let id = terms.webApp, let app = try await RealmLookups(context).webApp(id) {
             members["app_kind"] = .string(app.card.kind.rawValue)
             members["app_slug"] = .string(app.card.slug)
         }

@@ -33,11 +33,12 @@ extension Call<RealmContext> {
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
             app: context.place.app, scope: scope, resources: resources, session: context.newID(),
-            from: context.signInPlace(of: request), now: context.clock.now(), keyProof: try context.tokenProof(of: request),
+            from: context.signInPlace(of: request), now: context.clock.now(),
+            keyProof: try context.tokenProof(of: request),
             issuer: context.place.issuer)
     }
 
-    func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
+    func tokenResponse(_ granted: GrantedTokens) async throws(Problem) -> Response {
         let now = context.clock.now()
         let accessToken = try await Tokens(context).accessToken(granted, at: now)
         var members: JSONObject = [
@@ -55,9 +56,10 @@ extension Call<RealmContext> {
         if granted.terms.isOffline {
             members["refresh_token"] = .string(context.mint.refreshToken(granted))
         }
-        members["id_token"] = try await Tokens(context).idToken(granted, for: accessToken, at: now).map {
-            .string($0)
-        }
+        members["id_token"] = try await Tokens(context).idToken(granted, for: accessToken, at: now)
+            .map {
+                .string($0)
+            }
         return .json(.ok, .object(members))
     }
 

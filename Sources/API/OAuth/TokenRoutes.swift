@@ -160,11 +160,11 @@ extension Call<RealmContext> {
         try await require(form.type, of: client)
         let request = try grantRequest(of: client)
         guard form.signsIn else {
-            return try await answer(form.redeem(self, request).orProblem())
+            return try await tokenResponse(form.redeem(self, request).orProblem())
         }
         async let pause: Void = context.hesitate()
         do throws(Problem) {
-            return try await answer(form.redeem(self, request).orProblem())
+            return try await tokenResponse(form.redeem(self, request).orProblem())
         } catch {
             // Of what was wrong its time tells nothing either.
             if error.kind == .invalidGrant { await pause }

@@ -1,4 +1,6 @@
 internal import Cryptography
+internal import HTTP
+internal import JSON
 internal import Values
 
 /// A ceremony of WebAuthn, of which nothing is kept while it lasts: its id says when it began and
@@ -71,5 +73,20 @@ extension TokenMint {
         let bare = UUID(high: id.high, low: id.low & Self.untagged)
         return derive(.passkeyCeremony, bare.bytes + ceremony.bytes).prefix(4)
             .reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension Ceremony {
+    /// Begins it: what a client is told to ask the authenticator.
+    func begin(
+        in context: RealmContext, options: (_ challenge: [UInt8]) -> JSON
+    ) -> Response {
+        let id = context.mint.newID(of: self, at: context.clock.now())
+        return .json(
+            .ok,
+            [
+                "ceremonyId": .string(id.description),
+                "options": options(context.mint.challenge(id, self)),
+            ])
     }
 }

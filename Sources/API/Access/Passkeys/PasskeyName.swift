@@ -1,5 +1,8 @@
 internal import EventSourcing
 internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
 
 /// What a passkey is called: as its owner calls it, else by what made it.
 enum PasskeyName {
@@ -16,5 +19,22 @@ enum PasskeyName {
             }
         }
         return given ?? model ?? unknown
+    }
+}
+
+extension RealmLookups {
+    /// It is personal, so that it is in the event alone.
+    func name(of passkey: PasskeyView) async throws(Problem) -> String {
+        PasskeyName.of(try await events(of: passkey.id))
+    }
+
+    /// How the authenticator shows whose passkey it has.
+    func passkeyUser(_ account: UUID) async throws(Problem) -> JSON {
+        let claims = try await PersonClaims(context).claims(of: account, ["email", "profile"])
+        let name = claims["email"] ?? .string(account.description)
+        return [
+            "id": .string(Base64URL.encode(PasskeyOptions.userHandle(of: account))),
+            "name": name, "displayName": claims["name"] ?? name,
+        ]
     }
 }

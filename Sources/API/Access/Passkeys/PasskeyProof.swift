@@ -54,7 +54,8 @@ struct PasskeyProofs {
             use.isRemembered = true
             return .verified(use)
         }
-        guard let passkey = try await RealmLookups(context).passkey(ofCredential: assertion.id) else {
+        guard let passkey = try await RealmLookups(context).passkey(ofCredential: assertion.id)
+        else {
             known.forget(assertion.id, in: realm)
             return .refused(reason: "unknown_passkey", account: nil)
         }

@@ -30,10 +30,12 @@ enum PasskeyListRoutes {
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
         var items: [JSON] = []
-        for passkey in try await RealmLookups(call.context).passkeys(of: try call.caller.signedIn.account) {
+        for passkey in try await RealmLookups(call.context).passkeys(
+            of: try call.caller.signedIn.account)
+        {
             items.append([
                 "Id": .string(passkey.id.description),
-                "DisplayName": .string(try await call.name(of: passkey)),
+                "DisplayName": .string(try await RealmLookups(call.context).name(of: passkey)),
                 "CreatedAt": .string(passkey.enrolledAt.description),
                 "LastUsedAt": passkey.usedAt.map { .string($0.description) } ?? .null,
             ])
@@ -103,12 +105,5 @@ extension DeletePasskey.Rejection: Refusal {
         case .notFound: Problem(.noSuchPasskey)
         case .signInTooOld(let limit): .signInTooOld(limit)
         }
-    }
-}
-
-extension Call<RealmContext> {
-    /// It is personal, so that it is in the event alone.
-    func name(of passkey: PasskeyView) async throws(Problem) -> String {
-        PasskeyName.of(try await RealmLookups(context).events(of: passkey.id))
     }
 }

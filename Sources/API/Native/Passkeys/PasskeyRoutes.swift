@@ -34,8 +34,8 @@ enum PasskeyRoutes {
             let party = try await RealmLookups(call.context).passkeyParty(
                 app: app, domain: client?.metadata.passkeyDomain)
         else { throw Problem(.passkeyUnavailable) }
-        return call.begin(
-            Ceremony(kind: .signIn, client: name, account: nil, relyingParty: party.id)
+        return Ceremony(kind: .signIn, client: name, account: nil, relyingParty: party.id).begin(
+            in: call.context
         ) { PasskeyOptions.request(challenge: $0, party) }
     }
 
@@ -62,8 +62,8 @@ enum PasskeyRoutes {
         guard existing.count < Passkey.mostPerAccount else {
             throw Problem(.invalidEnrollment, "There are too many passkeys already.")
         }
-        let user = try await call.user(enrolling.account)
-        return call.begin(enrolling.ceremony(party)) {
+        let user = try await RealmLookups(call.context).passkeyUser(enrolling.account)
+        return enrolling.ceremony(party).begin(in: call.context) {
             PasskeyOptions.creation(challenge: $0, party, user: user, existing: existing)
         }
     }
@@ -127,28 +127,7 @@ extension Call<RealmContext> {
         return PasskeyEnrollment(
             account: account, client: terms.clientID,
             session: SignedIn(client: terms.client, app: app, at: terms.signedInAt),
-            party: try await RealmLookups(context).passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
-    }
-
-    func begin(
-        _ ceremony: Ceremony, options: (_ challenge: [UInt8]) -> JSON
-    ) -> Response {
-        let id = context.mint.newID(of: ceremony, at: context.clock.now())
-        return .json(
-            .ok,
-            [
-                "ceremonyId": .string(id.description),
-                "options": options(context.mint.challenge(id, ceremony)),
-            ])
-    }
-
-    /// How the authenticator shows whose passkey it has.
-    func user(_ account: UUID) async throws(Problem) -> JSON {
-        let claims = try await PersonClaims(context).claims(of: account, ["email", "profile"])
-        let name = claims["email"] ?? .string(account.description)
-        return [
-            "id": .string(Base64URL.encode(PasskeyOptions.userHandle(of: account))),
-            "name": name, "displayName": claims["name"] ?? name,
-        ]
+            party: try await RealmLookups(context).passkeyParty(
+                app: app, domain: client?.metadata.passkeyDomain))
     }
 }

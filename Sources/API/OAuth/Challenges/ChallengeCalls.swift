@@ -126,7 +126,7 @@ extension Call<RealmContext> {
     }
 
     /// The code for the token endpoint, where what was typed is enough.
-    func signIn(
+    func redeemCode(
         _ typed: String, _ step: inout ChallengeStep
     ) async throws(Problem) -> String? {
         guard let email = step.email else {
@@ -140,7 +140,7 @@ extension Call<RealmContext> {
             account: context.newID(), second: SecondFactors(self).inGrant)
         // Such apps ask for no names.
         grant.joiner = JoinerNames(firstName: nil, lastName: nil)
-        return try await signIn(grant, by: .code, &step)
+        return try await redeem(grant, by: .code, &step)
     }
 
     /// The same, where a passkey was shown: the client may have people sign in with those.
@@ -150,10 +150,10 @@ extension Call<RealmContext> {
         guard client.metadata.grantTypes.contains(.nativePasskey) else {
             throw GrantRefusal.unauthorizedClient.problem
         }
-        return try await signIn(try await PasskeyProofs(self).grant(), by: .passkey, &step)
+        return try await redeem(try await PasskeyProofs(self).grant(), by: .passkey, &step)
     }
 
-    private func signIn<Shown: SignInProof>(
+    private func redeem<Shown: SignInProof>(
         _ shown: Shown, by method: BrowserMethod, _ step: inout ChallengeStep
     ) async throws(Problem) -> String? {
         // No browser has the secret: this session cannot be used with a cookie.

@@ -62,7 +62,7 @@ enum ChallengeRoutes {
             let code = try await call.signInByPasskey(client, &step)
             if let code { return .json(.ok, ["authorization_code": .string(code)]) }
         } else if let typed = call.body["otp_code"]?.string {
-            let code = try await call.signIn(typed, &step)
+            let code = try await call.redeemCode(typed, &step)
             if let code { return .json(.ok, ["authorization_code": .string(code)]) }
         } else if let name = call.body["username"]?.string {
             try await call.mailCode(to: name, &step)

@@ -48,7 +48,7 @@ extension Call<RealmContext> {
         var known: [JSON] = []
         for passkey in try await RealmLookups(context).passkeys(of: account) {
             var members: JSONObject = [
-                "name": .string(try await name(of: passkey)),
+                "name": .string(try await RealmLookups(context).name(of: passkey)),
                 "enrolled_at": .string(passkey.enrolledAt.description),
             ]
             members["used_at"] = passkey.usedAt.map { .string($0.description) }

@@ -30,7 +30,7 @@ enum SecurityRoutes {
         let say = frame.say
         var passkeys: [(view: PasskeyView, name: String)] = []
         for passkey in try await RealmLookups(call.context).passkeys(of: frame.account) {
-            passkeys.append((passkey, try await call.name(of: passkey)))
+            passkeys.append((passkey, try await RealmLookups(call.context).name(of: passkey)))
         }
         let listed = passkeys
         let factor = try await SecondFactors(call).state(of: frame.account)
@@ -103,8 +103,8 @@ enum SecurityRoutes {
         guard existing.count < Passkey.mostPerAccount else {
             throw Problem(.invalidEnrollment, "There are too many passkeys already.")
         }
-        let user = try await call.user(browser.subject)
-        return call.begin(ceremony(browser, party)) {
+        let user = try await RealmLookups(call.context).passkeyUser(browser.subject)
+        return ceremony(browser, party).begin(in: call.context) {
             var options =
                 PasskeyOptions.creation(
                     challenge: $0, party, user: user, existing: existing

@@ -17,7 +17,7 @@ enum PasskeyLoginRoutes {
         guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
         guard PageRequest(call).isSentFromHere else { throw Problem(.foreignForm) }
         try RateCounter(call).count(.passkeyBegin)
-        return call.begin(call.pageCeremony(party)) {
+        return call.pageCeremony(party).begin(in: call.context) {
             PasskeyOptions.request(challenge: $0, party)
         }
     }

@@ -39,7 +39,7 @@ enum ProviderRoutes {
         let place =
             takesReturn && call.text("redirect") != nil
             ? RealmRedirect(call.text("redirect"), call.context.place).target : nil
-        return try await call.begin(provider, to: ReturnTarget(call), place: place)
+        return try await call.visitProvider(provider, to: ReturnTarget(call), place: place)
     }
 
     private static func returned(_ path: PathTemplate, id: String) -> Route<RealmContext> {
@@ -154,7 +154,7 @@ enum ProviderRoutes {
         else {
             throw Problem(.noSuchRoute)
         }
-        return try await call.begin(
+        return try await call.visitProvider(
             provider, to: ReturnTarget(), place: nil, links: frame.browser.id)
     }
 

@@ -10,7 +10,7 @@ internal import Values
 /// What routes do with providers.
 extension Call<RealmContext> {
     /// Sends the user to a provider.
-    func begin(
+    func visitProvider(
         _ provider: Provider, to returnTarget: ReturnTarget, place: String?, links: UUID? = nil
     ) async throws(Problem) -> Response {
         guard let metadata = await context.upstream.metadata(of: provider.issuer) else {
