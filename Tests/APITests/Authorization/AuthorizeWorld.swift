@@ -137,7 +137,7 @@ struct AuthorizeWorld {
             right: .nothing, voice: .oauth,
             answer: Answer(status: .seeOther, description: "On.", content: .nothing)
         ) { call throws(Problem) in
-            guard let browser = try await call.browser() else {
+            guard let browser = try await BrowserSessions(call).current() else {
                 throw Problem(.forbidden)
             }
             let pending = try await call.pendingAuthorization(sealed, for: browser)

@@ -126,6 +126,8 @@ import Values
 
 /// An application's request, as a test would have it.
 private struct Asking: ApplicationRequests {
+    func pending(_ sealed: String, in context: RealmContext) -> PendingRequest? { nil }
+
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest? {
