@@ -47,7 +47,7 @@ enum MemberRules {
     private static let member = Pattern(
         #"^    (private |fileprivate )?(?:static )?(?:func|var|let) `?(\w+)"#)
     private static let ofCall = Pattern(#"(?<![\w.])call\.(\w+)"#)
-    private static let bare = Pattern(#"(?<![\w.])(?:self\.)?(\w+)\("#)
+    private static let bare = Pattern(#"(?<![\w.])(?<!func )(?:self\.)?(\w+)\("#)
 
     /// The lines within extensions of a request: up to the brace that closes at the margin.
     private static func extended(_ file: SwiftFile) -> [(number: Int, text: String)] {

@@ -48,4 +48,11 @@ struct PersonClaims {
             ("profile", ["name", "given_name", "family_name", "locale", "updated_at"]),
         ]
     }
+
+    /// What other systems of the realm know a user by.
+    func businessPartner(of account: UUID) async throws(Problem) -> String? {
+        let events = try await RealmLookups(context).events(of: account)
+        guard let known = KnownPerson(events), !known.isErased else { return nil }
+        return known.person.externalID
+    }
 }

@@ -22,7 +22,7 @@ struct RateCounter {
         } catch {
             var problem = error
             // There may be other ways to sign in.
-            problem.nextPage = PageRequest(call).nextPage ?? context.place.home
+            problem.nextPage = ReturnTarget.nextPage(after: call) ?? context.place.home
             throw problem
         }
         if let target { call.charges.withLock { $0.append((policy, target)) } }

@@ -25,21 +25,10 @@ struct PageRequest {
             try visit.require(csrfToken, call.request, at: context.place.host)
         } catch {
             var problem = error
-            problem.nextPage = nextPage
+            problem.nextPage = ReturnTarget.nextPage(after: call)
             throw problem
         }
         return visit
-    }
-
-    /// From a sign-in form that was open for too long: its session may have begun since. Nothing of
-    /// the form is taken, and another site that sends users here has no say in where they go on.
-    var nextPage: String? {
-        let returnTarget = ReturnTarget(call)
-        guard isSentFromHere,
-            returnTarget.sealed.flatMap({ context.pendingRequest($0) }) != nil
-                || returnTarget.path != nil
-        else { return nil }
-        return returnTarget.link("/login")
     }
 
     /// Whether a page of this place sent it, as far as the browser says.

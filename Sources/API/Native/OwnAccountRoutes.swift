@@ -94,7 +94,8 @@ enum OwnAccountRoutes {
         let now = call.context.clock.now()
         try await Commands(call).dispatch(
             ScheduleDeletion(
-                account: account, mail: call.context.newID(), keepBase: call.keepBase, now: now),
+                account: account, mail: call.context.newID(), keepBase: call.context.place.keepBase,
+                now: now),
             as: .user(account, client: session.terms.clientID))
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(

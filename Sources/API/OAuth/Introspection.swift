@@ -45,7 +45,9 @@ extension Call<RealmContext> {
             members["app_slug"] = .string(app.card.slug)
         }
         if let account = terms.account, try await namesBusinessPartner(terms) {
-            members["business_partner_id"] = try await businessPartner(of: account).map {
+            members["business_partner_id"] = try await PersonClaims(context).businessPartner(
+                of: account
+            ).map {
                 .string($0)
             }
         }

@@ -63,7 +63,7 @@ extension Call<RealmContext> {
         return .json(.ok, .object(members))
     }
 
-    func end(_ session: UUID, as client: PresentClient) async throws(Problem) {
+    func endSession(_ session: UUID, as client: PresentClient) async throws(Problem) {
         // One that is not found is over.
         _ = try await Commands(self).attempt(
             EndSession(session: session, reason: .revoked), as: .client(client.clientID))

@@ -76,7 +76,7 @@ enum TokenRoutes {
             let live = try await call.context.live(session),
             live.terms.client == client.id
         {
-            try await call.end(session, as: client)
+            try await call.endSession(session, as: client)
         }
         return Response(status: .ok)
     }

@@ -61,7 +61,7 @@ extension Call<RealmContext> {
     fileprivate func guardResource() async throws(Problem) -> Response {
         let clientID = try required("client_id")
         // Proxies make a fault of their own of all but 401 and 403: a client may be gone tomorrow.
-        guard let known = try await known(clientID) else {
+        guard let known = try await vooClient(clientID) else {
             throw Problem(.invalidToken, "There is no such client.")
         }
         let token: PresentedToken
@@ -83,7 +83,7 @@ extension Call<RealmContext> {
         ]
         var partner: String?
         if let account = token.session.terms.account {
-            partner = try await businessPartner(of: account)
+            partner = try await PersonClaims(context).businessPartner(of: account)
         }
         members["business_partner_id"] = partner.map { .string($0) }
         var response = Response.json(.ok, .object(members))
@@ -158,14 +158,5 @@ extension Call<RealmContext> {
             metadata.loginLocation == .bare ? page : "\(page)?\(query)"
         for (name, value) in problem.headers { response.headers.append(name, value) }
         return response
-    }
-
-    /// What other systems of the realm know a person by.
-    func businessPartner(of account: UUID) async throws(Problem) -> String? {
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(account, after: 0, in: context.place.realm)
-        }
-        guard let known = KnownPerson(events), !known.isErased else { return nil }
-        return known.person.externalID
     }
 }

@@ -61,7 +61,7 @@ extension Call<RealmContext> {
                 of: pairs.first { $0.name == "refresh_token" }?.value ?? "")
             pairs.append(("client_id", clientID))
         }
-        guard let known = try await known(clientID), known.metadata.rules.hasLoginGuard else {
+        guard let known = try await vooClient(clientID), known.metadata.rules.hasLoginGuard else {
             throw Problem(.invalidClient)
         }
         // Its address stays what was called: proofs of keys are for that one (RFC 9449 section 4.3).
@@ -99,7 +99,7 @@ extension Call<RealmContext> {
         return found.terms.clientID
     }
 
-    func known(_ clientID: String) async throws(Problem) -> KnownClient? {
+    func vooClient(_ clientID: String) async throws(Problem) -> KnownClient? {
         guard clientID.utf8.count <= 128, !clientID.utf8.contains(0) else { return nil }
         return try await reading { () throws(LogFailure) in
             try await context.clients.fresh(clientID, in: context.place.realm)

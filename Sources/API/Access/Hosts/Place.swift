@@ -61,6 +61,11 @@ extension Place {
     static let accountPath = "/account"
     /// The token endpoint, which assertions may name as their audience.
     static let tokenPath = "/connect/token"
+    /// Where users cancel the deletion of their account.
+    static let keepPath = "/keep-account"
+
+    /// What the link begins with in the mail that tells users of the deletion of their account.
+    var keepBase: String { "\(ground.links)\(Self.keepPath)?token=" }
 
     /// Where people are at home who were not sent here for anything else.
     var home: String? {

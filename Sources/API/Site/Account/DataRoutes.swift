@@ -20,7 +20,8 @@ enum DataRoutes {
         wrong: String? = nil
     ) async throws(Problem) -> Response {
         let say = frame.say
-        let claims = try await PersonClaims(call.context).claims(of: frame.account, ["email", "profile"])
+        let claims = try await PersonClaims(call.context).claims(
+            of: frame.account, ["email", "profile"])
         return frame.page(.data, status: wrong == nil ? .ok : .badRequest) {
             Page.card {
                 HTML.element(.h1) { say("Your data", "Ihre Daten") }
@@ -83,7 +84,8 @@ enum DataRoutes {
     ) { call, frame throws(Problem) in
         let say = frame.say
         let days = call.context.place.settings[SettingCatalogue.accountDeletionGrace] / 86_400
-        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])["email"]?.string
+        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])[
+            "email"]?.string
         return frame.page(.data, say("Delete account", "Konto löschen")) {
             Page.card {
                 HTML.element(.h1) { say("Delete your account?", "Ihr Konto löschen?") }
@@ -120,7 +122,8 @@ enum DataRoutes {
         let now = call.context.clock.now()
         try await Commands(call).dispatch(
             ScheduleDeletion(
-                account: frame.account, mail: call.context.newID(), keepBase: call.keepBase,
+                account: frame.account, mail: call.context.newID(),
+                keepBase: call.context.place.keepBase,
                 now: now),
             as: .browser(frame.browser))
         let say = frame.say

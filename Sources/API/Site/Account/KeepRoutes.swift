@@ -11,7 +11,7 @@ internal import Values
 enum KeepRoutes {
     static let table: [Route<RealmContext>] = [show, keep]
 
-    static let path = "/keep-account"
+    static let path = Place.keepPath
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showKeepAccount", tag: "Pages",
@@ -86,11 +86,6 @@ enum KeepRoutes {
             ),
             .badRequest, link: (visit.say("Sign in", "Anmelden"), "/login"))
     }
-}
-
-extension Call<RealmContext> {
-    /// What the link begins with in the mail that tells one of one's own deletion.
-    var keepBase: String { "\(context.place.links)\(KeepRoutes.path)?token=" }
 }
 
 extension KeepAccount.Rejection: Refusal {

@@ -1,4 +1,3 @@
-internal import HTML
 internal import HTTP
 internal import Identity
 internal import JSON
@@ -70,13 +69,6 @@ struct ReturnTarget: Sendable, Equatable {
     /// that is used.
     private static let pagesOfFiles = ["/account/data.json": "/account/data"]
 
-    /// The same for another account than the one that had to sign in again: what was begun in one
-    /// account is not done in another.
-    static func asAnother(_ target: String) -> String {
-        guard target.utf8.starts(with: "/account/".utf8) else { return target }
-        return "\(Place.accountPath)?done=\(AccountNote.otherPerson.rawValue)"
-    }
-
     /// A page of the sign-in that keeps it in mind.
     func link(_ page: String, _ more: [Form.Pair] = []) -> String {
         var pairs: [Form.Pair] = []
@@ -87,15 +79,14 @@ struct ReturnTarget: Sendable, Equatable {
         return pairs.isEmpty ? page : "\(page)?\(Form.encode(pairs))"
     }
 
-    var fields: HTML {
-        HTML {
-            if let sealed {
-                HTML.element(.input, .type("hidden"), .name("continue"), .value(sealed))
-            }
-            if let path {
-                HTML.element(.input, .type("hidden"), .name("next"), .value(path.text))
-            }
-            if asOther { Parts.hidden("other", "1") }
-        }
+    /// From a sign-in form that was open for too long: its session may have begun since. Nothing of
+    /// the form is taken, and another site that sends users here has no say in where they go on.
+    static func nextPage(after call: Call<RealmContext>) -> String? {
+        let returnTarget = ReturnTarget(call)
+        guard call.request.isSent(fromPagesOf: call.context.place.host),
+            returnTarget.sealed.flatMap({ call.context.pendingRequest($0) }) != nil
+                || returnTarget.path != nil
+        else { return nil }
+        return returnTarget.link("/login")
     }
 }
