@@ -80,6 +80,22 @@ struct RuleTests {
             ])
     }
 
+    @Test func `a rejection in the words of another surface is found`() {
+        let words = "extension A.Rejection: Refusal {\n}\n"
+        let files = rooms([
+            "Access/X.swift": "extension B.Rejection: Refusal {\n}\n", "Admin/A.swift": words,
+            "Native/N.swift": "try await dispatch(\n    A(id: 1), as: user)\n",
+            "OAuth/O.swift": "let refusal = try await attempt(\n    A(id: 1), as: user)\n",
+            "Site/S.swift":
+                "try await dispatch(\n    A(id: 1), as: user) { rejection in\n}\ndispatch(B())\n",
+        ])
+        #expect(
+            RejectionRules.findings(files).map { "\($0.path):\($0.line) \($0.what)" } == [
+                "Sources/API/Native/N.swift:2 has A refused in the words of Admin",
+                "Sources/API/Access:1 words B.Rejection, which Site alone dispatches",
+            ])
+    }
+
     @Test func `a type that two files declare belongs to no room`() {
         let files = rooms([
             "Web/A.swift": "let b: B\n", "Access/B.swift": "struct B {}\n",

@@ -28,6 +28,10 @@ struct HouseRules {
         expectNone(MemberRules.findings(Repository.swift(in: "Sources/API")))
     }
 
+    @Test func `a surface words the rejections of the commands that it dispatches`() {
+        expectNone(RejectionRules.findings(Repository.swift(in: "Sources/API")))
+    }
+
     @Test func `banned constructs do not stand in the sources`() {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.bans))
     }

@@ -149,3 +149,11 @@ extension Call<AdminContext> {
             as: write)
     }
 }
+
+extension RecordDisclosure.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        }
+    }
+}

@@ -193,3 +193,23 @@ enum AccountRoutes {
         }
     }
 }
+
+extension RegisterAccount.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.accountExists)
+        case .mailboxTaken: Problem(.accountExists, field: "email")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension ChangePerson.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchAccount)
+        case .mailboxTaken: Problem(.accountExists, field: "email")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -168,3 +168,12 @@ extension Call<AdminContext> {
             revokedAt: key.state.isRevoked ? key.changedAt : nil)
     }
 }
+
+extension CreateAdminKey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

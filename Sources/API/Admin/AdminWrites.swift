@@ -32,12 +32,18 @@ extension Call<AdminContext> {
     func run<C: Command>(
         _ command: C, as write: Write
     ) async throws(Problem) -> Done where C.Rejection: Refusal {
+        try await run(command, as: write, orThrow: \.problem)
+    }
+
+    func run<C: Command>(
+        _ command: C, as write: Write, orThrow problem: (C.Rejection) -> Problem
+    ) async throws(Problem) -> Done {
         let result = try await context.commands.attempt(
             command, in: write.realm, named: .path, id: write.command, digest: write.digest,
             by: write.origin)
         switch result {
         case .success(let dispatched): return Done(write: write, positions: dispatched.positions)
-        case .failure(let refusal): throw refusal.problem
+        case .failure(let rejection): throw problem(rejection)
         }
     }
 

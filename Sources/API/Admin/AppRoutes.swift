@@ -171,3 +171,23 @@ extension Call<AdminContext> {
         return Response.json(status, AppRoutes.json(view)).at(done)
     }
 }
+
+extension CreateApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.appExists)
+        case .slugTaken: Problem(.appExists, field: "slug")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension UpdateApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchApp)
+        case .slugTaken: Problem(.appExists, field: "slug")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -203,3 +203,31 @@ enum ClientRoutes {
             "client_secret_expires_at": 0,
         ]) { $1 })
 }
+
+extension RegisterClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.clientExists)
+        case .clientIDTaken: Problem(.clientExists, field: "client_id")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension UpdateClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchClient)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RotateClientSecret.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchClient)
+        case .usesNoSecret: Problem(.clientHasNoSecret)
+        }
+    }
+}

@@ -119,3 +119,13 @@ private struct ReleaseHostOfRealm: Command {
         return try release.decide(host)
     }
 }
+
+extension AssignHost.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        // The id is made from the name: a name that it doesn't fit is one that we can't tell apart.
+        case .idTaken, .hostTaken: Problem(.hostTaken, field: "host")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

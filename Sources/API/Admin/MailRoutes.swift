@@ -95,3 +95,12 @@ enum MailRoutes {
         return .object(members)
     }
 }
+
+extension RequeueMail.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchMail)
+        case .notFailed: Problem(.mailNotFailed)
+        }
+    }
+}

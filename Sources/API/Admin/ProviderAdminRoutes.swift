@@ -143,7 +143,14 @@ enum ProviderAdminRoutes {
             LinkIdentity(
                 identity: mint.identity(subject, at: provider.issuer),
                 place: mint.accountIdentity(account, at: provider.slug), account: account,
-                provider: provider.slug, subject: subject, mail: write.newID("mail")), as: write)
+                provider: provider.slug, subject: subject, mail: write.newID("mail")), as: write
+        ) { rejection in
+            switch rejection {
+            case .providerNotFound: Problem(.noSuchProvider)
+            case .accountNotFound: Problem(.noSuchAccount)
+            case .linkedElsewhere: Problem(.identityTaken)
+            }
+        }
         return Response(status: .noContent).at(done)
     }
 
@@ -161,7 +168,14 @@ enum ProviderAdminRoutes {
         let done = try await call.run(
             UnlinkIdentity(
                 place: mint.accountIdentity(account, at: slug), account: account, provider: slug),
-            as: write)
+            as: write
+        ) { rejection in
+            switch rejection {
+            case .notLinked:
+                Problem(
+                    .noSuchProvider, "The account is not linked to an identity at this provider.")
+            }
+        }
         return Response(status: .noContent).at(done)
     }
 

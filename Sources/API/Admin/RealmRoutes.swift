@@ -175,3 +175,22 @@ extension Call<AdminContext> {
         return found
     }
 }
+
+extension CreateRealm.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .alreadyExists: Problem(.realmExists, field: "realm")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension SetRealmSettings.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchRealm)
+        case .disabled: Problem(.realmDisabled)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -65,3 +65,12 @@ extension Call<AdminContext> {
         return ["roles": known.roles.json]
     }
 }
+
+extension ChangeRoles.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchAccount)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -61,7 +61,8 @@ enum InstanceRoutes {
             switch refusal {
             case nil: break
             case .invalid?: return invalid("public_name")
-            case let refusal?: throw refusal.problem
+            case .mailboxTaken?: return invalid("email")
+            case .notFound?: throw Problem(.noSuchAccount)
             }
         }
         return try await call.instanceDocument()
@@ -88,7 +89,8 @@ enum InstanceRoutes {
 
 extension Call<RealmContext> {
     fileprivate func ownersPerson() async throws(Problem) -> (account: UUID, person: Person) {
-        guard let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account,
+        guard
+            let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account,
             let known = KnownPerson(try await RealmLookups(context).events(of: account))
         else { throw Problem.said(.forbidden, "Not authorized") }
         return (account, known.person)

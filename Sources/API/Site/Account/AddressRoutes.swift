@@ -148,3 +148,21 @@ enum AddressRoutes {
         return response
     }
 }
+
+extension RequestMailboxMove.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .accountBlocked: Problem(.forbidden)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension MoveMailbox.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .accountBlocked: Problem(.forbidden)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -172,7 +172,7 @@ enum SecurityRoutes {
             RenamePasskey(passkey: passkey, account: frame.account, name: name),
             as: .browser(frame.browser))
         guard let rejection else { return .seeOther(.security, .passkeyRenamed) }
-        guard case .invalid = rejection else { throw rejection.problem }
+        guard case .invalid = rejection else { throw Problem(.noSuchPasskey) }
         let say = frame.say
         let wrong =
             name.isEmpty ? say("Enter a name.", "Geben Sie einen Namen ein.") : say.unfitName
@@ -192,7 +192,13 @@ enum SecurityRoutes {
                 passkey: passkey, account: frame.account,
                 session: call.signedIn(frame.browser),
                 mail: call.context.newID(), now: call.context.clock.now()),
-            as: .browser(frame.browser))
+            as: .browser(frame.browser)
+        ) { rejection in
+            switch rejection {
+            case .notFound: Problem(.noSuchPasskey)
+            case .signInTooOld(let limit): .signInTooOld(limit)
+            }
+        }
         return .seeOther(.security, .passkeyRemoved)
     }
 }

@@ -151,7 +151,7 @@ enum ResetRoutes {
         // The user signs in with the new passphrase, and goes on with what they were sent here for.
         case nil: return .seeOther(try call.login(of: email, visit, link.returnPath))
         case .linkOver?: return over(visit)
-        case let refusal?: throw refusal.problem
+        case .notOffered?: throw Problem(.noSuchRoute)
         }
     }
 
