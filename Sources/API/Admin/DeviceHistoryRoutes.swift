@@ -164,7 +164,8 @@ extension DeviceHistoryRoutes {
         [
             "position": .integer(entry.position), "at": .string(entry.at.description),
             "type": .string(entry.type), "stream": .string(entry.stream.description),
-            "actor": .string(entry.actor), "fields": .object(entry.fields),
+            "actor": .string(entry.actor),
+            "fields": .object(EventVisibility.open(entry.fields, of: entry.type)),
         ]
     }
 }

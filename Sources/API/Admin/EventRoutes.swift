@@ -118,7 +118,7 @@ extension EventRoutes {
             .required("actor", .text(0...300), "Who asked for it."),
             .optional("client", .text(0...300), "Through which client."),
             .optional("correlation", .text(0...300), "The trace that it belongs to."),
-            .required("data", .openObject, "Its open fields."),
+            .required("data", .openObject, "Its open fields, without digests and keys."),
             .required(
                 "personal", .oneOf(["none", "sealed", "erased", "unreadable"]),
                 "Whether it has personal fields, and whether they can still be opened.")))
@@ -129,7 +129,7 @@ extension EventRoutes {
             "version": .integer(Int64(event.version)), "type": .string(event.name),
             "revision": .integer(Int64(event.revision)), "at": .string(event.at.description),
             "command": .string(event.command.description), "actor": .string(event.actor),
-            "data": .object(event.open), "personal": .string(personal(event)),
+            "data": .object(event.shownFields), "personal": .string(personal(event)),
         ]
         if let client = event.client { members["client"] = .string(client) }
         if let correlation = event.correlation { members["correlation"] = .string(correlation) }

@@ -67,7 +67,7 @@ struct EventOutput: Sendable {
     private func line(_ event: Recorded) -> String {
         let position = String(event.position)
         let time = event.at.description
-        let open = String(decoding: JSON.object(event.open).canonical(), as: UTF8.self)
+        let open = String(decoding: JSON.object(event.shownFields).canonical(), as: UTF8.self)
         let text =
             String(repeating: " ", count: max(0, 6 - position.count))
             + "\(position)  \(time.prefix(10)) \(time.dropFirst(11).prefix(8))  \(event.name)  "
@@ -83,14 +83,16 @@ struct EventOutput: Sendable {
             "type": .string(event.name), "revision": .integer(Int64(event.revision)),
             "stream": .string(event.stream.description), "version": .integer(Int64(event.version)),
             "command": .string(event.command.description), "actor": .string(event.actor),
-            "realm": .string(event.realm.name), "data": .object(event.open),
+            "realm": .string(event.realm.name), "data": .object(event.shownFields),
         ]
         members["subject"] = event.subject.map { .string($0.description) }
         members["client"] = event.client.map { .string($0) }
         members["correlation"] = event.correlation.map { .string($0) }
         switch event.personal {
         case .none: break
-        case .opened(let fields): members["personal"] = isOpen ? .object(fields) : "sealed"
+        case .opened:
+            members["personal"] =
+                isOpen ? .object(event.personalFields(for: .administrators)) : "sealed"
         case .sealed: members["personal"] = "sealed"
         case .erased: members["personal"] = "erased"
         case .unreadable: members["personal"] = "unreadable"
@@ -99,7 +101,8 @@ struct EventOutput: Sendable {
     }
 
     private func personalText(_ event: Recorded) -> String {
-        guard isOpen, case .opened(let fields) = event.personal else { return "" }
+        guard isOpen, event.isOpened else { return "" }
+        let fields = event.personalFields(for: .administrators)
         return String(decoding: JSON.object(fields).canonical(), as: UTF8.self)
     }
 }

@@ -110,8 +110,7 @@ extension Call<RealmContext> {
     }
 
     private func known(_ recorded: Recorded) -> JSON {
-        var members = recorded.open
-        if case .opened(let personal) = recorded.personal { members.merge(personal) { $1 } }
+        let members = recorded.shownFields.merging(recorded.personalFields(for: .person)) { $1 }
         return [
             "what": .string(recorded.name), "at": .string(recorded.at.description),
             "data": .object(members),
