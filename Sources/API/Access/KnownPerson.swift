@@ -33,10 +33,8 @@ struct KnownPerson {
             case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
             case .rolesChanged(let given): roles = given
             case .deleted: return nil
-            case .disabled, .enabled, .stampRotated, .proofsEnded, .deletionScheduled,
-                .deletionCancelled,
-                .erased, nil:
-                break
+            // Nothing else says more of the person.
+            default: break
             }
         }
         guard isRegistered else { return nil }
