@@ -83,6 +83,14 @@ import Testing
             "--scope 'openid,email' would be one scope: write spaces between them"
         ),
         ("history list --open=yes", "--open must be true or false, not 'yes'"),
+        (
+            "client register --client-name Web --application-type nativ",
+            "--application-type: there is no 'nativ'; did you mean native?"
+        ),
+        (
+            "client register --client-name Web --application-type x",
+            "--application-type: there is no 'x'; it is one of web, native"
+        ),
     ])
     func `every operation of the admin API reports wrong arguments before a request`(
         line: String, error: String

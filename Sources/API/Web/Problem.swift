@@ -50,6 +50,9 @@ public struct Problem: Error, Sendable {
     /// Where a page leads that tells of it, if there is a way on.
     var nextPage: String?
 
+    /// The app whose request it is about, as a page names it. Nil where its name is only its own claim.
+    var appName: String?
+
     /// Whose pages tell of it, where that is known.
     var owner: (any PageOwner)?
 

@@ -58,6 +58,7 @@ extension RouteCommand {
             return .string(time)
         }
         if operation.id == "listAuditTrail", input.name == "type" { try checkType(text) }
+        try requireChoices(input, given)
         switch input.kind {
         case .text: return .string(text)
         case .texts: return .array(given.map { .string($0) })
@@ -79,6 +80,19 @@ extension RouteCommand {
                 throw UsageError("--\(flag(input)) must be JSON, not '\(text)'")
             }
             return value
+        }
+    }
+
+    private func requireChoices(
+        _ input: Operation.Input, _ given: [String]
+    ) throws(UsageError) {
+        guard !input.choices.isEmpty, input.kind == .text || input.kind == .texts else { return }
+        for text in given where !input.choices.contains(text) {
+            let hint = NearestName.hint(for: text, among: input.choices)
+            throw UsageError(
+                "--\(flag(input)): there is no '\(text)'"
+                    + (hint.isEmpty
+                        ? "; it is one of \(input.choices.joined(separator: ", "))" : hint))
         }
     }
 

@@ -113,6 +113,20 @@ private typealias Site = AuthorizeWorld
         #expect(page.contains("Page not found") && !page.contains("Acme"))
     }
 
+    @Test func `a page about a wrong sign-in request names the client that sent it`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let known = try await world.authorize(
+            Site.request([("redirect_uri", "https://evil.example/back")]))
+        #expect(
+            String(decoding: known.response.body, as: UTF8.self)
+                .contains("Web sent an invalid sign-in request."))
+        let unknown = try await world.authorize(Site.request([("client_id", "nobody")]))
+        #expect(
+            String(decoding: unknown.response.body, as: UTF8.self)
+                .contains("The app sent an invalid sign-in request."))
+    }
+
     @Test(
         arguments: [
             [("redirect_uri", "https://evil.example/back")],

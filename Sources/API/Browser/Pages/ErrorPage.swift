@@ -99,8 +99,8 @@ extension Problem {
             (
                 say("Something is wrong with this link", "Mit diesem Link stimmt etwas nicht"),
                 say(
-                    "The app sent an invalid sign-in request. Go back and try again. If it keeps happening, contact the app's support and quote:",
-                    "Die App hat eine ungültige Anmeldeanfrage gesendet. Gehen Sie zurück und versuchen Sie es noch einmal. Kommt das wieder vor, wenden Sie sich an den Support der App und nennen Sie:"
+                    "\(appName ?? "The app") sent an invalid sign-in request. Go back and try again. If it keeps happening, contact the app's support and quote:",
+                    "\(appName ?? "Die App") hat eine ungültige Anmeldeanfrage gesendet. Gehen Sie zurück und versuchen Sie es noch einmal. Kommt das wieder vor, wenden Sie sich an den Support der App und nennen Sie:"
                 )
             )
         case .forbidden:

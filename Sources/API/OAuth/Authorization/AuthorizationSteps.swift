@@ -82,17 +82,30 @@ extension Call<RealmContext> {
         }
         if let recent, !recent.isDisabled {
             do throws(AuthorizationRefusal) {
-                return try await answer(recent)
+                return try await named(recent, answer)
             } catch {
                 let fresh = try await fresh(clientID)
                 guard let fresh, fresh != recent, !fresh.isDisabled else { throw error }
-                return try await answer(fresh)
+                return try await named(fresh, answer)
             }
         }
         guard isName, let fresh = try await fresh(clientID), !fresh.isDisabled else {
             throw .told(Problem(.invalidRequest, "There is no such client."))
         }
-        return try await answer(fresh)
+        return try await named(fresh, answer)
+    }
+
+    /// A page that tells what is wrong names the app.
+    private func named(
+        _ known: KnownClient, _ answer: (KnownClient) async throws(AuthorizationRefusal) -> Response
+    ) async throws(AuthorizationRefusal) -> Response {
+        do throws(AuthorizationRefusal) {
+            return try await answer(known)
+        } catch {
+            guard case .told(var problem) = error, !known.metadata.isUnchecked else { throw error }
+            problem.appName = known.metadata.clientName
+            throw .told(problem)
+        }
     }
 
     private func fresh(_ clientID: String) async throws(AuthorizationRefusal) -> KnownClient? {
