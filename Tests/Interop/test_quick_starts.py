@@ -95,7 +95,7 @@ class QuickStart(unittest.TestCase):
             if kind == "sh":
                 commands.append(block)
             else:
-                file = re.match(r"# (\w+\.py)\n", block)[1]
+                file = re.match(r"# ([.\w/]+\.py)\n", block)[1]
                 pathlib.Path(desk.name, file).write_text(block)
         return commands
 
@@ -152,7 +152,7 @@ class QuickStart(unittest.TestCase):
         for page in sorted(PAGES.glob("*.md")):
             (registration,) = [
                 block for block in self.read(page.name) if "client register" in block]
-            file = pathlib.Path(desk.name, re.search(r">(\w+\.json)", registration)[1])
+            file = pathlib.Path(desk.name, re.search(r">([.\w/]+\.json)", registration)[1])
             with self.subTest(page=page.name):
                 self.terminal(registration).ends()
                 client = json.loads(file.read_text())
