@@ -59,9 +59,9 @@ enum LoginFigures {
     private static func prepared(_ bench: Bench) throws -> (Site, [PasskeyHolder]) {
         let mailbox = try Mailbox(bench.server)
         let holders = try (0..<Bench.callers).map {
-            try PasskeyHolder("holder-\($0)@example.org", mailbox, bench.server)
+            try PasskeyHolder("\(bench.name)-\($0)@example.org", mailbox, bench.server)
         }
-        return (try Site(bench.server), holders)
+        return (try Site(bench.server, client: bench.name), holders)
     }
 }
 
@@ -75,7 +75,9 @@ private final class Partner: Sendable {
     init(_ bench: Bench, signature: String) throws {
         issuer = try TrustedIssuer(bench.server, signature: signature)
         let mailbox = try Mailbox(bench.server)
-        accounts = try (0..<Bench.callers).map { try mailbox.account("holder-\($0)@example.org") }
+        accounts = try (0..<Bench.callers).map {
+            try mailbox.account("\(bench.name)-\($0)@example.org")
+        }
         each = bench.workshop.size(short: 250, full: 1_000)
     }
 

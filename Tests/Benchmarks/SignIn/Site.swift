@@ -5,6 +5,8 @@ import Values
 /// The site of a client whose users sign in on our pages.
 struct Site: Sendable {
     let server: DevelopmentServer
+    /// Its client, of the figure that it is for.
+    let client: String
 
     static let back = "https://site.example/back"
     /// Of this verifier, which is as good as any here.
@@ -13,12 +15,13 @@ struct Site: Sendable {
     var host: String { "localhost:\(server.port)" }
     var requests: Requests { Requests(host: host) }
 
-    init(_ server: DevelopmentServer) throws {
+    init(_ server: DevelopmentServer, client: String) throws {
         self.server = server
+        self.client = client
         _ = try server.administer(
             "POST", "/clients",
             """
-            {"client_id": "site", "grant_types": ["authorization_code", "refresh_token"],
+            {"client_id": "\(client)", "grant_types": ["authorization_code", "refresh_token"],
                 "redirect_uris": ["\(Self.back)"], "token_endpoint_auth_method": "none",
                 "consent": "none", "id_token_signed_response_alg": "ES256"}
             """)
@@ -27,7 +30,7 @@ struct Site: Sendable {
     /// Where its users' browsers are sent.
     var authorizing: String {
         let challenge = Base64URL.encode(SHA256.hash(Array(Self.verifier.utf8)))
-        return "/connect/authorize?response_type=code&client_id=site&scope=openid"
+        return "/connect/authorize?response_type=code&client_id=\(client)&scope=openid"
             + "&redirect_uri=https%3A%2F%2Fsite.example%2Fback&state=1234567890&nonce=0987654321"
             + "&code_challenge=\(challenge)&code_challenge_method=S256"
     }
@@ -41,7 +44,7 @@ struct Site: Sendable {
         let answer = try line.send(
             requests.post(
                 "/connect/token",
-                "grant_type=authorization_code&client_id=site&code=\(code)"
+                "grant_type=authorization_code&client_id=\(client)&code=\(code)"
                     + "&redirect_uri=https%3A%2F%2Fsite.example%2Fback"
                     + "&code_verifier=\(Self.verifier)"))
         guard answer.status == 200 else { throw answer.failure }
