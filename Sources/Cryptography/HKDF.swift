@@ -14,8 +14,16 @@ public enum HKDF {
         return expand(extract(from: secret, salt: salt), info: info, length: length)
     }
 
+    /// The first half alone, without a salt, for a secret that many keys are derived from: `expand`
+    /// with it gives what `derive` gives.
+    public static func prepare(_ secret: SecretBytes) -> HMACKey {
+        HMACKey(extract(from: secret, salt: []))
+    }
+
+    private static let unsalted = HMACKey([])
+
     static func extract(from secret: SecretBytes, salt: [UInt8]) -> SecretBytes {
-        let key = HMACKey(salt)
+        let key = salt.isEmpty ? unsalted : HMACKey(salt)
         return unsafe SecretBytes(count: HMACKey.tagLength) { room in
             unsafe secret.withUnsafeBytes { unsafe key.authenticate($0, into: room) }
         }
@@ -28,7 +36,11 @@ public enum HKDF {
     public static func expand(
         _ pseudorandomKey: SecretBytes, info: [UInt8], length: Int
     ) -> SecretBytes {
-        let key = HMACKey(pseudorandomKey)
+        expand(HMACKey(pseudorandomKey), info: info, length: length)
+    }
+
+    /// The same under a prepared key.
+    public static func expand(_ key: HMACKey, info: [UInt8], length: Int) -> SecretBytes {
         let size = HMACKey.tagLength
         return unsafe SecretBytes(count: length) { room in
             _ = unsafe SecretBytes(count: size + info.count + 1) { input in

@@ -157,7 +157,7 @@ struct CommitEncoder: Sendable {
         let seal = EventSeal(
             realm: realm, stream: event.stream, version: Int(version), type: event.name)
         guard
-            let sealed = try? seal.seal(JSON.object(personal).canonical(), under: key.secret)
+            let sealed = try? seal.seal(JSON.object(personal).canonical(), under: key.sealing)
         else { throw .damaged }
         return sealed
     }

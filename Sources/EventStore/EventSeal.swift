@@ -33,18 +33,22 @@ struct EventSeal {
 
     /// What a third party is given to open this one event.
     func key(under subject: SecretBytes) -> SecretBytes {
-        HKDF.derive(from: subject, info: place)
+        key(under: HKDF.prepare(subject))
     }
 
-    /// Key commitment ‖ what AES-GCM gives.
-    func seal(_ plain: [UInt8], under subject: SecretBytes) throws(Failure) -> [UInt8] {
-        let key = key(under: subject)
+    private func key(under subject: HMACKey) -> SecretBytes {
+        HKDF.expand(subject, info: place, length: 32)
+    }
+
+    /// Key commitment ‖ what AES-GCM gives, under the prepared key of the subject.
+    func seal(_ plain: [UInt8], under subject: HMACKey) throws(Failure) -> [UInt8] {
+        let key = HMACKey(key(under: subject))
         let sealed = try AESGCM.seal(plain, key: Self.cipherKey(key), authenticating: place)
         return Self.commitment(key) + sealed
     }
 
     func open(_ sealed: [UInt8], under subject: SecretBytes) throws(Failure) -> [UInt8] {
-        let key = key(under: subject)
+        let key = HMACKey(key(under: subject))
         guard sealed.starts(with: Self.commitment(key)) else {
             // Events of before decision 0110 are sealed under the subject's key itself.
             return try AESGCM.open(sealed, key: subject, authenticating: place)
@@ -54,12 +58,14 @@ struct EventSeal {
             authenticating: place)
     }
 
-    private static func cipherKey(_ key: SecretBytes) -> SecretBytes {
-        HKDF.expand(key, info: Array("urd event encryption".utf8), length: AESGCM.keyLength)
+    private static let encryption = Array("urd event encryption".utf8)
+    private static let committing = Array("urd event commitment".utf8)
+
+    private static func cipherKey(_ key: HMACKey) -> SecretBytes {
+        HKDF.expand(key, info: encryption, length: AESGCM.keyLength)
     }
 
-    private static func commitment(_ key: SecretBytes) -> [UInt8] {
-        let info = Array("urd event commitment".utf8)
-        return HKDF.expand(key, info: info, length: commitmentLength).exposedCopy()
+    private static func commitment(_ key: HMACKey) -> [UInt8] {
+        HKDF.expand(key, info: committing, length: commitmentLength).exposedCopy()
     }
 }

@@ -6,7 +6,13 @@ import Values
 struct SubjectKey: Sendable {
     /// Its name in the database, where it must be when what it sealed is appended.
     let id: UUID
-    let secret: SecretBytes
+    /// Prepared, because each event has a key of its own that is derived from it.
+    let sealing: HMACKey
+
+    init(id: UUID, secret: SecretBytes) {
+        self.id = id
+        sealing = HKDF.prepare(secret)
+    }
 }
 
 /// The keys that this node has in memory. Any event that makes it doubt that they are the

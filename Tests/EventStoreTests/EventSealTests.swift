@@ -1,6 +1,7 @@
 import Cryptography
 import EventSourcing
 import JSON
+import Postgres
 import PostgresTesting
 import Testing
 import Values
@@ -22,7 +23,7 @@ import Values
 
     @Test func `a third party opens an event with its key alone, by HKDF and AES-GCM`() throws {
         let seal = try seal()
-        let sealed = try seal.seal(Array("private".utf8), under: subject)
+        let sealed = try seal.seal(Array("private".utf8), under: HKDF.prepare(subject))
         let key = seal.key(under: subject)
         let commitment = HKDF.expand(key, info: Array("urd event commitment".utf8), length: 16)
         #expect(Array(sealed.prefix(16)) == commitment.exposedCopy())
@@ -41,24 +42,24 @@ import Values
         ]
         let keys = Set(places.map { $0.key(under: subject).exposedCopy() })
         #expect(keys.count == places.count)
-        let sealed = try places[0].seal([1, 2, 3], under: subject)
+        let sealed = try places[0].seal([1, 2, 3], under: HKDF.prepare(subject))
         for other in places.dropFirst() {
-            #expect(throws: Failure.self) { try other.open(sealed, under: subject) }
+            #expect(throws: Cryptography.Failure.self) { try other.open(sealed, under: subject) }
         }
     }
 
     @Test func `bytes whose key commitment is another's do not open`() throws {
         let seal = try seal()
-        let sealed = try seal.seal([1, 2, 3], under: subject)
+        let sealed = try seal.seal([1, 2, 3], under: HKDF.prepare(subject))
         #expect(try seal.open(sealed, under: subject) == [1, 2, 3])
         for index in 0..<EventSeal.commitmentLength {
             var changed = sealed
             changed[index] ^= 1
-            #expect(throws: Failure.self) { try seal.open(changed, under: subject) }
+            #expect(throws: Cryptography.Failure.self) { try seal.open(changed, under: subject) }
         }
         // The ciphertext is sound under the event's key: only the commitment is missing.
         let uncommitted = Array(sealed.dropFirst(EventSeal.commitmentLength))
-        #expect(throws: Failure.self) { try seal.open(uncommitted, under: subject) }
+        #expect(throws: Cryptography.Failure.self) { try seal.open(uncommitted, under: subject) }
     }
 
     @Test func `the log opens events of before and after, and a key of its own opens each`()
@@ -73,8 +74,7 @@ import Values
                     commit(
                         to: person, at: version, in: realm, personal: Self.mail, subject: person)))
         }
-        let secret = try await store.log.keyring.sealingKey(of: person, in: realm)?.secret
-        let key = try #require(secret)
+        let key = try await secret(of: person, in: realm, store)
         // As releases before sealed it: under the subject's key itself.
         let events = try await store.log.stream(person, after: 0, in: realm)
         let old = try AESGCM.seal(
@@ -102,5 +102,19 @@ import Values
             """)
         let cut = try await store.log.stream(person, after: 0, in: realm)
         #expect(cut.map(\.personal) == [.opened(Self.mail), .unreadable])
+    }
+
+    private func secret(
+        of subject: UUID, in realm: RealmID, _ store: TestStore
+    ) async throws -> SecretBytes {
+        let found = try await store.pool.run { connection throws(Postgres.Failure) in
+            try KeyTable.find([subject], realm, on: connection)[subject]
+        }
+        guard case .held(_, let version, let wrapped)? = found else {
+            throw LogFailure.keyMissing
+        }
+        let keys = try await store.keyring.keys(of: realm)
+        return try #require(
+            store.keyring.open(wrapped, by: version, of: subject, in: realm, keys))
     }
 }
