@@ -1,4 +1,4 @@
--- The keys of the admin API: what opens which realms. They are kept in the realm `system`.
+-- The keys of the admin API: what opens which realms, and what it may do there. They are kept in the realm `system`.
 -- Read by: every call of the admin API, `urd admin key`.
 --
 -- kind: inline
@@ -14,6 +14,8 @@ create table urd.admin_keys_{build} (
     digest text collate "C" not null,
     -- Null: every realm.
     realms text[],
+    -- Null: everything.
+    permissions text[],
     created_at timestamptz not null,
     revoked_at timestamptz,
     version integer not null,
@@ -27,10 +29,12 @@ create function urd.admin_keys_{build}_apply(
 returns void language plpgsql as $$
 begin
     insert into urd.admin_keys_{build} as k (
-        realm, key, name, digest, realms, created_at, version)
+        realm, key, name, digest, realms, permissions, created_at, version)
     select p_realm, e.stream, e.data ->> 'name', e.data ->> 'digest',
         case when e.data -> 'realms' is not null then
             array(select json_array_elements_text(e.data -> 'realms')) end,
+        case when e.data -> 'permissions' is not null then
+            array(select json_array_elements_text(e.data -> 'permissions')) end,
         e.at, e.version
     from urd.event e
     where e.realm = p_realm and e.position between p_first and p_last
@@ -53,8 +57,9 @@ end $$;
 -- section: readers
 
 create or replace view urd.admin_keys as
-    select k.realm, k.key, k.name, k.digest, k.realms, k.created_at, k.revoked_at, k.version
+    select k.realm, k.key, k.name, k.digest, k.realms, k.permissions, k.created_at, k.revoked_at,
+        k.version
     from urd.admin_keys_{build} k;
 grant select on urd.admin_keys to urd_app;
-grant select (realm, key, name, realms, created_at, revoked_at, version)
+grant select (realm, key, name, realms, permissions, created_at, revoked_at, version)
     on urd.admin_keys to urd_observer;

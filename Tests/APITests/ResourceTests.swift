@@ -1,6 +1,7 @@
 import Cryptography
 import EventSourcing
 import HTTP
+import Identity
 import JSON
 import Testing
 import Values
@@ -256,7 +257,7 @@ import Values
 
     @Test func `an admin key is recognised by its exact form`() {
         let key = BearerKey(id: .zero, secret: Random.bytes(32))
-        #expect(BearerKey(key.text)?.digest == key.digest)
+        #expect(BearerKey(key.text)?.digest(limitedTo: .all) == key.digest(limitedTo: .all))
         for wrong in [
             "", "urdadm_", String(key.text.dropLast()), key.text + "A", "urdadn_" + key.text,
             key.text.replacing("urdadm", with: "URDADM"), String(repeating: "é", count: 40),

@@ -71,6 +71,55 @@ import Values
         }
     }
 
+    @Test func `an admin key is created with permissions, and not with an empty list of them`()
+        async throws
+    {
+        var create = try create()
+        create.permissions = .only([.eventsRead, .historyRead])
+        let limited = AdminKeyEvent.created(
+            name: "Ada", digest: try digest(1), scope: .all,
+            permissions: .only([.eventsRead, .historyRead]))
+        try await given().when(create).then(limited, in: key)
+        #expect(limited.fields["permissions"] == ["events.read", "history.read"])
+        create.permissions = .only([])
+        try await given().when(create)
+            .thenRejected(.invalid(FieldFault("permissions", .missing)))
+    }
+
+    @Test func `an admin key allows what it lists, and administration only where it lists nothing`()
+        throws
+    {
+        var state = AdminKey()
+        #expect(!state.permissions.allow(.eventsRead))
+        state.apply(try created())
+        #expect(state.permissions.allow(nil))
+        #expect(AdminPermission.allCases.allSatisfy { state.permissions.allow($0) })
+        for held in AdminPermission.allCases {
+            let permissions = AdminPermissions.only([held])
+            #expect(!permissions.allow(nil))
+            let allowed = AdminPermission.allCases.filter { permissions.allow($0) }
+            let expected: [AdminPermission] =
+                held == .analyst ? [.eventsRead, .auditRead, .historyRead, .analyst] : [held]
+            #expect(allowed == expected)
+        }
+    }
+
+    @Test func `an admin key whose permissions are unreadable is no key`() throws {
+        let digest = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"
+        func read(_ permissions: JSON) -> AdminKeyEvent? {
+            AdminKeyEvent(
+                name: "admin_key.created",
+                fields: ["name": "Ada", "digest": .string(digest), "permissions": permissions])
+        }
+        for wrong in [["events.read", "events.write"], [1], "events.read", .null] as [JSON] {
+            #expect(read(wrong) == nil)
+        }
+        guard case .created(_, _, _, let none)? = read([]) else { throw Unreadable() }
+        #expect(!none.allow(.eventsRead) && !none.allow(nil))
+    }
+
+    private struct Unreadable: Error {}
+
     @Test func `an admin key keeps a digest of 32 bytes that no description shows`() throws {
         #expect(SecretDigest([]) == nil)
         #expect(SecretDigest(Array(repeating: 0, count: 31)) == nil)

@@ -56,6 +56,9 @@ func samples() throws -> [any Event] {
         ClientEvent.deleted,
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
+        AdminKeyEvent.created(
+            name: "Ada", digest: try digest(1), scope: .all,
+            permissions: .only([.eventsRead, .auditRead])),
         AdminKeyEvent.revoked, AdminRefusalEvent.refused(key: key, reason: .wrongSecret),
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
         + passphraseSamples() + (try flagshipSamples())

@@ -295,15 +295,20 @@ import Values
         let keys: [UUID: AdminKey] = try fold("admin_key.")
         let rows = try world.superuser.executeOnce(
             """
-            select name, digest, revoked_at is not null, realms is null from urd.admin_keys
+            select name, digest, revoked_at is not null, realms is null,
+                coalesce(array_to_string(permissions, ' '), '-')
+            from urd.admin_keys
             where realm = 'one'
             """, Parameters())
         let actual = (0..<rows.count).map {
-            "\(rows.text($0, 0)) \(rows.text($0, 1)) \(rows.bool($0, 2)) \(rows.bool($0, 3))"
+            "\(rows.text($0, 0)) \(rows.text($0, 1)) \(rows.bool($0, 2)) \(rows.bool($0, 3)) "
+                + rows.text($0, 4)
         }
         let wanted = keys.values.map { key in
             let digest = key.digest.map { Base64URL.encode($0.bytes) } ?? ""
-            return "\(key.name) \(digest) \(key.isRevoked) \(key.scope == .all)"
+            // As they stand in the event, which is not sorted.
+            let may = key.permissions == .all ? "-" : "events.read analyst"
+            return "\(key.name) \(digest) \(key.isRevoked) \(key.scope == .all) \(may)"
         }
         #expect(actual.sorted() == wanted.sorted(), "seed \(seed)")
     }

@@ -320,9 +320,10 @@ struct RandomHistory {
             let stream = fresh()
             keys.append(stream)
             let realms = chance(50) ? #","realms":["a","b"]"# : ""
+            let may = chance(50) ? #","permissions":["events.read","analyst"]"# : ""
             return happening(
                 "admin_key.created", stream,
-                #"{"digest":"\#(secret())","name":"Key \#(serial)"\#(realms)}"#)
+                #"{"digest":"\#(secret())","name":"Key \#(serial)"\#(may)\#(realms)}"#)
         }
         return happening("admin_key.revoked", keys.removeLast())
     }

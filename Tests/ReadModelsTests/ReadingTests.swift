@@ -165,7 +165,9 @@ import Values
             [
                 Happening(
                     "admin_key.created", key, version: 1,
-                    #"{"digest":"\#(secret(9))","name":"Ops","realms":["one"]}"#),
+                    #"""
+                    {"digest":"\#(secret(9))","name":"Ops","permissions":["events.read"],"realms":["one"]}
+                    """#),
                 Happening(
                     "host.assigned", host, version: 1,
                     #"{"host":"id.one.example","realm":"one"}"#),
@@ -185,6 +187,7 @@ import Values
                 == host.description)
         let ops = try #require(try await world.queries.adminKey(key))
         #expect(ops.scope == .only([realm]))
+        #expect(ops.permissions == .only([.eventsRead]))
         #expect(ops.revokedAt == nil)
         try world.append(
             [

@@ -82,6 +82,14 @@ import Testing
             "client change web --scope openid,email",
             "--scope 'openid,email' would be one scope: write spaces between them"
         ),
+        (
+            "admin key create --name siem --may events.read,audit.raed",
+            "--may: there is no 'audit.raed'; did you mean audit.read?"
+        ),
+        (
+            "admin key create --name siem --may=",
+            "--may: there is no ''; it is one of events.read, events.open"
+        ),
         ("history list --open=yes", "--open must be true or false, not 'yes'"),
         (
             "client register --client-name Web --application-type nativ",

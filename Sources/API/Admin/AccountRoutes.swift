@@ -98,7 +98,8 @@ enum AccountRoutes {
         parameters: [
             .realm, accountID,
             Parameter(
-                "open", in: .query, .boolean, "Whether to unseal what is known of the person."),
+                "open", in: .query, .boolean, "Whether to unseal what is known of the person.",
+                permission: .eventsOpen),
         ],
         answer: .ok("The account.", AccountView.schema, example: AccountView.example),
         refusals: [.noSuchRealm, .noSuchAccount, .contended]

@@ -2,6 +2,7 @@ internal import Cryptography
 public import EventSourcing
 public import HTTP
 internal import Identity
+internal import JSON
 public import ReadModels
 public import Values
 
@@ -70,7 +71,33 @@ public struct AdminContext: RouteContext {
             try await record(.outOfScope, of: key.id, in: request)
             throw error
         }
+        try await require(route.permission, of: key, in: request, field: nil)
         return .key(key)
+    }
+
+    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's.
+    public func answer(
+        _ call: Call<Self>, by handler: Route<Self>.Handler
+    ) async throws(Problem) -> Response {
+        if case .key(let key) = call.caller {
+            for parameter in call.outline.parameters {
+                guard let needed = parameter.permission, call.asks(parameter) else { continue }
+                try await require(needed, of: key, in: call.request, field: parameter.name)
+            }
+        }
+        return try await handler(call)
+    }
+
+    /// Nil is what no permission is enough for.
+    private func require(
+        _ permission: AdminPermission?, of key: AdminKeyView, in request: Request, field: String?
+    ) async throws(Problem) {
+        if key.permissions.allow(permission) { return }
+        try await record(.notPermitted, of: key.id, in: request)
+        throw Problem(
+            .forbidden,
+            permission.map { "The key lacks the permission \($0.rawValue)." }
+                ?? "Only a key that is not limited to permissions may do this.", field: field)
     }
 
     private func require(
@@ -101,7 +128,8 @@ public struct AdminContext: RouteContext {
             try await queries.adminKey(key.id)
         }
         // An unknown key is compared as well, so that time does not tell which ids exist.
-        let isRight = constantTimeEqual(key.digest, known?.digest ?? noDigest)
+        let isRight = constantTimeEqual(
+            key.digest(limitedTo: known?.permissions ?? .all), known?.digest ?? noDigest)
         guard let known else {
             try await record(.unknown, of: key.id, in: request)
             throw Problem(.unauthenticated)
@@ -122,6 +150,13 @@ public struct AdminContext: RouteContext {
         try await refused.record(
             RecordRefusedKey(key: key, reason: reason, now: now),
             by: Origin("anonymous", of: request, from: request.source, at: now), commands)
+    }
+}
+
+extension Call<AdminContext> {
+    /// A flag that is false asks for nothing.
+    fileprivate func asks(_ parameter: Parameter) -> Bool {
+        parameters[parameter.name].map { $0.bool != false } ?? false
     }
 }
 

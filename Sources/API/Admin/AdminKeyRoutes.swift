@@ -11,6 +11,9 @@ enum AdminKeyRoutes {
 
     private static let name = Schema.text(1...200, Names.showable(200))
     private static let realms = Schema.list(of: Fields.realm, 1...100, unique: true)
+    private static let permissions = Schema.list(
+        of: .oneOf(AdminPermission.allCases.map(\.rawValue)), 1...AdminPermission.allCases.count,
+        unique: true)
     private static let keyID = Parameter(
         "key_id", in: .path, Fields.id, "The key's id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12")
@@ -19,7 +22,10 @@ enum AdminKeyRoutes {
         .post, "/api/admin/keys", id: "createAdminKey", commandLine: "admin key create",
         tag: "Admin keys",
         summary: "Create an admin key.",
-        detail: "The key itself is in this answer, and in repeats of it, and nowhere else.",
+        detail: """
+            The key itself is in this answer, and in repeats of it, and nowhere else. A key with \
+            `permissions` can do what these permit and nothing else; they never change.
+            """,
         right: .everything, parameters: [.idempotencyKey],
         body: Body(
             schema: .named(
@@ -29,7 +35,11 @@ enum AdminKeyRoutes {
                     .optional(
                         "realms", .nullable(realms),
                         "The realms that it opens; without it, all of them.",
-                        example: ["demo"]))),
+                        example: ["demo"]),
+                    .optional(
+                        "permissions", permissions,
+                        "What it may do there; without it, everything.",
+                        example: ["events.read"]))),
             example: ["name": "deployment", "realms": ["demo"]]),
         answer: .created(
             "The key.",
@@ -40,16 +50,21 @@ enum AdminKeyRoutes {
         let id = write.newID("admin key")
         let mint = try await call.mint(of: .system)
         let key = mint.adminKey(id, of: write.command)
-        guard let digest = SecretDigest(key.digest) else { throw Problem(.internalError) }
+        let permissions = try permissions(of: call.body)
+        guard let digest = SecretDigest(key.digest(limitedTo: permissions)) else {
+            throw Problem(.internalError)
+        }
         let listed = call.body["realms"]?.array?.compactMap { $0.string.flatMap { RealmID($0) } }
         try await call.requireRealms(listed ?? [])
         let command = CreateAdminKey(
             id: id, name: call.body["name"]?.string ?? "", digest: digest,
-            scope: listed.map { .only($0) } ?? .all)
+            scope: listed.map { .only($0) } ?? .all, permissions: permissions)
         let done = try await call.run(command, as: write)
         let made = try await call.view(id, done)
         // A repeat gives what was given first, which may follow from an older version of the realm's key.
-        let given = mint.version { $0.adminKey(id, of: write.command).digest == made.digest }
+        let given = mint.version {
+            $0.adminKey(id, of: write.command).digest(limitedTo: made.permissions) == made.digest
+        }
         guard let given else { throw Problem.secretRetired }
         var view = json(made).object ?? [:]
         view["key"] = .string(given.adminKey(id, of: write.command).text)
@@ -102,6 +117,8 @@ enum AdminKeyRoutes {
         .required("id", Fields.id, "Its id."),
         .required("name", .text(1...200), "Whose it is."),
         .required("realms", .nullable(realms), "The realms that it opens; null: all."),
+        .required(
+            "permissions", .nullable(permissions), "What it may do there; null: everything."),
         .required("created_at", Fields.time, "Since when it is there."),
         .required("revoked_at", .nullable(Fields.time), "Since when it opens nothing."),
     ]
@@ -120,12 +137,21 @@ enum AdminKeyRoutes {
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12", "name": "deployment", "realms": ["demo"],
-        "created_at": "2026-11-21T01:23:45.123456Z", "revoked_at": .null,
+        "permissions": ["events.read"], "created_at": "2026-11-21T01:23:45.123456Z",
+        "revoked_at": .null,
     ]
 
     /// All zeros: an example that opens nothing.
     private static let exampleKey = JSON.string(
         BearerKey(id: .zero, secret: Array(repeating: 0, count: BearerKey.secretLength)).text)
+
+    private static func permissions(of body: JSON) throws(Problem) -> AdminPermissions {
+        guard let listed = body["permissions"]?.array else { return .all }
+        guard let read = AdminPermissions(names: listed.map { $0.string ?? "" }) else {
+            throw Problem(.internalError)
+        }
+        return read
+    }
 
     private static func json(_ key: AdminKeyView) -> JSON {
         let realms: JSON =
@@ -135,6 +161,7 @@ enum AdminKeyRoutes {
             }
         return [
             "id": .string(key.id.description), "name": .string(key.name), "realms": realms,
+            "permissions": key.permissions.names.map { .array($0.map { .string($0) }) } ?? .null,
             "created_at": .string(key.createdAt.description),
             "revoked_at": key.revokedAt.map { .string($0.description) } ?? .null,
         ]
@@ -164,7 +191,7 @@ extension Call<AdminContext> {
         let key = try await state(AdminKey.self, of: id, after: done)
         return AdminKeyView(
             id: id, name: key.state.name, digest: key.state.digest?.bytes ?? [],
-            scope: key.state.scope, createdAt: key.createdAt,
+            scope: key.state.scope, permissions: key.state.permissions, createdAt: key.createdAt,
             revokedAt: key.state.isRevoked ? key.changedAt : nil)
     }
 }

@@ -1,4 +1,5 @@
 internal import Cryptography
+public import Identity
 public import Values
 
 /// An admin key as its owner holds it: `urdadm_<id>_<secret>`, both in base64url.
@@ -39,6 +40,10 @@ public struct BearerKey: Sendable {
         BearerKey.prefix + Base64URL.encode(id.bytes) + "_" + Base64URL.encode(secret)
     }
 
-    /// What is kept of the secret.
-    public var digest: [UInt8] { SHA256.hash(secret) }
+    /// What is kept of the secret. The permissions of a limited key are part of it: who reads others, or does not
+    /// know that there are any, finds that the secret is wrong, so that no key is ever read as a wider one.
+    public func digest(limitedTo permissions: AdminPermissions) -> [UInt8] {
+        guard let names = permissions.names else { return SHA256.hash(secret) }
+        return SHA256.hash(secret + Array(names.joined(separator: " ").utf8))
+    }
 }

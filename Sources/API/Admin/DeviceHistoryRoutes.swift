@@ -17,6 +17,7 @@ enum DeviceHistoryRoutes {
         .get, "/api/admin/realms/{realm}/devices", id: "listDevices", commandLine: "device list",
         tag: "Flagship",
         summary: "List the apps on devices that registered themselves.", right: .realm,
+        permission: .historyRead,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("DeviceList", of: device, next: Cursor.uuid, example: exampleDevice),
         refusals: [.noSuchRealm]
@@ -47,7 +48,7 @@ enum DeviceHistoryRoutes {
             that it opened, its tokens. This list follows the log: with `min_position` it waits until \
             it holds everything up to there.
             """,
-        right: .realm,
+        right: .realm, permission: .historyRead,
         parameters: [
             .realm, installation, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
         ],

@@ -12,7 +12,7 @@ enum EventRoutes {
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/events", id: "listEvents", tag: "Log",
         summary: "List the events of a realm in their order.",
-        detail: "Personal fields stay sealed.", right: .realm,
+        detail: "Personal fields stay sealed.", right: .realm, permission: .eventsRead,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.position)],
         answer: Lists.answer(
             "EventList", of: event, next: Cursor.position, example: exampleEvent),
@@ -32,7 +32,8 @@ enum EventRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/events/{position}", id: "getEvent", tag: "Log",
-        summary: "Show an event.", right: .realm, parameters: [.realm, .position],
+        summary: "Show an event.", right: .realm, permission: .eventsRead,
+        parameters: [.realm, .position],
         answer: Answer(
             status: .ok, description: "The event.", content: .json(event, example: exampleEvent)),
         refusals: [.noSuchRealm, .noSuchEvent]
@@ -58,7 +59,7 @@ enum EventRoutes {
             begin with up to a dot: `realm`, `account`. This list follows the log: with \
             `min_position` it waits until it holds everything up to there.
             """,
-        right: .realm,
+        right: .realm, permission: .auditRead,
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
             Parameter(

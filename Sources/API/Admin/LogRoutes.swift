@@ -1,5 +1,6 @@
 internal import EventSourcing
 internal import HTTP
+internal import Identity
 internal import JSON
 internal import Values
 
@@ -11,6 +12,7 @@ enum LogRoutes {
         .get, "/api/admin/realms/{realm}/log/checkpoint", id: "getCheckpoint", tag: "Log",
         summary: "Show the newest signed checkpoint of the realm's log.",
         detail: "A signed note in the form of C2SP tlog-checkpoint.", right: .realm,
+        permission: .eventsRead,
         parameters: [.realm],
         answer: Answer(
             status: .ok, description: "The signed note.",
@@ -36,7 +38,7 @@ enum LogRoutes {
         detail: """
             An RFC 6962 inclusion proof; hashes are in base64. `Tests/Interop/verify_log.py proof` \
             checks it without Urd.
-            """, right: .realm,
+            """, right: .realm, permission: .eventsRead,
         parameters: [.realm, .position],
         answer: Answer(
             status: .ok, description: "The proof.",
@@ -91,6 +93,7 @@ enum LogRoutes {
         .get, "/api/admin/realms/{realm}/log/tiles/{level}/{index}", id: "getTile", tag: "Log",
         summary: "Show hashes of the realm's tree.",
         detail: "A tile of C2SP tlog-tiles; `width` asks for a partial one.", right: .realm,
+        permission: .eventsRead,
         parameters: [
             .realm,
             Parameter("level", in: .path, .integer(0...63), "The tile's level.", example: 0),

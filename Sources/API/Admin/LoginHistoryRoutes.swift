@@ -60,7 +60,7 @@ enum LoginHistoryRoutes {
                 with the caller's name. This list follows the log: with `min_position` it waits until \
                 it holds everything up to there.
                 """,
-            right: .realm,
+            right: .realm, permission: .historyRead,
             parameters: [.realm] + parameters + [
                 Lists.limit, Lists.after(Cursor.moment), .minimumPosition,
                 Parameter(
@@ -69,8 +69,8 @@ enum LoginHistoryRoutes {
                 Lists.since, Lists.until,
                 Parameter(
                     "open", in: .query, .boolean,
-                    "Whether to show addresses and browsers, too; that they were shown is on record."
-                ),
+                    "Whether to show addresses and browsers, too; that they were shown is on record.",
+                    permission: .eventsOpen),
             ],
             answer: Lists.answer(
                 "LoginHistory", of: LoginView.schema, next: Cursor.moment,

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Identity
 internal import JSON
 
 /// The OpenAPI 3.1 document of a table of routes.
@@ -51,10 +52,12 @@ extension Outline {
             "responses": .object(responses),
             "security": .array(right.requirements),
         ]
-        let described = [detail, right.sentence, voice.sentence(body != nil)].filter {
-            !$0.isEmpty
-        }.joined(separator: " ")
+        let described = [detail, right.sentence, permissionSentence, voice.sentence(body != nil)]
+            .filter {
+                !$0.isEmpty
+            }.joined(separator: " ")
         if !described.isEmpty { document["description"] = .string(described) }
+        if let permission { document["x-urd-permission"] = .string(permission.rawValue) }
         if !parameters.isEmpty { document["parameters"] = .array(parameters.map(\.document)) }
         if let body {
             document["requestBody"] = [
@@ -69,6 +72,10 @@ extension Outline {
             ]
         }
         return .object(document)
+    }
+
+    private var permissionSentence: String {
+        permission.map { "A key that is limited to permissions needs `\($0.rawValue)`." } ?? ""
     }
 
     private var responses: JSONObject {
@@ -115,13 +122,19 @@ extension Answer {
 }
 
 extension Parameter {
+    private var said: String {
+        guard let permission else { return description }
+        return description + " A key that is limited to permissions needs `\(permission.rawValue)`."
+    }
+
     fileprivate var document: JSON {
         var document: JSONObject = [
             "name": .string(name), "in": .string(place.rawValue),
-            "required": .bool(isRequired), "description": .string(description),
+            "required": .bool(isRequired), "description": .string(said),
             "schema": schema.document,
         ]
         if let example { document["example"] = example }
+        if let permission { document["x-urd-permission"] = .string(permission.rawValue) }
         return .object(document)
     }
 }

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Identity
 internal import JSON
 
 /// All of a route but what it does: from it requests are found and read, and `/openapi.json` is
@@ -14,6 +15,8 @@ public final class Outline: Sendable {
     let summary: String
     let detail: String
     let right: Right
+    /// What is enough for an admin key that is limited to permissions. Nil: the route is closed to such keys.
+    let permission: AdminPermission?
     let voice: Voice
     /// Whether what is not described is ignored, and not refused.
     let ignoresUnknown: Bool
@@ -29,7 +32,8 @@ public final class Outline: Sendable {
     init(
         method: Method, path: PathTemplate, id: String, commandLine: String?, tag: String,
         summary: String,
-        detail: String, right: Right, voice: Voice, parameters: [Parameter], body: Body?,
+        detail: String, right: Right, permission: AdminPermission? = nil, voice: Voice,
+        parameters: [Parameter], body: Body?,
         answer: Answer, refusals: [ProblemKind], traits: RouteTraits = []
     ) {
         let inPath = parameters.filter { $0.place == .path }.map(\.name)
@@ -38,6 +42,9 @@ public final class Outline: Sendable {
             Set(parameters.map(\.name)).count == parameters.count, "A parameter is declared once.")
         precondition(
             right != .realm || inPath.contains("realm"), "A realm's right needs a realm.")
+        precondition(
+            permission == nil || right == .realm || right == .everything,
+            "Permissions are of admin keys.")
         self.method = method
         self.path = path
         self.id = id
@@ -46,6 +53,7 @@ public final class Outline: Sendable {
         self.summary = summary
         self.detail = detail
         self.right = right
+        self.permission = permission
         self.voice = voice
         ignoresUnknown = voice.reading.contains(.ignoresUnknown)
         self.parameters = parameters

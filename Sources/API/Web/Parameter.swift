@@ -1,3 +1,4 @@
+internal import Identity
 internal import JSON
 
 /// A value beside the body: in the path, in the query, or in a header.
@@ -12,10 +13,12 @@ struct Parameter: Sendable {
     let isRequired: Bool
     let description: String
     let example: JSON?
+    /// What a limited admin key needs on top of its route's permission where it gives this parameter.
+    let permission: AdminPermission?
 
     init(
         _ name: String, in place: Location, _ schema: Schema, required: Bool = false,
-        _ description: String, example: JSON? = nil
+        _ description: String, example: JSON? = nil, permission: AdminPermission? = nil
     ) {
         self.name = name
         self.place = place
@@ -23,6 +26,7 @@ struct Parameter: Sendable {
         self.isRequired = required || place == .path
         self.description = description
         self.example = example
+        self.permission = permission
     }
 
     /// Reads the parameter's text as its schema wants it.

@@ -1,5 +1,6 @@
 public import EventSourcing
 public import HTTP
+internal import Identity
 
 /// What the handlers of one table work with, and who lets callers in.
 public protocol RouteContext: Sendable {
@@ -59,7 +60,8 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
 
     init(
         _ method: Method, _ path: PathTemplate, id: String, commandLine: String? = nil, tag: String,
-        summary: String, detail: String = "", right: Right, voice: Voice = .plain,
+        summary: String, detail: String = "", right: Right, permission: AdminPermission? = nil,
+        voice: Voice = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,
         refusals: [ProblemKind] = [], traits: RouteTraits = [],
         handler: @escaping Handler
@@ -67,7 +69,8 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
         outline = Outline(
             method: method, path: path, id: id, commandLine: commandLine, tag: tag,
             summary: summary, detail: detail,
-            right: right, voice: voice, parameters: parameters, body: body, answer: answer,
+            right: right, permission: permission, voice: voice, parameters: parameters, body: body,
+            answer: answer,
             refusals: refusals, traits: traits)
         self.handler = handler
     }

@@ -17,7 +17,8 @@ public enum AdminScope: Equatable, Sendable {
 
 /// What happens to a key of the admin API.
 public enum AdminKeyEvent: Event {
-    case created(name: String, digest: SecretDigest, scope: AdminScope)
+    case created(
+        name: String, digest: SecretDigest, scope: AdminScope, permissions: AdminPermissions = .all)
     case revoked
 
     public static let catalogue: [EventShape] = [
@@ -28,6 +29,10 @@ public enum AdminKeyEvent: Event {
                 .bytes("digest", "Digest of the key's secret.", .neverLeaves(.plain)),
                 .texts("realms", "Realms that the key opens; all realms if it is missing.")
                     .optional,
+                .choices(
+                    "permissions", AdminPermission.self,
+                    "What the key may do in its realms; everything if it is missing."
+                ).optional,
             ]),
         EventShape("admin_key.revoked", .audit, "The admin key was revoked."),
     ]
@@ -43,12 +48,15 @@ public enum AdminKeyEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .created(let name, let digest, let scope):
+        case .created(let name, let digest, let scope, let permissions):
             var fields: JSONObject = [
                 "name": .string(name), "digest": .string(digest.base64URL),
             ]
             if case .only(let realms) = scope {
                 fields["realms"] = .array(realms.map { .string($0.name) })
+            }
+            if let names = permissions.names {
+                fields["permissions"] = .array(names.map { .string($0) })
             }
             return fields
         case .revoked: return [:]
@@ -69,7 +77,15 @@ public enum AdminKeyEvent: Event {
                 guard realms.count == names.count else { return nil }
                 scope = .only(realms)
             }
-            self = .created(name: keyName, digest: digest, scope: scope)
+            var permissions = AdminPermissions.all
+            if let listed = fields["permissions"] {
+                let names = listed.array?.compactMap(\.string)
+                guard let names, names.count == listed.array?.count,
+                    let read = AdminPermissions(names: names)
+                else { return nil }
+                permissions = read
+            }
+            self = .created(name: keyName, digest: digest, scope: scope, permissions: permissions)
         case "admin_key.revoked": self = .revoked
         default: return nil
         }

@@ -10,6 +10,8 @@ public enum AdminRefusalReason: String, Sendable, CaseIterable {
     case revoked = "revoked_key"
     /// The key is good, and does not open what was asked for.
     case outOfScope = "out_of_scope"
+    /// The key is good, opens the realm, and lacks the permission.
+    case notPermitted = "not_permitted"
 }
 
 /// What happens where an admin key is refused. It is about the key, and no part of its own history.

@@ -1,21 +1,28 @@
 public import EventSourcing
 public import Values
 
-/// Lets an operator administer all realms, or those named, with a key of their own.
+/// Lets an operator administer all realms, or those named, with a key of their own, or do there what the key permits
+/// and nothing else.
 ///
 /// Runs in the system realm.
 public struct CreateAdminKey: Command {
     public var id: UUID
     /// Whose it is, for the people who look through the keys.
     public var name: String
+    /// Of the secret and of the permissions: see `BearerKey`.
     public var digest: SecretDigest
     public var scope: AdminScope
+    public var permissions: AdminPermissions
 
-    public init(id: UUID, name: String, digest: SecretDigest, scope: AdminScope) {
+    public init(
+        id: UUID, name: String, digest: SecretDigest, scope: AdminScope,
+        permissions: AdminPermissions = .all
+    ) {
         self.id = id
         self.name = name
         self.digest = digest
         self.scope = scope
+        self.permissions = permissions
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -45,6 +52,11 @@ public struct CreateAdminKey: Command {
                 throw .invalid(FieldFault("realms", .duplicate))
             }
         }
-        return Decision(AdminKeyEvent.created(name: name, digest: digest, scope: scope), in: id)
+        guard permissions != .only([]) else {
+            throw .invalid(FieldFault("permissions", .missing))
+        }
+        return Decision(
+            AdminKeyEvent.created(
+                name: name, digest: digest, scope: scope, permissions: permissions), in: id)
     }
 }

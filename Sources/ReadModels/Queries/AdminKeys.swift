@@ -7,21 +7,24 @@ public import Values
 public struct AdminKeyView: Sendable, Equatable {
     public var id: UUID
     public var name: String
-    /// SHA-256 of the secret: see `BearerKey`.
+    /// Of the secret and of the permissions: see `BearerKey`.
     public var digest: [UInt8]
     public var scope: AdminScope
+    public var permissions: AdminPermissions
     public var createdAt: Timestamp
     /// Nil while it opens anything.
     public var revokedAt: Timestamp?
 
     public init(
-        id: UUID, name: String, digest: [UInt8], scope: AdminScope, createdAt: Timestamp,
+        id: UUID, name: String, digest: [UInt8], scope: AdminScope,
+        permissions: AdminPermissions = .all, createdAt: Timestamp,
         revokedAt: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
         self.digest = digest
         self.scope = scope
+        self.permissions = permissions
         self.createdAt = createdAt
         self.revokedAt = revokedAt
     }
@@ -31,18 +34,28 @@ public struct AdminKeyView: Sendable, Equatable {
         else { return nil }
         var scope = AdminScope.all
         if !rows.isNull(row, 4) {
-            let names = rows.array(row, 4)
-            let realms = names.compactMap { name in
-                name.flatMap { RealmID(String(decoding: $0, as: UTF8.self)) }
-            }
+            let names = rows.texts(row, 4)
+            let realms = names.compactMap { RealmID($0) }
             // A realm that can't be read must never turn a narrow key into a wide one.
             guard realms.count == names.count else { return nil }
             scope = .only(realms)
         }
+        var permissions = AdminPermissions.all
+        if !rows.isNull(row, 5) {
+            guard let read = AdminPermissions(names: rows.texts(row, 5)) else { return nil }
+            permissions = read
+        }
         self.init(
             id: rows.identifier(row, 1), name: rows.text(row, 2), digest: digest.bytes,
-            scope: scope, createdAt: rows.instant(row, 5),
-            revokedAt: rows.optionalInstant(row, 6))
+            scope: scope, permissions: permissions, createdAt: rows.instant(row, 6),
+            revokedAt: rows.optionalInstant(row, 7))
+    }
+}
+
+extension Rows {
+    /// What is null or no text among them is a text that names nothing.
+    fileprivate func texts(_ row: Int, _ column: Int) -> [String] {
+        array(row, column).map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "" }
     }
 }
 
@@ -58,7 +71,8 @@ extension ReadModelQueries {
 }
 
 private let columns = Columns(
-    of: "admin_keys", key: "key", "m.name, m.digest, m.realms, m.created_at, m.revoked_at",
+    of: "admin_keys", key: "key",
+    "m.name, m.digest, m.realms, m.permissions, m.created_at, m.revoked_at",
     AdminKeyView.init)
 private let byID = columns.find("admin_key_by_id", where: "m.key = $2")
 private let page = columns.page("admin_key_page")

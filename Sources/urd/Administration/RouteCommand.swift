@@ -109,7 +109,12 @@ struct RouteCommand: AnySubcommand {
     }
 
     func flag(_ input: Operation.Input) -> String {
-        String(input.name.lowercased().map { $0 == "_" ? "-" : $0 })
+        isPermissions(input) ? "may" : String(input.name.lowercased().map { $0 == "_" ? "-" : $0 })
+    }
+
+    /// `--may events.read,audit.read`: as it is said, and several at once.
+    func isPermissions(_ input: Operation.Input) -> Bool {
+        operation.id == "createAdminKey" && input.name == "permissions"
     }
 
     private func option(_ input: Operation.Input) -> Option {

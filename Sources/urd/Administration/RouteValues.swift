@@ -18,7 +18,13 @@ extension RouteCommand {
                 }
                 continue
             }
-            let given = call.arguments.values[flag(input)] ?? []
+            var given = call.arguments.values[flag(input)] ?? []
+            if isPermissions(input) {
+                // An empty one is no permission and refused: left out, the key could do everything.
+                given = given.flatMap {
+                    $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+                }
+            }
             if let value = try value(input, given) {
                 values[input.name] = value
             } else if input.name == "realm", let realm = call.environment["URD_REALM"] {

@@ -122,7 +122,10 @@ enum Examples {
     ]
 
     private static let operate = [
-        "admin key create": ["urd admin key create --name deployment --realms demo"],
+        "admin key create": [
+            "urd admin key create --name deployment --realms demo",
+            "urd admin key create --name siem --realms demo --may events.read,audit.read",
+        ],
         "admin key list": ["urd admin key list"],
         "admin key show": ["urd admin key show KEY"],
         "admin key revoke": ["urd admin key revoke KEY"],

@@ -18,7 +18,7 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         return page(folded, after: after, limit: limit, id: \.stream).map { key in
             AdminKeyView(
                 id: key.stream, name: key.state.name, digest: key.state.digest?.bytes ?? [],
-                scope: key.state.scope, createdAt: key.first,
+                scope: key.state.scope, permissions: key.state.permissions, createdAt: key.first,
                 revokedAt: key.state.isRevoked ? key.last : nil)
         }
     }

@@ -33,13 +33,17 @@ struct OperationList {
             return keys.isEmpty ? "nothing" : keys.joined(separator: "+")
         }
         let security = schemes.isEmpty ? "" : " by " + schemes.joined(separator: " or ")
-        lines += ["", "\(address) \(operation["operationId"]?.string ?? "?")\(security)"]
+        let needed = permission(operation)
+        lines += [
+            "", "\(address) \(operation["operationId"]?.string ?? "?")\(security)\(needed)",
+        ]
         for parameter in operation["parameters"]?.array ?? [] {
             let place = parameter["in"]?.string ?? "?"
             let isRequired = parameter["required"]?.bool == true
             add(
                 parameter["schema"] ?? [:],
-                named: "\(place) \(parameter["name"]?.string ?? "?")\(isRequired ? "" : "?")",
+                named: "\(place) \(parameter["name"]?.string ?? "?")\(isRequired ? "" : "?")"
+                    + permission(parameter),
                 depth: 1)
         }
         if let body = operation["requestBody"] {
@@ -52,6 +56,10 @@ struct OperationList {
                 lines.append("  \(status)\(headers(of: response))\(refusal)")
             }
         }
+    }
+
+    private func permission(_ described: JSON) -> String {
+        described["x-urd-permission"]?.string.map { " with \($0)" } ?? ""
     }
 
     private func headers(of response: JSON) -> String {

@@ -67,7 +67,7 @@ struct World {
             var random = SystemRandom()
             let key = BearerKey(
                 id: .v7(at: clock.next(), using: &random), secret: Random.bytes(32))
-            let digest = try #require(SecretDigest(key.digest))
+            let digest = try #require(SecretDigest(key.digest(limitedTo: .all)))
             _ = try await dispatcher.dispatch(
                 CreateAdminKey(id: key.id, name: name, digest: digest, scope: scope),
                 in: .system, id: .v7(at: clock.next(), using: &random),
@@ -203,14 +203,25 @@ struct World {
 
     /// Puts something on record that the admin API does not do.
     func happen<State: StreamState>(
-        _ type: State.Type, _ event: State.Event, in stream: UUID
+        _ type: State.Type, _ event: State.Event, in stream: UUID, of realm: RealmID? = nil
     ) async throws {
         _ = try await Dispatcher(log: log).dispatch(
             Happening<State>(event: event, stream: stream),
-            in: try #require(RealmID("acme")), id: UUID.random(),
+            in: try realm ?? #require(RealmID("acme")), id: UUID.random(),
             origin: Origin(
                 actor: "client:desk", address: "203.0.113.9", userAgent: "Eve's phone",
                 at: clock.next()))
+    }
+
+    /// A key of all realms that can do what these permit.
+    func limitedKey(_ permissions: [AdminPermission]) async throws -> BearerKey {
+        let made = try await make(
+            "/api/admin/keys",
+            [
+                "name": "limited",
+                "permissions": .array(permissions.map { .string($0.rawValue) }),
+            ])
+        return try #require(made.json["key"]?.string.flatMap { BearerKey($0) })
     }
 
     @discardableResult
