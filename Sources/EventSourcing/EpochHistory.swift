@@ -27,6 +27,9 @@ public struct EpochHistory: Sendable, Equatable {
     /// In any order. The first epoch began with the log and has none.
     public let starts: [Start]
 
+    /// Of a realm that has no log.
+    public static let none = EpochHistory(head: Head(epoch: 0, position: 0), starts: [])
+
     public init(head: Head, starts: [Start]) {
         self.head = head
         self.starts = starts

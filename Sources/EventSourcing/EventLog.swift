@@ -20,6 +20,12 @@ public protocol EventLog: Sendable {
         from position: Int64, limit: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded]
 
+    /// The same without opening what is sealed, and where the log was at that moment. Of personal
+    /// fields it tells at most that they are there, that they are erased, or that their key is missing.
+    func page(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> LogPage
+
     /// The last position of the realm: 0 where nothing happened yet.
     func head(of realm: RealmID) async throws(LogFailure) -> Head
 

@@ -31,13 +31,14 @@ public struct Recorded: Sendable, Equatable {
     public let actor: String
     public let client: String?
     public let correlation: String?
+    public let leaf: LeafHash
     public let open: JSONObject
     public let personal: Personal
 
     public init(
         realm: RealmID, position: Int64, stream: UUID, version: Int, name: String, revision: Int,
         at: Timestamp, command: UUID, subject: UUID?, actor: String, client: String?,
-        correlation: String?, open: JSONObject, personal: Personal
+        correlation: String?, leaf: LeafHash, open: JSONObject, personal: Personal
     ) {
         self.realm = realm
         self.position = position
@@ -51,7 +52,10 @@ public struct Recorded: Sendable, Equatable {
         self.actor = actor
         self.client = client
         self.correlation = correlation
+        self.leaf = leaf
         self.open = open
         self.personal = personal
     }
+
+    public var id: EventID { EventID(leaf) }
 }

@@ -54,11 +54,13 @@ struct EncodedCommit: Sendable {
     func recorded(_ index: Int, of commit: Commit, from first: Int64) -> Recorded {
         let (new, row) = (commit.events[index], events[index])
         let personal = new.personal.merging(personalFields(commit.origin)) { own, _ in own }
+        guard let leaf = LeafHash(row.leaf) else { preconditionFailure("A leaf is a SHA-256.") }
         return Recorded(
             realm: realm, position: first + Int64(index), stream: row.stream,
             version: Int(row.version), name: row.type, revision: Int(row.revision), at: at,
             command: command, subject: row.subject, actor: commit.origin.actor,
-            client: commit.origin.client, correlation: commit.origin.correlation, open: new.open,
+            client: commit.origin.client, correlation: commit.origin.correlation, leaf: leaf,
+            open: new.open,
             // Of who was erased nothing is written, and nothing told.
             personal: row.sealed == nil ? .none : .opened(personal))
     }

@@ -17,8 +17,23 @@ struct EventPage: Sendable {
         let subject: UUID?
         let meta: [UInt8]
         let data: [UInt8]
+        /// Nil: no hash stands there.
+        let leaf: LeafHash?
         let sealed: [UInt8]?
         let key: Key
+
+        func recorded(
+            _ realm: RealmID, personal: Recorded.Personal
+        ) throws(LogFailure) -> Recorded {
+            guard let leaf, let open = (try? JSON.parse(data))?.object,
+                let meta = (try? JSON.parse(meta))?.object, let actor = meta["actor"]?.string
+            else { throw .damaged }
+            return Recorded(
+                realm: realm, position: position, stream: stream, version: version, name: type,
+                revision: revision, at: at, command: command, subject: subject, actor: actor,
+                client: meta["client"]?.string, correlation: meta["correlation"]?.string,
+                leaf: leaf, open: open, personal: personal)
+        }
     }
 
     /// What the database has of the key of an event's subject.
@@ -48,7 +63,7 @@ struct EventPage: Sendable {
                 revision: Int(rows.int16(row, 4)), at: Timestamp(microseconds: rows.time(row, 5)),
                 command: rows.identifier(row, 6),
                 subject: rows.isNull(row, 7) ? nil : rows.identifier(row, 7),
-                meta: rows.bytes(row, 8), data: rows.bytes(row, 9),
+                meta: rows.bytes(row, 8), data: rows.bytes(row, 9), leaf: rows.leaf(row, 14),
                 sealed: rows.isNull(row, 10) ? nil : rows.bytes(row, 10),
                 key: rows.isNull(row, 11)
                     ? .none
@@ -75,17 +90,7 @@ struct EventPage: Sendable {
         var events: [Recorded] = []
         events.reserveCapacity(rows.count)
         for row in rows {
-            guard let open = (try? JSON.parse(row.data))?.object,
-                let meta = (try? JSON.parse(row.meta))?.object,
-                let actor = meta["actor"]?.string
-            else { throw .damaged }
-            events.append(
-                Recorded(
-                    realm: realm, position: row.position, stream: row.stream,
-                    version: row.version, name: row.type, revision: row.revision, at: row.at,
-                    command: row.command, subject: row.subject, actor: actor,
-                    client: meta["client"]?.string, correlation: meta["correlation"]?.string,
-                    open: open, personal: personal(row, keyring, keys)))
+            events.append(try row.recorded(realm, personal: personal(row, keyring, keys)))
         }
         return events
     }

@@ -9,7 +9,7 @@ public import Values
 public final class PostgresLog: EventLog {
     public let hub: CommitHub
     public let keyring: Keyring
-    private let database: Database
+    let database: Database
     private let committer: Committer
     private let encoder: CommitEncoder
     private let tails: StreamTails
@@ -211,25 +211,6 @@ public final class PostgresLog: EventLog {
         return head
     }
 
-    /// The realm's head and epochs, of one moment.
-    public func epochs(of realm: RealmID) async throws(LogFailure) -> EpochHistory {
-        let history = try await database.tryRun { connection throws(Failure) in
-            var parameters = Parameters()
-            parameters.add(realm.name)
-            let rows = try connection.execute(readingEpochs, parameters)
-            guard !rows.isEmpty else {
-                return EpochHistory(head: Head(epoch: 0, position: 0), starts: [])
-            }
-            return EpochHistory(
-                head: Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1)),
-                starts: (0..<rows.count).filter { !rows.isNull($0, 2) }.map { row in
-                    EpochHistory.Start(epoch: Int(rows.int32(row, 2)), after: rows.int64(row, 3))
-                })
-        }
-        if history.head.epoch > 0 { hub.enter(history.head.epoch, of: realm) }
-        return history
-    }
-
     public func knownEpoch(of realm: RealmID) -> Int {
         hub.epoch(of: realm)
     }
@@ -333,15 +314,9 @@ let eventColumns = """
         where k.realm = e.realm and k.subject = e.subject and e.sealed is not null),
     (select k.wrapped from urd.subject_key k where k.realm = e.realm and k.subject = e.subject
         and e.sealed is not null),
-    (select h.epoch from urd.realm_log h where h.realm = $1)
+    (select h.epoch from urd.realm_log h where h.realm = $1), e.leaf
     """
 
-private let readingEpochs = Statement(
-    "epochs",
-    """
-    select h.epoch, h.position, e.epoch, e.began_after
-    from urd.realm_log h left join urd.epoch e on e.realm = h.realm where h.realm = $1
-    """)
 private let readingLog = Statement(
     "event_page",
     """

@@ -19,6 +19,10 @@ extension Rows {
         let (high, low) = uuid(row, column)
         return UUID(high: high, low: low)
     }
+
+    func leaf(_ row: Int, _ column: Int) -> LeafHash? {
+        withField(row, column) { LeafHash($0) }
+    }
 }
 
 extension Database {

@@ -27,8 +27,8 @@ struct StreamTail: Hashable, Sendable {
         var found: StreamTails.Found = [:]
         var first = 0
         while first < rows.count {
-            let number = rows.int32(first, 14)
-            let next = (first..<rows.count).first { rows.int32($0, 14) != number } ?? rows.count
+            let number = rows.int32(first, 15)
+            let next = (first..<rows.count).first { rows.int32($0, 15) != number } ?? rows.count
             found[tails[Int(number) - 1]] = .success(EventPage(rows, first..<next, realm))
             first = next
         }

@@ -133,6 +133,12 @@ private final class ForgetfulLog: EventLog {
         try await log.events(from: position, limit: limit, in: realm)
     }
 
+    func page(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
+        try await log.page(from: position, limit: limit, in: realm)
+    }
+
     func head(of realm: RealmID) async throws(LogFailure) -> Head {
         try await log.head(of: realm)
     }

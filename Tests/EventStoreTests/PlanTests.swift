@@ -57,7 +57,7 @@ import Values
                 insert into urd.event (position, at, stream, command, version, revision, realm,
                         type, leaf, mac, meta, data)
                     select position, now(), stream, command, 1, 1, '\(realm)', 'thing.done',
-                        '\\x00', '\\x00', '{"actor":"system"}', '{"number":1}' from fresh;
+                        sha256(uuid_send(stream)), '\\x00', '{"actor":"system"}', '{"number":1}' from fresh;
                 insert into urd.stream select '\(realm)', stream, 1 from fresh;
                 insert into urd.command select position, now(), command, 1, '\(realm)', '\\x'
                     from fresh;

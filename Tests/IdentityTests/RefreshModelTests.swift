@@ -62,7 +62,8 @@ private final class Family: StreamReader {
             let stored = Recorded(
                 realm: .system, position: 1, stream: session, version: 1, name: event.name,
                 revision: event.revision, at: now, command: .zero, subject: event.subject,
-                actor: "system", client: nil, correlation: nil, open: event.open, personal: .none)
+                actor: "system", client: nil, correlation: nil, leaf: .standIn(session, 1),
+                open: event.open, personal: .none)
             apply(try #require(SessionEvent(stored)))
         }
         return try? settled.outcome.get().generation

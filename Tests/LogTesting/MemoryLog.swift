@@ -52,6 +52,19 @@ public final class MemoryLog: EventLog {
         }
     }
 
+    public func page(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
+        realms.withLock { realms in
+            guard let log = realms[realm] else { return LogPage(epochs: .none, events: []) }
+            let events = Self.opened(log) { $0.position >= position }.prefix(limit)
+            return LogPage(
+                epochs: EpochHistory(
+                    head: Head(epoch: Self.epoch, position: Int64(log.events.count)), starts: []),
+                events: events.map(\.unopened))
+        }
+    }
+
     public func head(of realm: RealmID) async throws(LogFailure) -> Head {
         realms.withLock {
             guard let log = $0[realm] else { return Head(epoch: 0, position: 0) }
@@ -127,6 +140,7 @@ public final class MemoryLog: EventLog {
             name: event.name, revision: event.revision, at: commit.origin.at,
             command: commit.command, subject: event.subject, actor: commit.origin.actor,
             client: commit.origin.client, correlation: commit.origin.correlation,
+            leaf: .standIn(event.stream, version, in: commit.realm, by: commit.command),
             open: event.open, personal: personal.isEmpty ? .none : .opened(personal))
     }
 
@@ -145,10 +159,17 @@ public final class MemoryLog: EventLog {
 
 extension Recorded {
     /// The same event after its subject was erased.
-    var erased: Recorded {
+    var erased: Recorded { with(.erased) }
+
+    /// The same event as it is read without opening anything.
+    var unopened: Recorded {
+        if case .opened = personal { with(.sealed) } else { self }
+    }
+
+    private func with(_ personal: Personal) -> Recorded {
         Recorded(
             realm: realm, position: position, stream: stream, version: version, name: name,
             revision: revision, at: at, command: command, subject: subject, actor: actor,
-            client: client, correlation: correlation, open: open, personal: .erased)
+            client: client, correlation: correlation, leaf: leaf, open: open, personal: personal)
     }
 }

@@ -36,7 +36,7 @@ public struct Scenario: Sendable {
                 realm: .system, position: Int64(version), stream: stream, version: version,
                 name: new.name, revision: new.revision, at: Timestamp(microseconds: 0),
                 command: .zero, subject: new.subject, actor: "system", client: nil,
-                correlation: nil, open: new.open,
+                correlation: nil, leaf: .standIn(stream, version), open: new.open,
                 personal: new.personal.isEmpty ? .none : .opened(new.personal)))
     }
 

@@ -60,7 +60,7 @@ import Values
             insert into urd.event (
                 realm, position, stream, version, type, revision, at, command, leaf, mac, meta, data)
             select 'one', h.position + n, gen_random_uuid(), 1, 'client.registered', 1, now(),
-                gen_random_uuid(), '', '', '{"actor":"system"}',
+                gen_random_uuid(), sha256(int8send(n)), '', '{"actor":"system"}',
                 format('{"client_id":"g%s","token_endpoint_auth_method":"none"}', n)::json
             from urd.realm_log h, generate_series(1, \(count)) n where h.realm = 'one';
             select urd.apply_inline(

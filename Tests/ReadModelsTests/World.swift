@@ -142,6 +142,7 @@ private let inserting = Statement(
     insert into urd.event (
         realm, position, stream, version, type, revision, at, command, subject, leaf, mac, meta,
         data)
-    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), gen_random_uuid(), '', '',
+    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), gen_random_uuid(),
+        sha256(uuid_send($3) || int8send($2)), '',
         '{"actor":"admin:tester","client":"a"}', $7)
     """)

@@ -21,9 +21,9 @@ enum EventRoutes {
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.position) ?? 0
         let items = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.events(
+            try await call.context.commands.events.page(
                 from: after + 1, limit: call.limit + 1, in: realm)
-        }
+        }.events
         if items.isEmpty { try await call.knownLog() }
         return Lists.page(call.limit, of: items, item: json) {
             Cursor.encode(position: $0.position)
@@ -41,8 +41,8 @@ enum EventRoutes {
         let realm = try call.realm
         let position = try call.requiredInteger("position")
         let found = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.events(from: position, limit: 1, in: realm)
-        }
+            try await call.context.commands.events.page(from: position, limit: 1, in: realm)
+        }.events
         guard let first = found.first, first.position == position else {
             try await call.knownLog()
             throw Problem(.noSuchEvent)
@@ -122,7 +122,7 @@ extension EventRoutes {
             .required("data", .openObject, "Its open fields, without digests and keys."),
             .required(
                 "personal", .oneOf(["none", "sealed", "erased", "unreadable"]),
-                "Whether it has personal fields, and whether they can still be opened.")))
+                "Whether it has personal fields, and whether their key is still there.")))
 
     private static func json(_ event: Recorded) -> JSON {
         var members: JSONObject = [
@@ -137,7 +137,7 @@ extension EventRoutes {
         return .object(members)
     }
 
-    /// Also what a reader happened to open is not sent: it has its own, audited, way.
+    /// What is sealed has its own, audited, way.
     private static func personal(_ event: Recorded) -> String {
         switch event.personal {
         case .none: "none"

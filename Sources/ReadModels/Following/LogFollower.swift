@@ -3,7 +3,7 @@ public import EventStore
 import Values
 
 /// The events of a realm from a position on, in order and for ever: what is in the log, then what
-/// is appended. For subscribers: feeds, webhooks, `urd events tail`.
+/// is appended. What is sealed stays so. For subscribers: feeds, webhooks.
 public struct LogFollower<Log: EventLog>: AsyncSequence, Sendable {
     public typealias Element = Recorded
     public typealias Failure = FollowFailure
@@ -83,26 +83,24 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
     private mutating func fetch(
         isolation actor: isolated (any Actor)?
     ) async throws(FollowFailure) -> Bool {
-        let events: [Recorded]
-        let head: Head
+        let page: LogPage
         do throws(LogFailure) {
-            // First the head: what is at or before it must be in the page that is read after it.
-            head = try await follower.log.head(of: follower.realm)
-            // Positions of another epoch are others, though they have the same numbers.
-            if let epoch, epoch != head.epoch, head.epoch != 0 { throw .fenced }
-            epoch = head.epoch == 0 ? nil : head.epoch
-            guard head.position >= next else { return false }
-            events = try await follower.log.events(
+            page = try await follower.log.page(
                 from: next, limit: follower.page, in: follower.realm)
+            // Positions of another epoch are others, though they have the same numbers.
+            if let epoch, epoch != page.head.epoch, page.head.epoch != 0 { throw .fenced }
         } catch {
             throw .log(error)
         }
-        guard !events.isEmpty else { throw .hole(at: next) }
-        for event in events {
+        epoch = page.head.epoch == 0 ? nil : page.head.epoch
+        // What is at or before the head of that moment must be in the page.
+        guard page.head.position >= next else { return false }
+        guard !page.events.isEmpty else { throw .hole(at: next) }
+        for event in page.events {
             guard event.position == next else { throw .hole(at: next) }
             next += 1
         }
-        waiting = events[...]
+        waiting = page.events[...]
         return true
     }
 }

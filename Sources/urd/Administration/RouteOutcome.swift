@@ -65,8 +65,8 @@ struct RouteOutcome {
     /// The operation answers with the account in both cases; the log says what was done.
     private func hasRemoved(_ answer: JSON, _ requests: AdminRequests) async throws -> Bool {
         guard let realm, let id = answer["id"]?.string.flatMap({ UUID($0) }) else { return true }
-        let events = try await requests.store.log.events(from: head + 1, limit: 200, in: realm)
-        return events.contains {
+        let page = try await requests.store.log.page(from: head + 1, limit: 200, in: realm)
+        return page.events.contains {
             $0.name == "totp.removed" && $0.open["account"] == .string(id.description)
         }
     }

@@ -39,6 +39,16 @@ struct EventOutput: Sendable {
         return head
     }
 
+    /// A page of the log, opened only where that was asked for.
+    func read(
+        from position: Int64, limit: Int, in store: Store
+    ) async throws(LogFailure) -> [Recorded] {
+        guard isOpen else {
+            return try await store.log.page(from: position, limit: limit, in: realm).events
+        }
+        return try await store.log.events(from: position, limit: limit, in: realm)
+    }
+
     /// Puts on record whose data these events show, before they are shown (decision 0016).
     func disclose(_ events: some Sequence<Recorded>, in store: Store) async throws {
         guard isOpen else { return }

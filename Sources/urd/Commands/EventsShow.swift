@@ -21,8 +21,7 @@ struct EventsShow: Subcommand {
         try await store.checkSchema()
         _ = try await output.head(in: store)
         guard
-            let event = try await store.log.events(from: position, limit: 1, in: output.realm)
-                .first,
+            let event = try await output.read(from: position, limit: 1, in: store).first,
             event.position == position
         else { throw CommandFailure("the realm '\(output.realm)' has no position \(position)") }
         try await output.disclose([event], in: store)

@@ -60,8 +60,8 @@ struct EventsTail: Subcommand {
         var (first, left, upper) = (head + 1, count, head)
         while upper > 0, left > 0 {
             let lower = max(1, upper - 999)
-            let page = try await log.events(from: lower, limit: Int(upper - lower + 1), in: realm)
-            for event in page.reversed() where left > 0 && types.contains(event.name) {
+            let page = try await log.page(from: lower, limit: Int(upper - lower + 1), in: realm)
+            for event in page.events.reversed() where left > 0 && types.contains(event.name) {
                 first = event.position
                 left -= 1
             }
@@ -78,7 +78,7 @@ struct EventsTail: Subcommand {
         let hub = store.log.hub
         let restarts = hub.restarts(of: output.realm)
         while left > 0, next <= end {
-            let page = try await store.log.events(from: next, limit: Self.page, in: output.realm)
+            let page = try await output.read(from: next, limit: Self.page, in: store)
             // Positions of another epoch are others, though they have the same numbers.
             guard hub.restarts(of: output.realm) == restarts else {
                 throw CommandFailure(

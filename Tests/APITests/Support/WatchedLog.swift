@@ -135,6 +135,14 @@ final class WatchedLog: EventLog {
         return try await base.events(from: position, limit: limit, in: realm)
     }
 
+    func page(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
+        try check()
+        try checkReads()
+        return try await base.page(from: position, limit: limit, in: realm)
+    }
+
     func head(of realm: RealmID) async throws(LogFailure) -> Head {
         try check()
         return try await base.head(of: realm)

@@ -1,0 +1,15 @@
+/// Events as they are read without opening what is sealed, and where the log was at that moment.
+public struct LogPage: Sendable, Equatable {
+    /// Of the moment that the events were read in: what is behind the last of them, and whether a
+    /// reader's place still holds, can be told without another look.
+    public let epochs: EpochHistory
+    public let events: [Recorded]
+
+    public init(epochs: EpochHistory, events: [Recorded]) {
+        self.epochs = epochs
+        self.events = events
+    }
+
+    /// Epoch 0 where the realm has no log.
+    public var head: Head { epochs.head }
+}

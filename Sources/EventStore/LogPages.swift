@@ -1,0 +1,107 @@
+public import EventSourcing
+import JSON
+import Postgres
+import Values
+
+/// What is read of the log without a key: places, epochs, and events with what is sealed left sealed.
+extension PostgresLog {
+    /// The realm's head and epochs, of one moment.
+    public func epochs(of realm: RealmID) async throws(LogFailure) -> EpochHistory {
+        let epochs = try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            let rows = try connection.execute(readingEpochs, parameters)
+            return rows.isEmpty ? .none : EpochHistory(rows, 0, at: 0)
+        }
+        if epochs.head.epoch > 0 { hub.enter(epochs.head.epoch, of: realm) }
+        return epochs
+    }
+
+    public func page(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
+        let (epochs, rows) = try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            parameters.add(position)
+            parameters.add(Int64(limit))
+            let rows = try connection.execute(readingPage, parameters)
+            guard !rows.isEmpty else { return (EpochHistory.none, [UnopenedRow]()) }
+            return (
+                EpochHistory(rows, 0, at: 0),
+                (0..<rows.count).filter { !rows.isNull($0, 3) }.map { UnopenedRow(rows, $0) }
+            )
+        }
+        if epochs.head.epoch > 0 { hub.enter(epochs.head.epoch, of: realm) }
+        var events: [Recorded] = []
+        events.reserveCapacity(rows.count)
+        for row in rows { events.append(try row.row.recorded(realm, personal: row.personal)) }
+        return LogPage(epochs: epochs, events: events)
+    }
+}
+
+extension EpochHistory {
+    /// From three columns: epoch, position, and the starts of all epochs but the first.
+    fileprivate init(_ rows: Rows, _ row: Int, at column: Int) {
+        let starts = rows.isNull(row, column + 2) ? "" : rows.text(row, column + 2)
+        self.init(
+            head: Head(
+                epoch: Int(rows.int32(row, column)), position: rows.int64(row, column + 1)),
+            starts: starts.split(separator: " ").compactMap { LogCursor(String($0)) }
+                .map { Start(epoch: $0.epoch, after: $0.position) })
+    }
+}
+
+private struct UnopenedRow: Sendable {
+    let row: EventPage.Row
+    let personal: Recorded.Personal
+
+    init(_ rows: Rows, _ row: Int) {
+        self.row = EventPage.Row(
+            position: rows.int64(row, 3), stream: rows.identifier(row, 4),
+            version: Int(rows.int32(row, 5)), type: rows.text(row, 6),
+            revision: Int(rows.int16(row, 7)), at: Timestamp(microseconds: rows.time(row, 8)),
+            command: rows.identifier(row, 9),
+            subject: rows.isNull(row, 10) ? nil : rows.identifier(row, 10),
+            meta: rows.bytes(row, 11), data: rows.bytes(row, 12), leaf: rows.leaf(row, 13),
+            sealed: nil, key: .none)
+        personal =
+            if rows.isNull(row, 15) {
+                rows.bool(row, 14) ? .unreadable : .none
+            } else {
+                rows.bool(row, 15) ? .erased : .sealed
+            }
+    }
+}
+
+/// Places of epochs as text, as `LogCursor` reads them; there are few.
+private let epochStarts = """
+    (select string_agg(s.epoch || ':' || s.began_after, ' ')
+        from urd.epoch s where s.realm = h.realm)
+    """
+private let readingEpochs = Statement(
+    "epochs",
+    "select h.epoch, h.position, \(epochStarts) from urd.realm_log h where h.realm = $1")
+/// The head of the moment comes with the events, also where there are none; the epochs with the first
+/// of them alone.
+private let readingPage = Statement(
+    "log_page",
+    """
+    select h.epoch, h.position,
+        case when e.number is null or e.number = 1 then \(epochStarts) end,
+        e.position, e.stream, e.version, e.type, e.revision, e.at, e.command, e.subject, e.meta,
+        e.data, e.leaf, e.is_sealed,
+        case when e.is_sealed then
+            (select k.wrapped is null from urd.subject_key k
+                where k.realm = h.realm and k.subject = e.subject)
+        end
+    from urd.realm_log h left join lateral (
+        select p.position, p.stream, p.version, p.type, p.revision, p.at, p.command, p.subject,
+            p.meta, p.data, p.leaf, p.sealed is not null as is_sealed,
+            row_number() over (order by p.position) as number
+        from urd.event p
+        where p.realm = $1 and p.position >= $2 order by p.position limit $3
+    ) e on true
+    where h.realm = $1
+    order by e.number
+    """)
