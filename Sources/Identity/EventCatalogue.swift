@@ -25,6 +25,10 @@ public enum EventCatalogue {
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
         + PushProviderEvent.catalogue
 
+    /// Of each type the shape that is written today, in the order of their names.
+    public static let newest: [EventShape] =
+        all.filter { $0.upcast == nil }.sorted { $0.name < $1.name }
+
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {
         configurationStreams.contains { name.utf8.starts(with: $0.utf8) }

@@ -1,0 +1,85 @@
+import EventSourcing
+import Foundation
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `What events are in other vocabularies` {
+    @Test func `every event type has a row in each table, and no row is of another`() {
+        let known = Set(EventCatalogue.all.map(\.name))
+        #expect(known.subtracting(SignalTable.rules.keys).sorted() == [])
+        #expect(Set(SignalTable.rules.keys).subtracting(known).sorted() == [])
+        #expect(known.subtracting(OCSFTable.rules.keys).sorted() == [])
+        #expect(Set(OCSFTable.rules.keys).subtracting(known).sorted() == [])
+    }
+
+    @Test func `the tables are those of the golden list`() throws {
+        let text =
+            EventCatalogue.newest.map { shape in
+                let signals = (SignalTable.rules[shape.name] ?? []).map(\.description)
+                let records = (OCSFTable.rules[shape.name] ?? []).map(\.description)
+                return [shape.name, shape.reach.rawValue]
+                    + [signals, records].map {
+                        $0.isEmpty ? "–" : $0.joined(separator: "; ")
+                    }
+            }.map { $0.joined(separator: " | ") }.joined(separator: "\n") + "\n"
+        if let folder = ProcessInfo.processInfo.environment["URD_GOLDEN"] {
+            try Data(text.utf8).write(to: URL(filePath: folder).appending(path: "mappings.txt"))
+        }
+        let expected = String(decoding: PackageResources.mappings_txt, as: UTF8.self)
+        #expect(
+            text == expected,
+            """
+            golden/mappings.txt says something else. If that is meant, renew it:
+            URD_GOLDEN=Tests/IdentityTests/golden swift test --filter IdentityTests
+            """)
+    }
+
+    @Test func `every signal that Urd may send is one of some event`() {
+        let used = Set(SignalTable.rules.values.flatMap { $0.map(\.kind) })
+        #expect(used == Set(SignalKind.allCases))
+        #expect(
+            SignalKind.sessionRevoked.uri
+                == "https://schemas.openid.net/secevent/caep/event-type/session-revoked")
+        #expect(
+            SignalKind.accountPurged.uri
+                == "https://schemas.openid.net/secevent/risc/event-type/account-purged")
+        for uri in SharedSignals.supported { #expect(SignalKind(uri: uri)?.uri == uri) }
+    }
+
+    @Test func `an event that ends sessions or changes a credential has a reason to tell`() throws {
+        for sample in try samples() {
+            let facts = SignalFacts(
+                account: host, formerFactors: [], claims: ["email": "x", "resource_access": [:]])
+            for signal in SharedSignals.signals(for: recorded(sample), knowing: facts) {
+                #expect(!signal.reason.isEmpty, "\(sample.name)")
+                #expect(signal.subject.user != nil, "\(sample.name)")
+            }
+        }
+    }
+
+    @Test func `an event is told under one type of record at least, unless it is plumbing`() throws
+    {
+        for sample in try samples() {
+            let event = recorded(sample)
+            let rules = OCSFFacts().rules(for: event)
+            #expect(rules.isEmpty == (OCSFTable.rules[event.name] ?? []).isEmpty, "\(event.name)")
+            for rule in rules { #expect(rule.type / 100 == rule.recordClass.rawValue) }
+        }
+    }
+}
+
+/// A sample as the log gives it back.
+func recorded(
+    _ event: any Event, stream: UUID = client, version: Int = 1, actor: String = "system"
+) -> Recorded {
+    let new = NewEvent(event, in: stream)
+    return Recorded(
+        realm: RealmID("acme") ?? .system, position: 1, stream: stream, version: version,
+        name: new.name, revision: new.revision, at: Timestamp(seconds: 1_800_000_500),
+        command: .zero, subject: new.subject, actor: actor, client: nil, correlation: nil,
+        leaf: .standIn(stream, version), open: new.open,
+        personal: new.personal.isEmpty ? .none : .opened(new.personal))
+}
