@@ -16,6 +16,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970, rounded towards the past.
     public var seconds: Int64 { floorDivide(microseconds, 1_000_000).quotient }
 
+    /// Whole milliseconds since 1970, rounded towards the past.
+    public var milliseconds: Int64 { floorDivide(microseconds, 1_000).quotient }
+
     @inlinable
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microseconds < right.microseconds
