@@ -11,10 +11,7 @@ extension Call<AdminContext> {
     func account(_ status: Status, _ id: UUID, _ done: Done) async throws(Problem) -> Response {
         let folded = try await state(Account.self, of: id, after: done)
         let view = AccountView(
-            id: id, mailbox: folded.state.mailbox ?? .zero,
-            isConfirmed: folded.state.isConfirmed, isDisabled: folded.state.isDisabled,
-            deletionDue: folded.state.deletionDue, registeredAt: folded.createdAt,
-            changedAt: folded.changedAt)
+            id, as: folded.state, registeredAt: folded.createdAt, changedAt: folded.changedAt)
         return Response.json(status, .object(view.members)).at(done)
     }
 

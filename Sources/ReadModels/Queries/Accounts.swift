@@ -1,4 +1,5 @@
 public import EventSourcing
+public import Identity
 internal import Postgres
 public import Values
 
@@ -25,6 +26,16 @@ public struct AccountView: Sendable, Equatable {
         self.deletionDue = deletionDue
         self.registeredAt = registeredAt
         self.changedAt = changedAt
+    }
+
+    /// As its stream was folded: a command's answer does not wait for the read model.
+    public init(
+        _ id: UUID, as folded: Account, registeredAt: Timestamp, changedAt: Timestamp
+    ) {
+        self.init(
+            id: id, mailbox: folded.mailbox ?? .zero, isConfirmed: folded.isConfirmed,
+            isDisabled: folded.isDisabled, deletionDue: folded.deletionDue,
+            registeredAt: registeredAt, changedAt: changedAt)
     }
 
     fileprivate init(_ rows: Rows, _ row: Int) {

@@ -29,11 +29,7 @@ extension AccountQueries where Self: Folding {
             found[recorded.stream] = known
         }
         let views = found.filter { !$0.value.state.isDeleted }.map { id, known in
-            AccountView(
-                id: id, mailbox: known.state.mailbox ?? .zero,
-                isConfirmed: known.state.isConfirmed, isDisabled: known.state.isDisabled,
-                deletionDue: known.state.deletionDue, registeredAt: known.first,
-                changedAt: known.last)
+            AccountView(id, as: known.state, registeredAt: known.first, changedAt: known.last)
         }
         return Array(
             views.sorted { $0.id < $1.id }
