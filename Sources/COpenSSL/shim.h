@@ -1,17 +1,15 @@
 #pragma once
 
-// What Swift needs of libcrypto, and in front of it a few inline functions: variadic calls, which
-// Swift cannot make, parameter lists, which point into the caller's memory, and the low-level
-// calls for SHA-256 and for public keys on P-256.
+// What Swift needs of libcrypto, and in front of it what Swift cannot call by itself: deprecated functions, whose
+// use the compiler warns of, variadic functions, and a provider, which is a table of C functions.
 //
-// Why the low-level calls although OpenSSL 3 deprecates them: SHA256_CTX is a plain struct, so a
+// Why deprecated functions at all: SHA256_CTX is a plain struct, so a
 // hash needs no allocation and a prepared HMAC key is two structs that are copied. Measured with
 // 300 bytes: three times as fast as EVP with a context for each hash, and a quarter faster than
 // with one that is kept, which would need a lock or a home in each thread; HMAC of 32 bytes is half
 // as fast again as with EVP_MD_CTX_copy_ex. The algorithm behind both is the same assembly. A public key
 // is taken in in a tenth of the time: EVP_PKEY_fromdata makes its curve anew.
 
-#include <errno.h>
 #include <openssl/bn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
@@ -35,16 +33,6 @@
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
-
-// The system's own random bytes. A call for many of them may be interrupted.
-static inline int shim_random(void *room, size_t count) {
-    for (size_t done = 0; done < count;) {
-        ssize_t got = getrandom((uint8_t *)room + done, count - done, 0);
-        if (got < 0 && errno != EINTR) return 0;
-        if (got > 0) done += (size_t)got;
-    }
-    return 1;
-}
 
 static inline void shim_sha256_start(SHA256_CTX *state) { SHA256_Init(state); }
 
@@ -125,6 +113,10 @@ static inline int shim_p256_is_valid_joined(
 
 #pragma clang diagnostic pop
 
+// A macro of casts and other macros.
+static const int shim_public_key_selection = EVP_PKEY_PUBLIC_KEY;
+
+// Variadic.
 static inline EVP_PKEY *shim_generate_p256(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
 }
@@ -133,156 +125,9 @@ static inline EVP_PKEY *shim_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
 
-// RSASSA-PSS with the same hash for the message and inside MGF1, and a salt of exactly its length.
-static inline int shim_start_pss(EVP_MD_CTX *context, const char *digest, EVP_PKEY *key) {
-    EVP_PKEY_CTX *parameters = NULL;
-    return EVP_DigestVerifyInit_ex(context, &parameters, digest, NULL, NULL, key, NULL) == 1
-        && EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
-        && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1;
-}
-
-// A list of certificates, whose functions are macros.
-static inline STACK_OF(X509) *shim_certificates_new(void) { return sk_X509_new_null(); }
-
-static inline int shim_certificates_add(STACK_OF(X509) *stack, X509 *certificate) {
-    return sk_X509_push(stack, certificate) > 0;
-}
-
-static inline int shim_certificates_count(const STACK_OF(X509) *stack) {
-    return sk_X509_num(stack);
-}
-
-static inline X509 *shim_certificates_at(const STACK_OF(X509) *stack, int index) {
-    return sk_X509_value(stack, index);
-}
-
-// Leaves the certificates to their owners.
-static inline void shim_certificates_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
-
-static inline EVP_PKEY *shim_public_key(const char *type, OSSL_PARAM *parameters) {
-    EVP_PKEY *key = NULL;
-    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
-    if (context != NULL && EVP_PKEY_fromdata_init(context) == 1)
-        EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters);
-    EVP_PKEY_CTX_free(context);
-    return key;
-}
-
-// `point` is 0x04, x, y.
-static inline EVP_PKEY *shim_ec_public_key(const char *group, const uint8_t *point, size_t count) {
-    OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)group, 0),
-        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, count),
-        OSSL_PARAM_construct_end(),
-    };
-    return shim_public_key("EC", parameters);
-}
-
-static inline EVP_PKEY *shim_p384_public_key(const uint8_t *point, size_t count) {
-    return shim_ec_public_key("secp384r1", point, count);
-}
-
-static inline EVP_PKEY *shim_rsa_public_key(
-    const uint8_t *modulus, int modulus_count, const uint8_t *exponent, int exponent_count) {
-    EVP_PKEY *key = NULL;
-    OSSL_PARAM *parameters = NULL;
-    BIGNUM *n = BN_bin2bn(modulus, modulus_count, NULL);
-    BIGNUM *e = BN_bin2bn(exponent, exponent_count, NULL);
-    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
-    if (n != NULL && e != NULL && builder != NULL
-        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1
-        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1)
-        parameters = OSSL_PARAM_BLD_to_param(builder);
-    if (parameters != NULL)
-        key = shim_public_key("RSA", parameters);
-    OSSL_PARAM_free(parameters);
-    OSSL_PARAM_BLD_free(builder);
-    BN_free(e);
-    BN_free(n);
-    return key;
-}
-
-static inline int shim_hmac_sha1(
-    const void *key, size_t key_count, const void *bytes, size_t count, uint8_t *tag) {
-    unsigned int length = 0;
-    return HMAC(EVP_sha1(), key, (int)key_count, bytes, count, tag, &length) != NULL
-        && length == 20;
-}
-
-// AES-256 Key Wrap, whose flag is a macro. The length that came out, or -1.
-static inline int shim_aes_wrapping(
-    const uint8_t *key, const uint8_t *bytes, int count, uint8_t *room, int wrapping) {
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-    int length = -1;
-    int last = 0;
-    if (context == NULL)
-        return -1;
-    EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
-    if (EVP_CipherInit_ex(context, EVP_aes_256_wrap(), NULL, key, NULL, wrapping) != 1
-        || EVP_CipherUpdate(context, room, &length, bytes, count) != 1
-        || EVP_CipherFinal_ex(context, room + length, &last) != 1)
-        length = -1;
-    EVP_CIPHER_CTX_free(context);
-    return length;
-}
-
-static inline int shim_aes_unwrap(
-    const uint8_t *key, const uint8_t *wrapped, int count, uint8_t *room) {
-    return shim_aes_wrapping(key, wrapped, count, room, 0);
-}
-
-static inline int shim_aes_wrap(
-    const uint8_t *key, const uint8_t *inner, int count, uint8_t *room) {
-    return shim_aes_wrapping(key, inner, count, room, 1);
-}
-
-// A certificate that a P-256 key issues itself, for an authority of this name. Its length in DER, or -1;
-// `room` has 1024 bytes.
-static inline int shim_self_signed(EVP_PKEY *key, const char *name, long days, uint8_t *room) {
-    X509 *certificate = X509_new();
-    X509_EXTENSION *authority = NULL;
-    X509_NAME *names;
-    X509V3_CTX context;
-    int length = -1;
-    if (certificate == NULL)
-        return -1;
-    X509V3_set_ctx_nodb(&context);
-    X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
-    names = X509_get_subject_name(certificate);
-    authority = X509V3_EXT_conf_nid(
-        NULL, &context, NID_basic_constraints, (char *)"critical,CA:TRUE");
-    if (authority != NULL && X509_set_version(certificate, 2) == 1
-        && ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1) == 1
-        && X509_gmtime_adj(X509_getm_notBefore(certificate), -3600) != NULL
-        && X509_time_adj_ex(X509_getm_notAfter(certificate), (int)days, 0, NULL) != NULL
-        && X509_set_pubkey(certificate, key) == 1
-        && X509_NAME_add_entry_by_txt(
-               names, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0)
-            == 1
-        && X509_set_issuer_name(certificate, names) == 1
-        && X509_add_ext(certificate, authority, -1) == 1
-        && X509_sign(certificate, key, EVP_sha256()) > 0
-        && i2d_X509(certificate, NULL) <= 1024)
-        length = i2d_X509(certificate, &room);
-    X509_EXTENSION_free(authority);
-    X509_free(certificate);
-    return length;
-}
-
-// One certificate, read with what `context` has. NULL is the library's own.
-static inline X509 *shim_certificate(
-    OSSL_LIB_CTX *context, const uint8_t **position, size_t count) {
-    X509 *certificate = X509_new_ex(context, NULL);
-    // Where it fails, it frees the certificate and forgets it.
-    if (certificate != NULL && d2i_X509(&certificate, position, (long)count) == NULL) {
-        X509_free(certificate);
-        certificate = NULL;
-    }
-    return certificate;
-}
-
 // OpenSSL's own default provider, with the decoders and keys of elliptic curves alone. OpenSSL 3.0 looks at
-// every decoder that it has, for each key anew: three quarters of what a certificate costs.
+// every decoder that it has, for each key anew: three quarters of what a certificate costs. In C, because OpenSSL
+// calls a provider by a table of functions that are all cast to one type, and holds it until the process ends.
 struct shim_curves {
     OSSL_PROVIDER *provider;
     OSSL_ALGORITHM decoders[4];

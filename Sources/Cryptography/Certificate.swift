@@ -33,7 +33,11 @@ public final class Certificate: @unchecked Sendable {
         var consumed = 0
         let parsed = unsafe der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var position = bytes.baseAddress
-            let parsed = unsafe shim_certificate(context, &position, bytes.count)
+            var parsed = unsafe X509_new_ex(context, nil)
+            // Where it fails, it frees the certificate and sets it to nil.
+            if unsafe parsed != nil, unsafe d2i_X509(&parsed, &position, bytes.count) == nil {
+                return nil
+            }
             if let start = bytes.baseAddress, let position = unsafe position {
                 consumed = unsafe position - start
             }

@@ -17,9 +17,7 @@ public enum ES384 {
                 throw Failure(.malformed, "a coordinate of P-384 has 48 bytes")
             }
             let point = [0x04] + x + y
-            key = try unsafe EVPKey(
-                owning: shim_p384_public_key(point, point.count), from: "EVP_PKEY_fromdata",
-                .malformed)
+            key = try EVPKey(point: point, on: "secp384r1")
             self.x = x
             self.y = y
         }

@@ -55,7 +55,14 @@ final class EVPKey: @unchecked Sendable {
     func isValidPSS(_ signature: [UInt8], for message: [UInt8], digest: String) -> Bool {
         defer { ERR_clear_error() }
         guard let context = try? DigestContext() else { return false }
-        guard unsafe shim_start_pss(context.pointer, digest, pointer) == 1 else { return false }
+        // It belongs to the digest context.
+        var parameters: OpaquePointer?
+        guard
+            unsafe EVP_DigestVerifyInit_ex(
+                context.pointer, &parameters, digest, nil, nil, pointer, nil) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1
+        else { return false }
         return unsafe EVP_DigestVerify(
             context.pointer, signature, signature.count, message, message.count) == 1
     }

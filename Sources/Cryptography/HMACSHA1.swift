@@ -11,10 +11,13 @@ public enum HMACSHA1 {
             throw Failure(.tooLarge, "a key of \(key.count) bytes for HMAC-SHA-1")
         }
         var tag = [UInt8](repeating: 0, count: tagLength)
+        var length: UInt32 = 0
         let done = unsafe key.withUnsafeBytes { key in
-            unsafe shim_hmac_sha1(key.baseAddress, key.count, bytes, bytes.count, &tag)
+            unsafe HMAC(
+                EVP_sha1(), key.baseAddress, Int32(key.count), bytes, bytes.count, &tag, &length)
+                != nil
         }
-        guard done == 1 else { throw Failure.afterCall("HMAC") }
+        guard done, length == tagLength else { throw Failure.afterCall("HMAC") }
         return tag
     }
 }

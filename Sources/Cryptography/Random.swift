@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 
 /// Unpredictable bytes from the operating system, which seeds OpenSSL's generator as well. For the
 /// few that a name or a nonce takes the system is asked in a third of the time, and it knows when a
@@ -22,8 +23,12 @@ public enum Random {
 
     static func fill(_ room: UnsafeMutableRawBufferPointer) {
         guard let start = room.baseAddress else { return }
-        let done = unsafe shim_random(start, room.count)
-        precondition(done == 1, "The operating system has random bytes")
+        var done = 0
+        while done < room.count {
+            let got = unsafe getrandom(start + done, room.count - done, 0)
+            precondition(got > 0 || errno == EINTR, "The operating system has random bytes")
+            done += max(0, got)
+        }
     }
 }
 

@@ -34,17 +34,21 @@ final class TrustStore: @unchecked Sendable {
     ) -> Certificate? {
         unsafe validate(leaf, by: between, at: seconds) { context in
             let path = unsafe X509_STORE_CTX_get0_chain(context)
-            guard unsafe shim_certificates_count(path) == Int32(between.count + 2) else {
+            guard unsafe OPENSSL_sk_num(path) == Int32(between.count + 2) else {
                 return nil
             }
             for (index, certificate) in ([leaf] + between).enumerated() {
-                guard unsafe shim_certificates_at(path, Int32(index)) == certificate.pointer else {
+                guard unsafe element(index, of: path) == certificate.pointer else {
                     return nil
                 }
             }
-            let last = unsafe shim_certificates_at(path, Int32(between.count + 1))
+            let last = unsafe element(between.count + 1, of: path)
             return roots.first { unsafe $0.pointer == last }
         }
+    }
+
+    private func element(_ index: Int, of stack: OpaquePointer?) -> OpaquePointer? {
+        unsafe OpaquePointer(OPENSSL_sk_value(stack, Int32(index)))
     }
 
     /// Nil when it is not trusted.
@@ -53,10 +57,11 @@ final class TrustStore: @unchecked Sendable {
         then read: (OpaquePointer) -> Result?
     ) -> Result? {
         defer { ERR_clear_error() }
-        guard let passed = unsafe shim_certificates_new() else { return nil }
-        defer { unsafe shim_certificates_free(passed) }
+        guard let passed = unsafe OPENSSL_sk_new_null() else { return nil }
+        // The certificates stay with their owners.
+        defer { unsafe OPENSSL_sk_free(passed) }
         for certificate in between {
-            guard unsafe shim_certificates_add(passed, certificate.pointer) == 1 else {
+            guard unsafe OPENSSL_sk_push(passed, UnsafeRawPointer(certificate.pointer)) > 0 else {
                 return nil
             }
         }
