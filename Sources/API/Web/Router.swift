@@ -37,8 +37,8 @@ public struct Router: Sendable {
     /// How browsers are answered where no route does.
     public struct Pages: Sendable {
         let voice: Voice
-        /// Whose pages they are, where that is known.
-        let owner: @Sendable (Request) async -> (any PageOwner)?
+        /// Whose pages they are, where that is known; throws where the host leads nowhere.
+        let owner: @Sendable (Request) async throws(Problem) -> (any PageOwner)?
     }
 
     private let tree: RouteTree<Endpoint>
@@ -131,14 +131,25 @@ public struct Router: Sendable {
         do {
             response = try await answer(request, at: place)
         } catch {
-            var problem = error
-            if voice.caution.contains(.isOfPages), problem.owner == nil {
-                problem.owner = await pages?.owner(request)
-            }
+            let problem = voice.caution.contains(.isOfPages) ? await owned(error, request) : error
             response = problem.response(to: request, in: voice)
         }
         finish(&response, to: request, at: place, in: voice)
         return response
+    }
+
+    /// The problem in the look of its host. At a host that leads nowhere no path is right, so an unknown path
+    /// is not what its reader has to mend.
+    private func owned(_ problem: Problem, _ request: Request) async -> Problem {
+        guard problem.owner == nil, let pages else { return problem }
+        do throws(Problem) {
+            var problem = problem
+            problem.owner = try await pages.owner(request)
+            return problem
+        } catch {
+            let isOfPath = [.noSuchRoute, .methodNotAllowed].contains(problem.kind)
+            return isOfPath && error.kind == .unknownHost ? error : problem
+        }
     }
 
     /// What a request is told in our place that is not answered now, and why. Nil: the server's own words

@@ -110,7 +110,7 @@ private typealias Site = AuthorizeWorld
                 headers: ["Host": "other.example", "Accept": "text/html"], body: [],
                 source: "203.0.113.9", id: "request-13"))
         let page = String(decoding: answer.body, as: UTF8.self)
-        #expect(page.contains("Page not found") && !page.contains("Acme"))
+        #expect(page.contains("No site is set up for other.example") && !page.contains("Acme"))
     }
 
     @Test func `a page about a wrong sign-in request names the client that sent it`() async throws {

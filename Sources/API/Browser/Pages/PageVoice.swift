@@ -19,6 +19,7 @@ extension RealmContexts {
     /// How browsers are answered where no context was made for them: in the look of the host's realm, where
     /// there is one.
     public var pages: Router.Pages {
-        Router.Pages(voice: .page) { try? await places.place(of: $0) }
+        Router.Pages(voice: .page) { request throws(Problem) in try await places.place(of: request)
+        }
     }
 }
