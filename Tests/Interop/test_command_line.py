@@ -322,7 +322,7 @@ class Questions(unittest.TestCase):
         right.until(f"Type {name} to confirm: ")
         right.type(name)
         self.assertEqual(right.end(), 0)
-        self.assertIn("no such client", shell(f"urd client show {name}", code=1).stderr.lower())
+        self.assertIn(f"There is no client '{name}'", shell(f"urd client show {name}", code=1).stderr)
 
     def test_a_destructive_command_in_a_pipe_needs_yes_and_a_dry_run_changes_nothing(self):
         name = self.made("piped")
@@ -394,6 +394,51 @@ class Words(unittest.TestCase):
         self.assertIn("did you mean client_id?", wrong)
         wrong = shell("urd audit list --type clent", code=2).stderr
         self.assertIn("did you mean client?", wrong)
+
+    def test_a_name_that_does_not_exist_gets_the_nearest_one_suggested(self):
+        account = read("account register --email misnamed@example.org")["id"]
+        app = read("app create --slug corner-shop --name Shop")["id"]
+        host = "near.example.org"
+        shell("urd host assign --realm demo --host " + host)
+        provider = ("--name Google --issuer https://accounts.example --client-id urd "
+                    "--client-secret secret")
+        shell(f"urd provider set google {provider}")
+        shell("urd web-app register --slug drive --name Drive --origin https://drive.example.org "
+              "--redirect-uris https://drive.example.org/back --realm flagship", code=None)
+        shell("urd realm set demo --roles '{\"https://api.example.org\":{\"editor\":[]}}'")
+        roles = '\'{"https://api.example.org":["editr"]}\''
+        for line, said in (
+                ("realm show demmo", "There is no realm 'demmo'. Did you mean 'demo'?"),
+                ("realm set demmo --registration off", "Did you mean 'demo'?"),
+                ("realm disable demmo --yes", "Did you mean 'demo'?"),
+                ("realm disable demmo --dry-run", "Did you mean 'demo'?"),
+                ("account list --realm demmo", "Did you mean 'demo'?"),
+                ("events tail --realm demmo", "There is no realm 'demmo'. Did you mean 'demo'?"),
+                ("verify --realm demmo", "Did you mean 'demo'?"),
+                ("log checkpoint --realm demmo", "Did you mean 'demo'?"),
+                ("keys rotate-realm --realm demmo --yes", "Did you mean 'demo'?"),
+                ("client show demo-clinet",
+                 "There is no client 'demo-clinet'. Did you mean 'demo-client'?"),
+                ("client rotate-secret demo-clinet --yes", "Did you mean 'demo-client'?"),
+                ("history client demo-clinet", "Did you mean 'demo-client'?"),
+                ("app show corner-shp", "There is no app 'corner-shp'. Did you mean 'corner-shop'?"),
+                ("invite create --app-id corner-shp", "Did you mean 'corner-shop'?"),
+                ("host release neer.example.org --yes", f"Did you mean '{host}'?"),
+                ("provider remove gogle --yes", "Did you mean 'google'?"),
+                (f"account set-roles {account} --roles {roles}",
+                 "There is no role 'editr'. Did you mean 'editor'?"),
+                ("projections rebuild acounts", "Did you mean 'accounts'?")):
+            self.assertIn(said, shell(f"urd {line}", code=1).stderr, line)
+        # A name that nothing comes near to says where the names are; a slug is as good as an id.
+        self.assertIn(
+            "`urd client list --realm demo` names them.", shell("urd client show xyz", code=1).stderr)
+        self.assertEqual(read("app show corner-shop")["id"], app)
+        doctor = shell("urd doctor --security --realm demmo", code=1).stdout
+        self.assertIn("did you mean demo?", " ".join(doctor.split()))
+        # Over HTTP the caller is told nothing but that there is none.
+        status, problem, _ = urd.api.call("GET", "/api/admin/realms/demmo")
+        self.assertEqual((status, problem["title"]), (404, "There is no such realm."))
+        self.assertNotIn("demo'", json.dumps(problem))
 
     def tail(words):
             lines = shell(f"urd events tail --json {words}").stdout.splitlines()

@@ -105,7 +105,7 @@ class Replaced(unittest.TestCase):
         for words in ("rotate-derive", "retire-derive"):
             ended = urd.command("keys", words, "--yes", "--realm", "nobody")
             self.assertEqual(ended.returncode, 1)
-            self.assertIn("there is no realm", ended.stderr)
+            self.assertIn("There is no realm", ended.stderr)
 
 
 if __name__ == "__main__":

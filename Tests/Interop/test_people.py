@@ -81,7 +81,7 @@ class People(unittest.TestCase):
         self.assertEqual(
             read("account", "show", moved, "--open", "true")["person"], {"email": moved})
         self.assertIn(
-            "nobody has an account with the mail address",
+            "No account has the mail address",
             ask("account", "show", email, code=1))
         self.assertFalse(read("account", "disable", moved, "--yes")["enabled"])
         self.assertTrue(read("account", "enable", moved)["enabled"])
@@ -160,7 +160,7 @@ class People(unittest.TestCase):
         for words in (("tail",), ("tail", "--follow"), ("show", "1")):
             done = urd.command("events", *words, "--realm", "nosuch")
             self.assertEqual(done.returncode, 1, done.stdout)
-            self.assertIn("there is no realm 'nosuch'", done.stderr)
+            self.assertIn("There is no realm 'nosuch'", done.stderr)
 
     def test_one_member_of_a_client_is_changed(self):
         name = f"change-{uuid.uuid4().hex[:6]}"

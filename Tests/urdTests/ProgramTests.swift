@@ -234,6 +234,16 @@ struct NearestNameTests {
         #expect(NearestName.editDistance(Array(right.utf8), Array(left.utf8)) == distance)
     }
 
+    @Test func `a missing thing is named, and the nearest name beside it`() {
+        let known = ["demo", "flagship"]
+        #expect(
+            CommandFailure.missing("realm", "demmo", among: known).what
+                == "There is no realm 'demmo'. Did you mean 'demo'?")
+        #expect(
+            CommandFailure.missing("realm", "acme", among: known, remedy: "Look.").description
+                == "There is no realm 'acme'.\nLook.")
+    }
+
     @Test func `a nearest name is suggested for a slip alone`() {
         let known = ["drain", "log-level", "log-format"]
         #expect(NearestName.find("drian", among: known) == "drain")

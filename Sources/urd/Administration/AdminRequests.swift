@@ -45,17 +45,36 @@ struct AdminRequests: Sendable {
         return try Self.answer(await response(of: operation, named))
     }
 
-    /// The body; a refusal is thrown in the words of its problem.
+    /// The body; a refusal is thrown with its problem.
     static func answer(_ response: Response) throws -> JSON {
         guard response.status.code < 300 else { throw refusal(response) }
         return (try? JSON.parse(response.body)) ?? .null
     }
 
-    static func refusal(_ response: Response) -> CommandFailure {
-        let problem = (try? JSON.parse(response.body)) ?? .null
-        let title = problem["title"]?.string ?? "the answer was \(response.status.code)"
-        // The detail names the field already.
-        if let detail = problem["detail"]?.string { return CommandFailure("\(title) \(detail)") }
-        return CommandFailure(problem["field"]?.string.map { "\(title) (\($0))" } ?? title)
+    static func refusal(_ response: Response) -> RouteRefusal {
+        RouteRefusal((try? JSON.parse(response.body)) ?? .null, status: response.status.code)
     }
+}
+
+/// A route refused what a command asked of it.
+struct RouteRefusal: Error, CustomStringConvertible {
+    /// Nil where the answer was no problem of the admin API.
+    let kind: ProblemKind?
+    let field: String?
+    /// In the words of the problem.
+    let failure: CommandFailure
+
+    init(_ problem: JSON, status: Int) {
+        kind = ProblemKind.allCases.first { $0.type == problem["type"]?.string }
+        field = problem["field"]?.string
+        let title = problem["title"]?.string ?? "the answer was \(status)"
+        // The detail names the field already.
+        if let detail = problem["detail"]?.string {
+            failure = CommandFailure("\(title) \(detail)")
+        } else {
+            failure = CommandFailure(field.map { "\(title) (\($0))" } ?? title)
+        }
+    }
+
+    var description: String { failure.description }
 }

@@ -9,7 +9,7 @@ extension RouteCommand {
         input.name == "account_id" && input.place == .path
     }
 
-    func resolve(_ values: inout JSONObject, _ requests: AdminRequests) async throws {
+    func resolveAccount(_ values: inout JSONObject, _ requests: AdminRequests) async throws {
         guard let written = values["account_id"]?.string, written.utf8.contains(0x40) else {
             return
         }
@@ -17,7 +17,7 @@ extension RouteCommand {
         asked["Email"] = .string(written)
         let answer = try await requests.read("listAccounts", asked)
         guard let id = answer["items"]?.array?.first?["id"] else {
-            throw CommandFailure("nobody has an account with the mail address \(written)")
+            throw CommandFailure("No account has the mail address \(written).")
         }
         values["account_id"] = id
     }

@@ -22,7 +22,7 @@ struct RouteCommand: AnySubcommand {
                     input.name.replacing("_", with: "-"),
                     isNamedRealm(input)
                         ? "The realm; --realm or URD_REALM otherwise"
-                        : input.description + (isAccount(input) ? " A mail address will do." : ""),
+                        : input.description + nameHint(input),
                     count: isNamedRealm(input) ? .optional : .one)
             },
             settings: Store.settings + (asksProviders ? Settings.outgoing : []),
@@ -62,16 +62,26 @@ struct RouteCommand: AnySubcommand {
         var values = try values(call)
         let requests = try await AdminRequests(call.settings(), asksProviders: asksProviders)
         defer { requests.close() }
-        try await resolve(&values, requests)
+        do {
+            try await resolve(&values, requests)
+            try await answer(call, list, values, requests)
+        } catch let refusal as RouteRefusal {
+            throw await explain(refusal, values, requests)
+        }
+        return .success
+    }
+
+    private func answer(
+        _ call: Invocation, _ list: RouteList, _ values: JSONObject, _ requests: AdminRequests
+    ) async throws {
         let asJSON = call.arguments.has("json")
         let outcome = asJSON ? nil : try await RouteOutcome(operation.id, values, requests)
         let response = await requests.response(of: operation, values)
         guard response.status.code < 300 else { throw AdminRequests.refusal(response) }
         try await checkAccount(values, response, requests)
         guard var answer = try? JSON.parse(response.body) else {
-            call.console.write(
+            return call.console.write(
                 response.body.isEmpty ? "Done." : String(decoding: response.body, as: UTF8.self))
-            return .success
         }
         answer = try await list.complete(answer, values, requests)
         if asJSON {
@@ -81,7 +91,6 @@ struct RouteCommand: AnySubcommand {
         } else if let outcome {
             call.console.write(try await outcome.text(answer, requests))
         }
-        return .success
     }
 
     // MARK: - What help says
@@ -130,8 +139,7 @@ struct RouteCommand: AnySubcommand {
     }
 
     private func said(of input: Operation.Input) -> String {
-        let text =
-            TimeWords.isTime(input) ? input.description + TimeWords.forms : input.description
+        let text = input.description + (TimeWords.isTime(input) ? TimeWords.forms : nameHint(input))
         guard !input.choices.isEmpty else { return text }
         return (text.hasSuffix(".") ? String(text.dropLast()) : text)
             + " (\(input.choices.joined(separator: ", ")))"

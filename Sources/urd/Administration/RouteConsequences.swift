@@ -103,20 +103,34 @@ extension RouteCommand {
         }
         let requests = try await AdminRequests(call.settings())
         defer { requests.close() }
-        try await resolve(&values, requests)
-        let found = try await requests.read(reading, values)
-        for member in known.members {
-            guard let value = found[member], value != .null else { continue }
-            preview.rows.append(Preview.Row(label: member, value: Table.cell(value)))
-        }
-        for count in known.counts {
-            values["limit"] = 200
-            let page = try await requests.read(count.operation, values)
-            let number = page["items"]?.array?.count ?? 0
-            let more = page["next"]?.string == nil ? "" : " or more"
-            preview.rows.append(Preview.Row(label: count.label, value: "\(number)\(more)"))
+        do {
+            try await resolve(&values, requests)
+            preview.rows = try await rows(known, reading, values, requests)
+        } catch let refusal as RouteRefusal {
+            throw await explain(refusal, values, requests)
         }
         return preview
+    }
+
+    private func rows(
+        _ known: RouteConsequence, _ reading: String, _ values: JSONObject,
+        _ requests: AdminRequests
+    ) async throws -> [Preview.Row] {
+        let found = try await requests.read(reading, values)
+        var rows: [Preview.Row] = []
+        for member in known.members {
+            guard let value = found[member], value != .null else { continue }
+            rows.append(Preview.Row(label: member, value: Table.cell(value)))
+        }
+        var asked = values
+        asked["limit"] = 200
+        for count in known.counts {
+            let page = try await requests.read(count.operation, asked)
+            let number = page["items"]?.array?.count ?? 0
+            let more = page["next"]?.string == nil ? "" : " or more"
+            rows.append(Preview.Row(label: count.label, value: "\(number)\(more)"))
+        }
+        return rows
     }
 
     /// The thing as the caller named it: the last word, or the realm.

@@ -17,6 +17,11 @@ enum NearestName {
         find(name, among: known).map { "; did you mean \(prefix)\($0)?" } ?? ""
     }
 
+    /// The same as a sentence of its own.
+    static func question(for name: String, among known: [String]) -> String {
+        find(name, among: known).map { " Did you mean '\($0)'?" } ?? ""
+    }
+
     /// Insertions, removals, replacements and swaps of neighbours (optimal string alignment).
     static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []

@@ -96,8 +96,12 @@ struct Doctor: Subcommand {
             let name = call.arguments.values["realm"]?.first
             let realms = try await tools.postures(settings, name)
             if let name, realms.isEmpty {
+                let known = try await tools.postures(settings, nil).map(\.realm)
                 all.append(
-                    .wrong("realm", "there is no \(name)", mend: "urd realm list names them."))
+                    .wrong(
+                        "realm",
+                        "there is no realm '\(name)'" + NearestName.hint(for: name, among: known),
+                        mend: "urd realm list names them."))
             }
             for realm in realms {
                 all += SecurityChecks(
@@ -142,7 +146,9 @@ struct Doctor: Subcommand {
         } catch {
             return .wrong(
                 "owner", "cannot connect: \(error)",
-                mend: "Correct database-owner-url, or leave it out where nobody migrates.")
+                mend:
+                    "Correct database-owner-url, or leave it out where migrations are run elsewhere."
+            )
         }
     }
 }

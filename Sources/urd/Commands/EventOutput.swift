@@ -9,22 +9,19 @@ import Values
 /// How events are shown: personal fields only on request.
 struct EventOutput: Sendable {
     static let options = [
-        Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
+        RealmOption.option,
         Option.flag("open", "Show personal fields, too; that they were shown is on record"),
         Option.json,
     ]
 
-    let realm: RealmID
+    var realm: RealmID { named.realm }
+    private let named: RealmOption
     private let isOpen: Bool
     private let asJSON: Bool
     private let console: Console
 
     init(_ call: Invocation) throws(UsageError) {
-        guard let name = call.arguments.value("realm") ?? call.environment["URD_REALM"] else {
-            throw UsageError("--realm is missing: whose events?")
-        }
-        guard let realm = RealmID(name) else { throw UsageError("'\(name)' is no realm") }
-        self.realm = realm
+        named = try RealmOption(call)
         isOpen = call.arguments.has("open")
         asJSON = call.arguments.has("json")
         console = call.console
@@ -32,11 +29,8 @@ struct EventOutput: Sendable {
 
     /// The position of the realm's last event. The system's log is there although it is no realm.
     func head(in store: Store) async throws -> Int64 {
-        let head = try await store.log.head(of: realm).position
-        guard head > 0 || realm == .system else {
-            throw CommandFailure("there is no realm '\(realm)'")
-        }
-        return head
+        if realm == .system { return try await store.log.head(of: realm).position }
+        return try await named.requireExists(in: store)
     }
 
     /// A page of the log, opened only where that was asked for.

@@ -15,24 +15,19 @@ struct KeysRetireDerive: Subcommand {
         those anew where the old key has leaked.
         """
     static let options = [
-        Option.value("realm", "realm", "The realm; URD_REALM otherwise"), Option.json,
+        RealmOption.option, Option.json,
     ]
     static let settings = Store.settings
     static let consequence = Consequence.destructive(
         "ends the tokens, codes and links that were made under the old keys, at once")
 
     func run(_ call: Invocation) async throws -> ExitCode {
-        guard
-            let realm = (call.arguments.value("realm") ?? call.environment["URD_REALM"]).flatMap({
-                RealmID($0)
-            })
-        else { throw UsageError("--realm is missing or is no realm") }
+        let named = try RealmOption(call)
+        let realm = named.realm
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
-        guard try await store.log.head(of: realm).position > 0 else {
-            throw CommandFailure("there is no realm '\(realm)'")
-        }
+        try await named.requireExists(in: store)
         let count = try await store.keyring.retireDeriveKeys(of: realm)
         guard count > 0 else {
             throw CommandFailure(

@@ -15,7 +15,7 @@ struct KeysRotateDerive: Subcommand {
         until all nodes know it. Run it again if it was interrupted.
         """
     static let options = [
-        Option.value("realm", "realm", "The realm; URD_REALM otherwise"), Option.json,
+        RealmOption.option, Option.json,
     ]
     static let settings = Store.settings
     static let consequence = Consequence.destructive(
@@ -25,17 +25,12 @@ struct KeysRotateDerive: Subcommand {
     private static let patience = Duration.seconds(5)
 
     func run(_ call: Invocation) async throws -> ExitCode {
-        guard
-            let realm = (call.arguments.value("realm") ?? call.environment["URD_REALM"]).flatMap({
-                RealmID($0)
-            })
-        else { throw UsageError("--realm is missing or is no realm") }
+        let named = try RealmOption(call)
+        let realm = named.realm
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
-        guard try await store.log.head(of: realm).position > 0 else {
-            throw CommandFailure("there is no realm '\(realm)'")
-        }
+        try await named.requireExists(in: store)
         switch try await store.keyring.announceDeriveKey(of: realm) {
         case .announced: break
         case .waiting: call.console.complain("Going on with the rotation that was interrupted.")

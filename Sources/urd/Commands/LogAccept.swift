@@ -20,7 +20,7 @@ struct LogAccept: Subcommand {
         gave up beside its file, as <realm>.given-up-<size>.
         """
     static let options = [
-        Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
+        RealmOption.option,
         Option.value(
             "size", "size", "Up to which size checkpoints are given up, as the sealers say it"),
         Option.json,
@@ -31,22 +31,18 @@ struct LogAccept: Subcommand {
         with: "size")
 
     func run(_ call: Invocation) async throws -> ExitCode {
-        guard
-            let realm = (call.arguments.value("realm") ?? call.environment["URD_REALM"]).flatMap({
-                RealmID($0)
-            })
-        else { throw UsageError("--realm is missing or is no realm") }
+        let named = try RealmOption(call)
+        let realm = named.realm
         let size = try call.arguments.position("size")
         let settings = try call.settings()
         let store = try Store(settings)
         defer { store.close() }
         try await store.checkSchema()
-        guard try await store.log.head(of: realm).position > 0 else {
-            throw CommandFailure(
-                "there is no realm '\(realm)' in the database",
-                remedy: "If it was lost as a whole, make it again, or give it up: move its file "
-                    + "away from the checkpoint directory of each node.")
-        }
+        try await named.requireExists(
+            in: store,
+            remedy:
+                "If the database lost the realm as a whole, create it again, or give it up: move its "
+                + "file away from the checkpoint directory of each node.")
         let found = try await LogLoss.look(
             at: realm, store.database, keyring: store.keyring,
             directory: settings[Settings.checkpointDirectory])

@@ -6,7 +6,7 @@ import JSON
 struct LogCheckpoint: Subcommand {
     static let path = ["log", "checkpoint"]
     static let summary = "Show the newest signed checkpoint of a realm"
-    static let options = [Option.value("realm", "realm", "The realm; URD_REALM otherwise")]
+    static let options = [RealmOption.option]
     static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {

@@ -11,7 +11,7 @@ struct LogExport: Subcommand {
         that it covers. `Tests/Interop/verify_log.py log` verifies it without Urd.
         """
     static let options = [
-        Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
+        RealmOption.option,
         Option.value("from", "position", "The first position"),
     ]
     static let settings = Store.settings

@@ -6,7 +6,7 @@ import JSON
 struct LogKey: Subcommand {
     static let path = ["log", "key"]
     static let summary = "Show the public key that a realm's checkpoints are signed with"
-    static let options = [Option.value("realm", "realm", "The realm; URD_REALM otherwise")]
+    static let options = [RealmOption.option]
     static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {

@@ -5,14 +5,10 @@ import JSON
 /// What the commands that hand out parts of the log have in common.
 struct LogReading {
     private let call: Invocation
-    private let realm: RealmID
+    private let named: RealmOption
 
     init(_ call: Invocation) throws(UsageError) {
-        guard let name = call.arguments.value("realm") ?? call.environment["URD_REALM"] else {
-            throw UsageError("--realm is missing")
-        }
-        guard let realm = RealmID(name) else { throw UsageError("'\(name)' is no realm") }
-        self.realm = realm
+        named = try RealmOption(call)
         self.call = call
     }
 
@@ -20,11 +16,9 @@ struct LogReading {
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
-        guard try await store.log.head(of: realm).position > 0 else {
-            throw CommandFailure("there is no realm '\(realm)'")
-        }
+        try await named.requireExists(in: store)
         do {
-            try await work(LogProofs(store.database, keyring: store.keyring), realm)
+            try await work(LogProofs(store.database, keyring: store.keyring), named.realm)
         } catch let failure as ProofFailure {
             throw CommandFailure(failure.description)
         }

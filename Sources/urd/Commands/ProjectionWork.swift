@@ -27,6 +27,10 @@ struct ProjectionWork: Sendable {
                 let report = ProjectionReport(name, console)
                 return try work(ProjectionEngine(address), name) { report.show($0) }
             }
+        } catch ProjectionFailure.unknown(let name) {
+            throw CommandFailure.missing(
+                "projection", name, among: Projection.all.map(\.name),
+                remedy: "`urd projections status` names them.")
         } catch let failure as ProjectionFailure {
             throw CommandFailure(failure.description)
         }

@@ -11,7 +11,7 @@ struct Proof: Subcommand {
         hashes that lead from it to the root, and the signed checkpoint. `urd log key` gives the key
         to check the signature with.
         """
-    static let options = [Option.value("realm", "realm", "The realm; URD_REALM otherwise")]
+    static let options = [RealmOption.option]
     static let operands = [Operand("position", "The event's position in the realm's log")]
     static let settings = Store.settings
 

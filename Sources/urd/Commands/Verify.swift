@@ -81,9 +81,9 @@ struct Verify: Subcommand {
     ) async throws -> [RealmID] {
         let sealed = try directory.map { try CheckpointFile(directory: $0).realms() } ?? []
         if let name = call.arguments.value("realm") {
-            guard let realm = RealmID(name) else { throw UsageError("'\(name)' is no realm") }
+            let realm = try RealmOption.parse(name)
             guard try await store.log.head(of: realm).position > 0 || sealed.contains(realm) else {
-                throw CommandFailure("there is no realm '\(name)'")
+                throw try await RealmOption.missing(name, in: store)
             }
             return [realm]
         }
