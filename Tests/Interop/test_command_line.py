@@ -440,7 +440,8 @@ class Words(unittest.TestCase):
         self.assertEqual((status, problem["title"]), (404, "There is no such realm."))
         self.assertNotIn("demo'", json.dumps(problem))
 
-    def tail(words):
+    def test_events_are_read_by_stream_actor_client_and_time(self):
+        def tail(words):
             lines = shell(f"urd events tail --json {words}").stdout.splitlines()
             return [json.loads(line) for line in lines]
 

@@ -193,14 +193,21 @@ struct ProgramTests {
         #expect(unknown.code == .usage)
     }
 
-    @Test func `an unknown event type is refused before the query`() async {
+    @Test(arguments: [
+        ("--type otp.isued", "--type: there is no 'otp.isued'; did you mean otp.issued?"),
+        ("--stream demo", "--stream must be an id, not 'demo'"),
+        ("--since soon", "--since 'soon' is no time. A day,"),
+    ])
+    func `a filter of events that cannot be is refused before the query`(
+        option: String, error: String
+    ) async {
         let notes = Notes()
         let program = Program(
             name: "urd", version: "1.2.3", commands: [EventsTail()], environment: Environment([:]),
             console: notes.console())
-        let words = ["events", "tail", "--realm", "acme", "--type", "otp.isued"]
+        let words = "events tail --realm acme \(option)".split(separator: " ").map(String.init)
         #expect(await program.run(words) == .usage)
-        #expect(notes.error.contains("--type: there is no 'otp.isued'; did you mean otp.issued?"))
+        #expect(notes.error.contains(error), "\(notes.error)")
     }
 
     @Test func `commands with the same first word stand together`() {

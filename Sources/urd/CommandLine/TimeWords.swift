@@ -33,6 +33,12 @@ enum TimeWords {
         return isDay || Timestamp(rfc3339: text) != nil ? text : nil
     }
 
+    /// The instant that the text means, which for a day is its beginning.
+    static func time(_ text: String, now: Timestamp) -> Timestamp? {
+        guard let read = read(text, now: now) else { return nil }
+        return Timestamp(rfc3339: read.utf8.count == 10 ? read + "T00:00:00Z" : read)
+    }
+
     /// `24h`, `24 hours`, `2 hours ago`.
     private static func seconds(_ text: String) -> Int64? {
         var words = text.split(separator: " ")[...]

@@ -1,7 +1,5 @@
 import EventSourcing
 import EventStore
-import Identity
-import JSON
 import Values
 
 /// Reads the log forward, and goes on with what is appended.
@@ -9,14 +7,14 @@ struct EventsTail: Subcommand {
     static let path = ["events", "tail"]
     static let summary = "Read a realm's events in order, and follow as they happen"
     static let options =
-        EventOutput.options + [
+        EventOutput.options + EventFilter.options + [
             Option.flag("follow", "Go on with what is appended"),
             Option.value(
                 "from", "position",
                 "The first position; otherwise the last events that are asked for"),
-            Option.values("type", "type", "Only events of this type, such as client.registered"),
             Option.value(
-                "limit", "number", "So many events and no more; without --from and --follow, 10"),
+                "limit", "number",
+                "So many events and no more; without --from, --since and --follow, 10"),
         ]
     static let settings = Store.settings
 
@@ -25,12 +23,7 @@ struct EventsTail: Subcommand {
 
     func run(_ call: Invocation) async throws -> ExitCode {
         let output = try EventOutput(call)
-        let types = Set(call.arguments.values["type"] ?? [])
-        let known = EventCatalogue.all.map(\.name)
-        for type in types where !known.contains(type) {
-            throw UsageError(
-                "--type: there is no '\(type)'" + NearestName.hint(for: type, among: known))
-        }
+        let filter = try EventFilter(call.arguments)
         let isFollowing = call.arguments.has("follow")
         let limit = try call.arguments.position("limit")
         let from = try call.arguments.position("from")
@@ -38,32 +31,40 @@ struct EventsTail: Subcommand {
         defer { store.close() }
         try await store.checkSchema()
         let head = try await output.head(in: store)
-        let last = isFollowing ? min(10, limit ?? 10) : limit ?? 10
+        let usual: Int64 = filter.since == nil ? 10 : .max
+        let last = isFollowing ? min(usual, limit ?? usual) : limit ?? usual
         let start =
             if let from { from } else {
-                try await first(of: last, types, upTo: head, output.realm, store.log)
+                try await first(of: last, filter, upTo: head, output.realm, store.log)
             }
         let polling = Task { try await store.log.pollHeads(every: .milliseconds(50)) }
         defer { polling.cancel() }
         try await show(
-            from: start, to: isFollowing ? .max : head, types, limit: limit ?? .max, output, call,
+            from: start, to: isFollowing ? .max : head, filter, limit: limit ?? .max, output, call,
             store)
         return .success
     }
 
-    /// Where the last so many events of these types begin; behind the head where there are none.
+    /// Where the last so many events that pass begin; behind the head where there are none.
     private func first(
-        of count: Int64, _ types: Set<String>, upTo head: Int64, _ realm: RealmID,
+        of count: Int64, _ filter: EventFilter, upTo head: Int64, _ realm: RealmID,
         _ log: PostgresLog
     ) async throws -> Int64 {
-        if types.isEmpty { return max(1, head - min(head, count) + 1) }
+        if filter.isOpen { return max(1, head - min(head, count) + 1) }
         var (first, left, upper) = (head + 1, count, head)
         while upper > 0, left > 0 {
             let lower = max(1, upper - 999)
             let page = try await log.page(from: lower, limit: Int(upper - lower + 1), in: realm)
-            for event in page.events.reversed() where left > 0 && types.contains(event.name) {
+                .events
+            for event in page.reversed() where left > 0 && filter.passes(event) {
                 first = event.position
                 left -= 1
+            }
+            // Commands that are decided at the same time are recorded in any order: times go back by moments.
+            if let since = filter.since?.adding(seconds: -60), let oldest = page.first,
+                oldest.at < since
+            {
+                break
             }
             upper = lower - 1
         }
@@ -71,7 +72,7 @@ struct EventsTail: Subcommand {
     }
 
     private func show(
-        from start: Int64, to end: Int64, _ types: Set<String>, limit: Int64,
+        from start: Int64, to end: Int64, _ filter: EventFilter, limit: Int64,
         _ output: EventOutput, _ call: Invocation, _ store: Store
     ) async throws {
         var (next, left) = (start, limit)
@@ -93,7 +94,7 @@ struct EventsTail: Subcommand {
             // Positions are gap-free: a hole is never stepped over.
             let whole = zip(next..., page).prefix { $0 == $1.position }.map(\.1)
             let wanted =
-                whole.filter { $0.position <= end && (types.isEmpty || types.contains($0.name)) }
+                whole.filter { $0.position <= end && filter.passes($0) }
                 .prefix(Int(clamping: left))
             try await output.disclose(wanted, in: store)
             for event in wanted {
