@@ -46,6 +46,7 @@ fuzz: packages-build ## throw malformed input at every parser (FUZZ_SECONDS each
 	@Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
 build: packages-build ## the release binary: .build/release/urd
+	BUILD_COMMIT="$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)$$(git log -1 --format=', %cs' 2>/dev/null)" \
 	swift build -c release --product urd --static-swift-stdlib
 
 format: toolchain ## lay out every Swift file

@@ -10,6 +10,12 @@ let strict: [SwiftSetting] = [
 ]
 let wrapper = strict + [.strictMemorySafety()]
 
+/// What `urd --version` says of its commit, where the build is told. A variable and not `Context.gitInformation`:
+/// SwiftPM keeps what a manifest said, so that the next commit's binary would name this one.
+let commit = Context.environment["BUILD_COMMIT"].map {
+    CSetting.define("BUILD_COMMIT", to: "\"\($0)\"")
+}
+
 /// A module of ours: what it may import is exactly what stands here.
 func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
@@ -43,6 +49,9 @@ let package = Package(
         .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2"),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+
+        // Of C because a Swift setting has no value: compiled anew alone when the commit is another.
+        .target(name: "CBuild", cSettings: commit.map { [$0] } ?? []),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
@@ -96,7 +105,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
                 "Cryptography", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
-                "EventStore", "ReadModels", "API", "SecurityKeys", "Threads",
+                "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild",
             ],
             swiftSettings: strict,
             // Takes the place of the C library's allocator: decision 0024.

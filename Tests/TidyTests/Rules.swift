@@ -42,7 +42,7 @@ enum Rules {
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
             "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
-            "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc",
+            "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc", "CBuild",
         ],
     ]
 

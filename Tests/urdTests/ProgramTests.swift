@@ -171,6 +171,13 @@ struct ProgramTests {
         #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= HelpText.width })
     }
 
+    @Test func `a version names its commit where the build was told of one`() {
+        #expect(Version.label(commit: "") == Version.number)
+        #expect(
+            Version.label(commit: "346a8ffd1c2b, 2026-11-25")
+                == "\(Version.number) (346a8ffd1c2b, 2026-11-25)")
+    }
+
     @Test func `--version prints the version, and a call without words fails`() async {
         #expect(await run("--version").output == "urd 1.2.3\n")
         #expect(await run("version").output == "urd 1.2.3\n")

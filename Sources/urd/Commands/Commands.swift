@@ -1,3 +1,5 @@
+import CBuild
+
 /// Every command of `urd`, in the order in which help lists them.
 enum Commands {
     static let all: [any AnySubcommand] =
@@ -13,5 +15,12 @@ enum Commands {
 }
 
 enum Version {
-    static let text = "0.1.0"
+    static let number = "0.1.0"
+
+    /// `0.1.0 (346a8ffd1c2b, 2026-11-25)`; the number alone where the build was not told of a commit.
+    static let text = label(commit: String(cString: build_commit()))
+
+    static func label(commit: String) -> String {
+        commit.isEmpty ? number : "\(number) (\(commit))"
+    }
 }
