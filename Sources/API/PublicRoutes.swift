@@ -6,7 +6,8 @@ enum PublicRoutes {
     static let table: [Route<AdminContext>] = [welcome, document, problem]
 
     private static let welcome = Route<AdminContext>(
-        .get, "/", id: "getWelcome", tag: "About", summary: "What this is.", right: .nothing,
+        .get, "/", id: "getWelcome", tag: "About",
+        summary: "Shows the name of the server and where it is described.", right: .nothing,
         answer: Answer(
             status: .ok, description: "Where to look further.",
             content: .json(
@@ -19,7 +20,7 @@ enum PublicRoutes {
     }
 
     private static let document = Route<AdminContext>(
-        .get, "/openapi.json", id: "getOpenAPI", tag: "About", summary: "This description.",
+        .get, "/openapi.json", id: "getOpenAPI", tag: "About", summary: "Shows this description.",
         right: .nothing,
         answer: Answer(
             status: .ok, description: "An OpenAPI 3.1 document.",
@@ -32,7 +33,7 @@ enum PublicRoutes {
 
     private static let problem = Route<AdminContext>(
         .get, "/problems/{problem}", id: "getProblemKind", tag: "About",
-        summary: "What a kind of problem means.",
+        summary: "Explains a kind of problem.",
         detail: "The `type` of every problem is such a path.", right: .nothing,
         parameters: [
             Parameter(

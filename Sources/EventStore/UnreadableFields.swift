@@ -20,7 +20,7 @@ final class UnreadableFields: Sendable {
     init(_ metrics: Metrics, _ log: Log) {
         count = metrics.counter(
             "urd_unreadable_fields_total",
-            help: "Readings of sealed fields that nobody erased and that cannot be opened.")
+            help: "Readings of sealed fields that were not erased and cannot be opened.")
         self.log = log
     }
 

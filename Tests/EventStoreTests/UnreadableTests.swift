@@ -117,7 +117,7 @@ import Values
         #expect(found.unreadable.first == 1)
         #expect(
             found.unreadable.description
-                == "2 sealed events cannot be read, and nobody erased them: of 1 the key is "
+                == "2 sealed events cannot be read, though they were not erased: of 1 the key is "
                 + "missing, 1 are not opened by theirs; the first is at position 1.")
         let recent = try await verifier.unreadable(in: realm, amongLast: 4)
         #expect(recent.count == 1 && recent.first == 2)

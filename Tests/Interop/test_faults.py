@@ -367,7 +367,7 @@ class LostKeys(unittest.TestCase):
         self.assertEqual(found["unreadable_events"]["not_opened"], 0)
         doctor = urd.command("doctor")
         self.assertEqual(doctor.returncode, 1, doctor.stdout)
-        self.assertIn("cannot be read, and nobody erased them", doctor.stdout)
+        self.assertIn("cannot be read, though they were not erased", doctor.stdout)
         self.doCleanups()
         self.assertEqual(urd.command("verify", "--realm", "demo").returncode, 0)
 

@@ -223,7 +223,8 @@ extension AccountView {
             .required("enabled", .boolean, "Whether its person may sign in."),
             .required(
                 "deletion_due", .nullable(Fields.time),
-                "When it is deleted, if nobody calls it off; until then its person is kept out."),
+                "When the account is erased, unless its deletion is cancelled; until then its person cannot sign in."
+            ),
             .required("registered_at", Fields.time, "Since when it is there."),
             .required("changed_at", Fields.time, "When something last happened to it."),
             .optional(

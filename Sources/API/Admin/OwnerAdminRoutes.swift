@@ -69,7 +69,7 @@ enum OwnerAdminRoutes {
         }
         guard let account = owner.account else {
             try await call.knownRealm()
-            throw Problem(.noSuchAccount, "The realm belongs to nobody.")
+            throw Problem(.noSuchAccount, "The realm has no owner.")
         }
         return .json(
             .ok,
@@ -120,7 +120,7 @@ enum OwnerAdminRoutes {
         .put, "/api/admin/realms/{realm}/integrity-keys", id: "setIntegrityKeys",
         commandLine: "integrity-keys set",
         tag: "Flagship", summary: "Set the keys that verify Google's integrity verdicts on apps.",
-        detail: "All of them at once. Those that open it are told to nobody again.",
+        detail: "Replaces all of them at once. Keys that decrypt are never shown again.",
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(
             schema: .named(
@@ -167,7 +167,7 @@ extension AppointOwner.Rejection: Refusal {
 extension VouchForMailbox.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .noOwner: Problem(.noSuchAccount, "The realm belongs to nobody.")
+        case .noOwner: Problem(.noSuchAccount, "The realm has no owner.")
         }
     }
 }

@@ -74,7 +74,7 @@ enum ProviderAdminRoutes {
                     .required("name", .text(1...60), "For people."),
                     .required("issuer", .text(1...2_000), "As its discovery document has it."),
                     .required("client_id", .text(1...1_024), "Who the realm is there."),
-                    .optional("client_secret", .text(1...1_024), "Told to nobody again."),
+                    .optional("client_secret", .text(1...1_024), "Never shown again."),
                     .optional("scope", .text(0...2_048), "Beside `openid`."),
                     .optional(
                         "takes_access_tokens", .boolean,

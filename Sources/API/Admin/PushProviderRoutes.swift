@@ -21,7 +21,7 @@ enum PushProviderRoutes {
         .get, "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
         commandLine: "push-provider show",
         tag: "Flagship", summary: "Show the services that deliver notifications to devices.",
-        detail: "Without the keys, which are told to nobody again.", right: .realm,
+        detail: "Without the keys, which are never shown again.", right: .realm,
         parameters: [.realm],
         answer: .ok(
             "The providers.",

@@ -100,7 +100,7 @@ enum RealmRoutes {
         .post, "/api/admin/realms/{realm}/disable", id: "disableRealm",
         commandLine: "realm disable", tag: "Realms",
         summary: "Disable a realm until it is enabled again.",
-        detail: "Nobody signs in and nothing in the realm changes.", right: .everything,
+        detail: "No account signs in, and nothing in the realm changes.", right: .everything,
         parameters: [.realm, .idempotencyKey],
         answer: .written(.ok, "The realm.", schema, example: example),
         refusals: [.noSuchRealm]

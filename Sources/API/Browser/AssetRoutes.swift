@@ -40,7 +40,7 @@ enum AssetRoutes {
 
     private static let theme = Route<AssetContext>(
         .get, PathTemplate(stringLiteral: "\(themes)/{colour}"), id: "getTheme", tag: "Pages",
-        summary: "A realm's colour.", right: .nothing, voice: .page,
+        summary: "Serves the style sheet of a realm's colour.", right: .nothing, voice: .page,
         parameters: [
             Parameter("colour", in: .path, .text(1...16), "Six hexadecimal digits.")
         ],
@@ -55,7 +55,7 @@ enum AssetRoutes {
 
     /// Browsers ask for it unasked. A spot of the realm's colour is easier to find among tabs than nothing.
     private static let icon = Route<RealmContext>(
-        .get, "/favicon.ico", id: "getIcon", tag: "Pages", summary: "The icon of all pages.",
+        .get, "/favicon.ico", id: "getIcon", tag: "Pages", summary: "Serves the icon of all pages.",
         right: .nothing, voice: .page,
         answer: Answer(status: .ok, description: "A picture.", content: .text("image/svg+xml")),
         refusals: Place.refusals

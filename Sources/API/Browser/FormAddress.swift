@@ -15,7 +15,7 @@ enum FormAddress {
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: path), id: "open \(path)", tag: "Pages",
-            summary: "Leads to the page of the form.", right: .nothing, voice: .page,
+            summary: "Redirects to the page of the form.", right: .nothing, voice: .page,
             parameters: parameters, answer: .page, refusals: Place.refusals
         ) { call throws(Problem) in .seeOther(page(call)) }
     }

@@ -17,7 +17,7 @@ enum AppOrigins {
     ) -> Route<RealmContext> {
         Route(
             .options, path, id: id, tag: "Flagship",
-            summary: "What scripts of the owner's web apps may ask here.", right: .nothing,
+            summary: "Answers CORS requests of the owner's web apps.", right: .nothing,
             voice: voice,
             answer: Answer(
                 status: .noContent, description: "In headers.", content: .nothing),

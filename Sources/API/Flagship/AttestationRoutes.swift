@@ -14,7 +14,7 @@ enum AttestationRoutes {
 
     private static let challenge = Route<RealmContext>(
         .post, "/auth/clients/{client_id}/challenge", id: "challengeInstallation",
-        tag: "Flagship", summary: "What a store has to vouch for.",
+        tag: "Flagship", summary: "Issues a challenge for an app's attestation.",
         detail: "It is for this client alone, for one use and a week.", right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
         answer: Answer(
@@ -32,7 +32,7 @@ enum AttestationRoutes {
 
     private static let attest = Route<RealmContext>(
         .post, "/auth/clients/{client_id}/attestation", id: "attestInstallation",
-        tag: "Flagship", summary: "Shows a store's word that an app is the genuine one.",
+        tag: "Flagship", summary: "Submits an app store's attestation of an app.",
         detail: "Each attempt uses the challenge up.", right: .nothing, voice: .flagship,
         parameters: [InstallationRoutes.clientID],
         body: Body(
@@ -59,7 +59,7 @@ enum AttestationRoutes {
 
     private static let assert = Route<RealmContext>(
         .post, "/auth/clients/{client_id}/assertion", id: "assertInstallation",
-        tag: "Flagship", summary: "Shows that an app runs on the same device still.",
+        tag: "Flagship", summary: "Submits an assertion that an app still runs on its device.",
         detail: "With the key that App Attest vouched for, which counts its uses.",
         right: .nothing, voice: .flagship, parameters: [InstallationRoutes.clientID],
         body: Body(
@@ -70,7 +70,8 @@ enum AttestationRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()
-        let key = try await RealmLookups(call.context).folded(AppKey.self, AppKey.stream(of: id)).key
+        let key = try await RealmLookups(call.context).folded(AppKey.self, AppKey.stream(of: id))
+            .key
         var proof = UseAppKey.Proof.refused(reason: "no_key")
         if let key, let bytes = call.body["assertion"]?.string.flatMap({ Base64.decode($0) }) {
             do throws(AppAttest.Flaw) {

@@ -23,7 +23,7 @@ enum ConnectionRoutes {
 
     private static let start = Route<RealmContext>(
         .get, "/accounts/{konnector}/start", id: "startConnection", tag: "Flagship",
-        summary: "Leads to a konnector's provider.", right: .nothing, voice: .page,
+        summary: "Redirects to a konnector's provider.", right: .nothing, voice: .page,
         parameters: asked, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try await call.begin(.start, nil)
@@ -33,7 +33,7 @@ enum ConnectionRoutes {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: "/accounts/{konnector}/{connection}/\(word)"),
             id: "\(word)Connection", tag: "Flagship",
-            summary: "Leads to a konnector's provider again.", right: .nothing, voice: .page,
+            summary: "Redirects to a konnector's provider again.", right: .nothing, voice: .page,
             parameters: asked + [
                 Parameter("connection", in: .path, .text(1...64), "What apps call the account.")
             ], answer: .page, refusals: refusals
@@ -47,7 +47,8 @@ enum ConnectionRoutes {
 
     private static let back = Route<RealmContext>(
         .get, "/accounts/{konnector}/redirect", id: "finishConnection", tag: "Flagship",
-        summary: "Where a provider sends people back to.", right: .nothing, voice: .page,
+        summary: "Receives the redirect of a provider for a konnector.", right: .nothing,
+        voice: .page,
         parameters: [
             konnector, Parameter("state", in: .query, .text(0...128), "What it was given."),
             Parameter("connection_id", in: .query, .text(0...200), "What it calls the account."),

@@ -14,7 +14,7 @@ enum DevicePages {
 
     private static let exceeded = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showDeviceLimit", tag: "Flagship",
-        summary: "Asks an owner to send apps away, as long as there are too many.",
+        summary: "Shows an owner with too many devices which to remove.",
         right: .nothing, voice: .page,
         parameters: [
             Parameter("session_code", in: .query, .text(0...128), "What signs him in."),
@@ -42,7 +42,7 @@ enum DevicePages {
 
     private static let remove = Route<RealmContext>(
         .post, "/account/devices/remove", id: "removeDevice", tag: "Flagship",
-        summary: "Sends an app away.", right: .nothing, voice: .page,
+        summary: "Removes an app on a device.", right: .nothing, voice: .page,
         body: .page([
             .optional("client", .text(0...128), "The app."),
             .optional("next", .text(0...4096), "The page to go on to."),

@@ -15,7 +15,7 @@ enum InstallationAuthorizeRoutes {
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "authorizeInstallation", tag: "Flagship",
-        summary: "Asks the owner whether an app may have what it asks for.", right: .nothing,
+        summary: "Shows the owner what an app asks for.", right: .nothing,
         voice: .page,
         parameters: (InstallationAuthorization.names + ["session_code"]).map {
             Parameter(
@@ -50,7 +50,7 @@ enum InstallationAuthorizeRoutes {
 
     private static let decide = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "decideInstallation", tag: "Flagship",
-        summary: "Takes the decision.", right: .nothing, voice: .page,
+        summary: "Records the decision.", right: .nothing, voice: .page,
         body: .page(
             InstallationAuthorization.names.map {
                 .optional($0, .text(0...InstallationAuthorization.longest), "Of the request.")
@@ -91,7 +91,7 @@ enum InstallationAuthorizeRoutes {
 
     private static let certify = Route<RealmContext>(
         .post, "/auth/clients/{client_id}/flagship", id: "certifyInstallation",
-        tag: "Flagship", summary: "Takes the code that was mailed for an app.", right: .nothing,
+        tag: "Flagship", summary: "Checks the code that was mailed for an app.", right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
         body: .form(
             .object(

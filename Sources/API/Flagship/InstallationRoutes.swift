@@ -33,8 +33,8 @@ enum InstallationRoutes {
 
     private static let register = Route<RealmContext>(
         .post, "/auth/register", id: "registerInstallation", tag: "Flagship",
-        summary: "Lets an app on a device become known.",
-        detail: "One that nobody let in for an hour is forgotten.", right: .nothing,
+        summary: "Registers an app on a device.",
+        detail: "An installation that no owner let in within an hour is removed.", right: .nothing,
         voice: .flagship, body: body,
         answer: Answer(
             status: .created, description: "The client.",
@@ -81,7 +81,7 @@ enum InstallationRoutes {
 
     private static let get = Route<RealmContext>(
         .get, "/auth/register/{client_id}", id: "getInstallation", tag: "Flagship",
-        summary: "What an app has said of itself.", right: .nothing, voice: .flagship,
+        summary: "Shows the metadata of an app on a device.", right: .nothing, voice: .flagship,
         parameters: [clientID], answer: .ok("The client.", .openObject, example: example),
         refusals: Place.refusals + [.invalidClient, .noSuchClient]
     ) { call throws(Problem) in
@@ -93,7 +93,7 @@ enum InstallationRoutes {
 
     private static let update = Route<RealmContext>(
         .put, "/auth/register/{client_id}", id: "updateInstallation", tag: "Flagship",
-        summary: "Replaces what an app has said of itself.",
+        summary: "Replaces the metadata of an app on a device.",
         detail: """
             A client that sends its secret along gets another one. The answer has the secret that is \
             in force from then on: clients replace what they know by it.

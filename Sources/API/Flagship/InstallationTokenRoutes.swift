@@ -9,7 +9,7 @@ enum InstallationTokenRoutes {
 
     private static let token = Route<RealmContext>(
         .post, "/auth/access_token", id: "installationToken", tag: "Flagship",
-        summary: "Tokens for a code, or another one for a refresh token.",
+        summary: "Issues tokens for a code or a refresh token.",
         detail: "A client always shows its secret here. A refresh token stays as it is.",
         right: .nothing, voice: .flagship,
         body: .form(

@@ -14,7 +14,7 @@ enum InstanceRoutes {
 
     private static let get = Route<RealmContext>(
         .get, "/settings/instance", id: "getInstance", tag: "Flagship",
-        summary: "Who the owner is, and how he signs in.", right: .nothing, voice: .flagship,
+        summary: "Shows the owner, and how they sign in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -75,7 +75,7 @@ enum InstanceRoutes {
 
     private static let sign = Route<RealmContext>(
         .put, "/settings/instance/sign_tos", id: "signTerms", tag: "Flagship",
-        summary: "The owner agrees to the terms.", right: .nothing, voice: .flagship,
+        summary: "Records that the owner agrees to the terms.", right: .nothing, voice: .flagship,
         answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in

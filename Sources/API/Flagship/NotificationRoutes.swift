@@ -12,7 +12,7 @@ enum NotificationRoutes {
 
     private static let create = Route<RealmContext>(
         .post, "/notifications", id: "createNotification", tag: "Flagship",
-        summary: "Has the owner told of something.",
+        summary: "Sends a notification to the owner.",
         detail: """
             On devices, or by mail where no device takes it. `category` is one of those that the app \
             said when it registered. Of a stateful one the same `state` twice is told once; of a \

@@ -14,7 +14,7 @@ enum OnboardingRoutes {
 
     private static let resend = Route<RealmContext>(
         .post, "/auth/onboarding/resend", id: "resendOwnerInvitation", tag: "Flagship",
-        summary: "Mails an owner once more how he takes his realm over.", right: .nothing,
+        summary: "Mails an owner the link to finish set-up again.", right: .nothing,
         voice: .page, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try RateCounter(call).countRealm(.ownerInvitation)
@@ -30,7 +30,7 @@ enum OnboardingRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/auth/passphrase", id: "showOnboarding", tag: "Flagship",
-        summary: "Where an owner chooses his first passphrase.", right: .nothing, voice: .page,
+        summary: "Shows the form for an owner's first passphrase.", right: .nothing, voice: .page,
         parameters: [
             Parameter("registerToken", in: .query, .text(0...64), "What was mailed."),
             Parameter("hideBackButton", in: .query, .text(0...20), "Heard, and of no matter."),
@@ -46,7 +46,7 @@ enum OnboardingRoutes {
     /// A form of a page, or JSON of an app: the token is good for one of them, once.
     private static let set = Route<RealmContext>(
         .post, "/settings/passphrase", id: "setOwnerPassphrase", tag: "Flagship",
-        summary: "Sets an owner's first passphrase, and signs his browser in.", right: .nothing,
+        summary: "Sets an owner's first passphrase, and signs the browser in.", right: .nothing,
         voice: .flagship, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()

@@ -16,7 +16,7 @@ enum OpenAppRoutes {
 
     private static let open = Route<RealmContext>(
         .get, "/apps/{slug}/open", id: "openWebApp", tag: "Flagship",
-        summary: "All that a web app is opened with.",
+        summary: "Shows what a web app is opened with.",
         detail: """
             For who shows a token of scope `*`. A browser is signed in at the app's place: its cookie \
             is `Cookie`, for the web view of the app that asks, unless the request has a good one \
@@ -41,7 +41,7 @@ enum OpenAppRoutes {
 
     private static let konnector = Route<RealmContext>(
         .post, "/auth/tokens/konnectors/{slug}", id: "issueKonnectorToken", tag: "Flagship",
-        summary: "A token for a konnector that runs on a device.",
+        summary: "Issues a token for a konnector that runs on a device.",
         detail: "For who shows a token of scope `*`. It is good for half an hour.",
         right: .nothing, voice: .flagship, parameters: [slug],
         answer: Answer(

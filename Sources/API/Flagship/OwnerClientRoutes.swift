@@ -14,7 +14,7 @@ enum OwnerClientRoutes {
 
     private static let list = Route<RealmContext>(
         .get, "/settings/clients", id: "listInstallations", tag: "Flagship",
-        summary: "The apps that were let in.", right: .nothing, voice: .flagship,
+        summary: "Lists the apps that were let in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": []]), refusals: refusals
     ) { call throws(Problem) in
         // An owner who types the address wants to see the page; apps never ask for one.
@@ -35,7 +35,8 @@ enum OwnerClientRoutes {
             attributes["last_refreshed_at"] = used[client.clientID].map {
                 .string($0.description)
             }
-            let use = try await RealmLookups(call.context).folded(InstallationUse.self, InstallationUse.stream(of: id))
+            let use = try await RealmLookups(call.context).folded(
+                InstallationUse.self, InstallationUse.stream(of: id))
             attributes["synchronized_at"] = use.synchronizedAt.map { .string($0.description) }
             data.append([
                 "type": "io.cozy.oauth.clients", "id": .string(client.clientID),
@@ -49,11 +50,12 @@ enum OwnerClientRoutes {
 
     private static let usage = Route<RealmContext>(
         .get, "/settings/clients-usage", id: "countInstallations", tag: "Flagship",
-        summary: "How many apps were let in.", right: .nothing, voice: .flagship,
+        summary: "Counts the apps that were let in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
-        let count = Int64(try await RealmLookups(call.context).folded(Owner.self, Owner.stream).devices.count)
+        let count = Int64(
+            try await RealmLookups(call.context).folded(Owner.self, Owner.stream).devices.count)
         let limit = call.context.place.settings[SettingCatalogue.installationLimit]
         var attributes: JSONObject = [
             "count": .integer(count), "limitReached": .bool(limit > 0 && count >= limit),
@@ -73,7 +75,7 @@ enum OwnerClientRoutes {
 
     private static let revoke = Route<RealmContext>(
         .delete, "/settings/clients/{client_id}", id: "revokeInstallation", tag: "Flagship",
-        summary: "Sends an app away.", detail: "All its tokens are over.", right: .nothing,
+        summary: "Removes an app on a device.", detail: "All its tokens are over.", right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: refusals
@@ -89,7 +91,7 @@ enum OwnerClientRoutes {
 
     private static let synchronized = Route<RealmContext>(
         .post, "/settings/synchronized", id: "markSynchronized", tag: "Flagship",
-        summary: "An app says that it has everything.", right: .nothing, voice: .flagship,
+        summary: "Marks an app as synchronized.", right: .nothing, voice: .flagship,
         answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
@@ -106,7 +108,8 @@ extension Call<RealmContext> {
     /// When each client got a token last, by its name.
     fileprivate func lastUses(of account: UUID) async throws(Problem) -> [String: Timestamp] {
         var last: [String: Timestamp] = [:]
-        for session in try await RealmLookups(context).openSessions(of: account) where session.terms.webApp == nil {
+        for session in try await RealmLookups(context).openSessions(of: account)
+        where session.terms.webApp == nil {
             last[session.terms.clientID] = max(
                 last[session.terms.clientID] ?? session.lastUsedAt, session.lastUsedAt)
         }

@@ -17,7 +17,7 @@ enum OwnerEmailRoutes {
 
     private static let request = Route<RealmContext>(
         .post, "/settings/email", id: "moveOwner", tag: "Flagship",
-        summary: "Mails a link to an address to which the owner wants to move.",
+        summary: "Mails a confirmation link to the owner's new address.",
         detail: "The answer does not tell whether another account uses it.", right: .nothing,
         voice: .flagship,
         body: Body(
@@ -38,7 +38,7 @@ enum OwnerEmailRoutes {
 
     private static let again = Route<RealmContext>(
         .post, "/settings/email/resend", id: "resendOwnerMove", tag: "Flagship",
-        summary: "Mails the link once more.", right: .nothing, voice: .flagship, answer: done,
+        summary: "Mails the link again.", right: .nothing, voice: .flagship, answer: done,
         refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
@@ -50,7 +50,8 @@ enum OwnerEmailRoutes {
 
     private static let cancel = Route<RealmContext>(
         .delete, "/settings/email", id: "cancelOwnerMove", tag: "Flagship",
-        summary: "Has the owner stay where he is.", right: .nothing, voice: .flagship,
+        summary: "Cancels the change of the owner's mail address.", right: .nothing,
+        voice: .flagship,
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
@@ -60,7 +61,7 @@ enum OwnerEmailRoutes {
 
     private static let confirm = Route<RealmContext>(
         .get, "/settings/email/confirm", id: "confirmOwnerMove", tag: "Flagship",
-        summary: "Where the mailed link leads.", right: .nothing, voice: .page,
+        summary: "Shows the page that a mailed link leads to.", right: .nothing, voice: .page,
         parameters: [Parameter("token", in: .query, .text(0...128), "What was mailed.")],
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in

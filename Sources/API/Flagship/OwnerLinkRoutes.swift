@@ -33,7 +33,8 @@ enum OwnerLinkRoutes {
     }
 
     private static let open = Route<RealmContext>(
-        .get, path, id: "openOwnerLink", tag: "Flagship", summary: "Where the mailed link leads.",
+        .get, path, id: "openOwnerLink", tag: "Flagship",
+        summary: "Shows the page that a mailed link leads to.",
         right: .nothing, voice: .page,
         parameters: [Parameter("code", in: .query, .text(0...128), "What was mailed.")],
         answer: .page, refusals: refusals
@@ -54,7 +55,7 @@ enum OwnerLinkRoutes {
 
     private static let second = Route<RealmContext>(
         .post, "/auth/magic_link/twofactor", id: "openOwnerLinkWithPassphrase", tag: "Flagship",
-        summary: "Takes the passphrase beside the mailed link.", right: .nothing, voice: .page,
+        summary: "Checks the passphrase after a mailed link.", right: .nothing, voice: .page,
         body: .page(passphrase + [.optional("code", .text(0...128), "What was mailed.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in

@@ -18,7 +18,7 @@ enum OwnerLoginRoutes {
 
     private static let show = Route<RealmContext>(
         .get, path, id: "loginForInstallation", tag: "Flagship",
-        summary: "The page on which an owner signs in.", right: .nothing, voice: .page,
+        summary: "Shows an owner the sign-in page.", right: .nothing, voice: .page,
         parameters: [redirect], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -57,7 +57,7 @@ enum OwnerLoginRoutes {
 
     private static let login = Route<RealmContext>(
         .post, path, id: "loginOwnerWithBrowser", tag: "Flagship",
-        summary: "Takes an owner's passphrase.", right: .nothing, voice: .page,
+        summary: "Signs an owner in by passphrase.", right: .nothing, voice: .page,
         body: .page(
             OwnerLinkRoutes.passphrase + [
                 .optional("redirect", .text(0...8192), "Where to go on to."),
@@ -107,7 +107,7 @@ enum OwnerLoginRoutes {
 
     private static let askSecond = Route<RealmContext>(
         .get, "/auth/twofactor", id: "showOwnerSecondFactor", tag: "Flagship",
-        summary: "Where an owner types the mailed code.", right: .nothing, voice: .page,
+        summary: "Shows an owner the form for the mailed code.", right: .nothing, voice: .page,
         parameters: [
             token, redirect,
             Parameter("long-run-session", in: .query, .text(0...20), "As it was said before."),
@@ -121,7 +121,7 @@ enum OwnerLoginRoutes {
 
     private static let second = Route<RealmContext>(
         .post, "/auth/twofactor", id: "loginOwnerBySecondFactor", tag: "Flagship",
-        summary: "Takes the mailed code after a passphrase.", right: .nothing, voice: .page,
+        summary: "Checks the mailed code after a passphrase.", right: .nothing, voice: .page,
         body: .page([
             .optional("two-factor-token", .text(0...1024), "That the passphrase was right."),
             .optional("two-factor-passcode", .text(0...64), "Of the mail."),

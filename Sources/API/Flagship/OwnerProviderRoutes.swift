@@ -12,7 +12,7 @@ enum OwnerProviderRoutes {
 
     private static let tokens = Route<RealmContext>(
         .post, "/oidc/access_token", id: "loginOwnerByProvider", tag: "Flagship",
-        summary: "Signs an owner in with the app, by what a provider says.",
+        summary: "Signs an owner in with the app, by a provider.",
         detail: """
             `code` is a delegated code, `id_token` what the provider signed for the realm, and \
             `oidc_token` an access token of it where the realm takes those. 401 with \

@@ -18,7 +18,7 @@ enum OwnerResetRoutes {
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showOwnerReset", tag: "Flagship",
-        summary: "The page of an owner who forgot his passphrase.", right: .nothing,
+        summary: "Shows an owner the page for a forgotten passphrase.", right: .nothing,
         voice: .page, parameters: [back], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -68,7 +68,7 @@ enum OwnerResetRoutes {
 
     private static let choose = Route<RealmContext>(
         .get, renewPath, id: "showOwnerRenewal", tag: "Flagship",
-        summary: "Where the link leads by which another passphrase is set.", right: .nothing,
+        summary: "Shows the form for another passphrase.", right: .nothing,
         voice: .page, parameters: [token, back], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -137,7 +137,7 @@ enum OwnerResetRoutes {
 
     private static let hint = Route<RealmContext>(
         .post, "/auth/hint", id: "requestOwnerHint", tag: "Flagship",
-        summary: "Mails the owner what reminds him of his passphrase.", right: .nothing,
+        summary: "Mails the owner the hint to the passphrase.", right: .nothing,
         voice: .page, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try RateCounter(call).countRealm(.ownerHint)

@@ -16,7 +16,7 @@ enum OwnerRoutes {
 
     private static let prelogin = Route<RealmContext>(
         .get, "/public/prelogin", id: "preloginOwner", tag: "Flagship",
-        summary: "What an app needs to know before it asks for a passphrase.", right: .nothing,
+        summary: "Shows what an app needs before it asks for a passphrase.", right: .nothing,
         voice: .flagship,
         answer: .ok(
             "How passphrases are made ready here.",
@@ -59,7 +59,7 @@ enum OwnerRoutes {
 
     private static let onboard = Route<RealmContext>(
         .post, "/settings/passphrase/flagship", id: "onboardOwner", tag: "Flagship",
-        summary: "Sets an owner's first passphrase, by the token that he was given.",
+        summary: "Sets an owner's first passphrase, by the register token.",
         detail: """
             The passphrase comes as the device has hashed it. An app that is not certified gets a \
             session code and 202.
@@ -105,7 +105,7 @@ enum OwnerRoutes {
 
     private static let login = Route<RealmContext>(
         .post, "/auth/login/flagship", id: "loginOwner", tag: "Flagship",
-        summary: "Signs an owner in with the app, by his passphrase.",
+        summary: "Signs an owner in with the app, by passphrase.",
         detail: """
             The passphrase comes as the device has hashed it. 401 with `two_factor_token` asks for \
             the code that was mailed; an app that is not certified gets a session code and 202.

@@ -19,7 +19,7 @@ enum OwnerSessionRoutes {
 
     private static let list = Route<RealmContext>(
         .get, "/settings/sessions", id: "listOwnerSessions", tag: "Flagship",
-        summary: "The browsers that the owner is signed in with.", right: .nothing,
+        summary: "Lists the browsers that the owner is signed in with.", right: .nothing,
         voice: .flagship, answer: .ok("In JSON:API.", .openObject, example: ["data": []]),
         refusals: refusals
     ) { call throws(Problem) in
@@ -32,7 +32,7 @@ enum OwnerSessionRoutes {
 
     private static let current = Route<RealmContext>(
         .get, "/settings/sessions/current", id: "getOwnerSession", tag: "Flagship",
-        summary: "The browser that asks.", right: .nothing, voice: .flagship,
+        summary: "Shows the session of this browser.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         guard let browser = try await BrowserSessions(call).current(),
@@ -101,7 +101,8 @@ enum OwnerSessionRoutes {
 
     private static let ask = Route<RealmContext>(
         .get, "/auth/confirm", id: "showOwnerConfirmation", tag: "Flagship",
-        summary: "Asks an owner who is signed in for his passphrase once more.", right: .nothing,
+        summary: "Shows the form that asks a signed-in owner for the passphrase again.",
+        right: .nothing,
         voice: .page,
         parameters: [
             state, Parameter("redirect", in: .query, .text(0...8192), "Where to go on to."),
@@ -117,7 +118,7 @@ enum OwnerSessionRoutes {
 
     private static let confirm = Route<RealmContext>(
         .post, "/auth/confirm", id: "confirmOwner", tag: "Flagship",
-        summary: "Takes an owner's passphrase once more.",
+        summary: "Checks the passphrase of a signed-in owner.",
         detail: "It leads on with a code that is good for five minutes, for this browser.",
         right: .nothing, voice: .page,
         body: .page(
@@ -174,7 +175,7 @@ enum OwnerSessionRoutes {
 
     private static let check = Route<RealmContext>(
         .get, "/auth/confirm/{code}", id: "checkOwnerConfirmation", tag: "Flagship",
-        summary: "Whether the owner has shown his passphrase a moment ago, in this browser.",
+        summary: "Checks whether this browser was given the owner's passphrase a moment ago.",
         right: .nothing, voice: .flagship,
         parameters: [Parameter("code", in: .path, .text(1...128), "What came back.", example: "x")],
         answer: done, refusals: refusals

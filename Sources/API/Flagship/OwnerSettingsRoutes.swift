@@ -18,7 +18,8 @@ enum OwnerSettingsRoutes {
 
     private static let parameters = Route<RealmContext>(
         .get, "/settings/passphrase", id: "getOwnerPassphrase", tag: "Flagship",
-        summary: "How a device makes a passphrase ready.", right: .nothing, voice: .flagship,
+        summary: "Shows how a device derives its hash of a passphrase.", right: .nothing,
+        voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -76,7 +77,7 @@ enum OwnerSettingsRoutes {
 
     private static let check = Route<RealmContext>(
         .post, "/settings/passphrase/check", id: "checkOwnerPassphrase", tag: "Flagship",
-        summary: "Says whether a passphrase is right.", right: .nothing, voice: .flagship,
+        summary: "Checks a passphrase.", right: .nothing, voice: .flagship,
         body: Body(schema: .openObject, example: ["passphrase": "…"], maximumBytes: 16 * 1024),
         answer: done, refusals: refusals
     ) { call throws(Problem) in
@@ -89,7 +90,7 @@ enum OwnerSettingsRoutes {
 
     private static let hint = Route<RealmContext>(
         .get, "/settings/hint", id: "checkOwnerHint", tag: "Flagship",
-        summary: "Says whether there is a hint.", detail: "What it is nobody is told here.",
+        summary: "Shows whether there is a hint.", detail: "The hint itself is not shown.",
         right: .nothing, voice: .flagship, answer: done, refusals: refusals + [.noSuchClient]
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -101,7 +102,7 @@ enum OwnerSettingsRoutes {
 
     private static let setHint = Route<RealmContext>(
         .put, "/settings/hint", id: "changeOwnerHint", tag: "Flagship",
-        summary: "Says what reminds the owner of his passphrase.", right: .nothing,
+        summary: "Sets the hint to the owner's passphrase.", right: .nothing,
         voice: .flagship,
         body: Body(schema: .openObject, example: ["hint": "otters"], maximumBytes: 16 * 1024),
         answer: done, refusals: refusals
@@ -118,7 +119,7 @@ enum OwnerSettingsRoutes {
 
     private static let secondFactor = Route<RealmContext>(
         .put, "/settings/instance/auth_mode", id: "changeOwnerSecondFactor", tag: "Flagship",
-        summary: "Says whether a passphrase needs a mailed code beside it.",
+        summary: "Sets whether a passphrase needs a mailed code as well.",
         detail: "Without `two_factor_activation_code` one is mailed first.", right: .nothing,
         voice: .flagship,
         body: Body(
@@ -141,7 +142,7 @@ enum OwnerSettingsRoutes {
 
     private static let capabilities = Route<RealmContext>(
         .get, "/settings/capabilities", id: "getCapabilities", tag: "Flagship",
-        summary: "How the owner may sign in.", right: .nothing, voice: .flagship,
+        summary: "Shows how the owner may sign in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: Place.refusals
     ) { call throws(Problem) in
         .jsonAPI(

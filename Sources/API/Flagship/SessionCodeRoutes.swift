@@ -11,7 +11,7 @@ enum SessionCodeRoutes {
 
     private static let issue = Route<RealmContext>(
         .post, "/auth/session_code", id: "issueSessionCode", tag: "Flagship",
-        summary: "A code that signs a web view in, once.",
+        summary: "Issues a single-use code that signs a web view in.",
         detail: """
             For who shows a token of scope `*`, or the owner's passphrase as the device has hashed \
             it, in JSON: `passphrase`, and `two_factor_token` with `two_factor_passcode`.

@@ -17,7 +17,7 @@ enum WebAppPageRoutes {
     /// On the realm's own host: from here on people are signed in wherever the realm lets them be.
     private static let start = Route<RealmContext>(
         .get, "/apps/{slug}/start", id: "startWebApp", tag: "Flagship",
-        summary: "Leads into a web app.", right: .nothing, voice: .page,
+        summary: "Opens a web app.", right: .nothing, voice: .page,
         parameters: [Parameter("slug", in: .path, .text(1...128), "What it goes by."), code],
         answer: .page, refusals: Page.refusals + [.forbidden, .noSuchApp], traits: .isReturnTarget
     ) { call throws(Problem) in
@@ -43,7 +43,7 @@ enum WebAppPageRoutes {
 
     private static let index = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: WebAppPlace.indexPath), id: "showWebApp", tag: "Flagship",
-        summary: "The first page of a web app.", right: .nothing, voice: .page,
+        summary: "Shows the first page of a web app.", right: .nothing, voice: .page,
         parameters: [code], answer: .page,
         refusals: Page.refusals + [.forbidden, .noSuchApp]
     ) { call throws(Problem) in

@@ -19,7 +19,7 @@ enum InviteCodeRoutes {
 
     private static let create = Route<RealmContext>(
         .post, "/api/app/{app_id}/invite-codes", id: "createInviteCodes", tag: "Invites",
-        summary: "Makes invites to the app.",
+        summary: "Creates invites to the app.",
         detail: "Their codes are shown this once. Needs the scope `invite:write`.",
         right: .service, voice: .native, parameters: [appID, .idempotencyKey],
         body: Body(
@@ -78,7 +78,7 @@ enum InviteCodeRoutes {
 
     private static let list = Route<RealmContext>(
         .get, "/api/app/{app_id}/invite-codes", id: "listInviteCodes", tag: "Invites",
-        summary: "The app's invites, used ones included.",
+        summary: "Lists the app's invites, used ones included.",
         detail: "In the order of their ids; `after` is the last one seen. Needs `invite:read`.",
         right: .service, voice: .native,
         parameters: [
@@ -118,7 +118,7 @@ enum InviteCodeRoutes {
 
     private static let revoke = Route<RealmContext>(
         .delete, "/api/app/{app_id}/invite-codes/{invite_id}", id: "revokeInviteCode",
-        tag: "Invites", summary: "Takes an invite back that nobody has used.",
+        tag: "Invites", summary: "Revokes an unused invite.",
         detail: "Needs the scope `invite:write`.", right: .service, voice: .native,
         parameters: [appID, inviteID, .idempotencyKey],
         answer: Answer(

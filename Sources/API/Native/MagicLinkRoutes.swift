@@ -10,7 +10,7 @@ enum MagicLinkRoutes {
 
     private static let request = Route<RealmContext>(
         .post, "/api/account/magic-link/request", id: "requestMagicLink", tag: "Native sign-in",
-        summary: "Has a link mailed that signs its reader in.",
+        summary: "Mails a sign-in link.",
         detail: """
             The answer is the same whether there is an account or not. What the link carries is \
             redeemed at the token endpoint.

@@ -18,7 +18,7 @@ enum NativeRoutes {
 
     private static let requestOTP = Route<RealmContext>(
         .post, "/api/account/native/otp/request", id: "requestOTP", tag: "Native sign-in",
-        summary: "Has a one-time code mailed.",
+        summary: "Mails a one-time code.",
         detail: "The answer is the same whether there is an account or not.", right: .nothing,
         voice: .native, body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
         answer: uniform(mailed), refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited],

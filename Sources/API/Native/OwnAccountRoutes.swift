@@ -13,7 +13,7 @@ enum OwnAccountRoutes {
 
     private static let sessions = Route<RealmContext>(
         .get, "/api/account/sessions", id: "listOwnSessions", tag: "Own account",
-        summary: "Where one is signed in, newest first.", right: .account, voice: .native,
+        summary: "Lists the caller's sessions, newest first.", right: .account, voice: .native,
         answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
         refusals: refusals
     ) { call throws(Problem) in
@@ -41,7 +41,7 @@ enum OwnAccountRoutes {
 
     private static let end = Route<RealmContext>(
         .delete, "/api/account/sessions/{session_id}", id: "endOwnSession", tag: "Own account",
-        summary: "Ends one of one's own sessions.", right: .account, voice: .native,
+        summary: "Ends a session of the caller.", right: .account, voice: .native,
         parameters: [
             Parameter(
                 "session_id", in: .path, Fields.id, "The session's id.",
@@ -61,7 +61,7 @@ enum OwnAccountRoutes {
 
     private static let logOut = Route<RealmContext>(
         .post, "/api/account/logout-everywhere", id: "logOutEverywhere", tag: "Own account",
-        summary: "Ends all of one's sessions, this one too.", right: .account,
+        summary: "Ends all sessions of the caller, this one included.", right: .account,
         voice: .native,
         answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
         refusals: refusals + [.noSuchAccount]
@@ -75,7 +75,7 @@ enum OwnAccountRoutes {
 
     private static let delete = Route<RealmContext>(
         .delete, "/api/account", id: "deleteOwnAccount", tag: "Own account",
-        summary: "Has one's own account deleted.",
+        summary: "Schedules the deletion of the caller's account.",
         detail: """
             All sessions are over, and nobody can sign in any more. Until `DueAt` the link in the \
             mail that tells of it cancels it, and so can an administrator of the realm; then all \
@@ -85,7 +85,8 @@ enum OwnAccountRoutes {
         right: .account, voice: .native,
         answer: .ok(
             "When it is deleted.",
-            .object(.required("DueAt", Fields.time, "From then on nobody can call it off.")),
+            .object(
+                .required("DueAt", Fields.time, "From then on the deletion cannot be cancelled.")),
             example: ["DueAt": "2026-12-21T01:23:45.000000Z"]),
         refusals: refusals + [.reauthenticationRequired, .noSuchAccount]
     ) { call throws(Problem) in

@@ -44,7 +44,8 @@ extension Call<RealmContext> {
         let (account, session) = try caller.signedIn
         let outcome = try await Commands(self).dispatch(
             ChangeTwoFactor(
-                change, in: .client(session.terms), attempt: context.newID(), from: context.signInPlace(of: request)),
+                change, in: .client(session.terms), attempt: context.newID(),
+                from: context.signInPlace(of: request)),
             as: .user(account))
         if case .failure(let rejection) = outcome { throw rejection.problem }
     }

@@ -14,7 +14,7 @@ enum TOTPRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/connect/totp/enroll/begin", id: "beginTOTPEnrollment", tag: "Two factors",
-        summary: "Gives the account a secret for an authenticator app.",
+        summary: "Starts the enrolment of an authenticator app.",
         detail: "It asks for no code before the app has shown one; that has to be soon.",
         right: .account, voice: .native,
         answer: .ok(
@@ -49,7 +49,7 @@ enum TOTPRoutes {
 
     private static let svg = Route<RealmContext>(
         .get, "/connect/totp/enroll/qr.svg", id: "getTOTPPicture", tag: "Two factors",
-        summary: "The picture that the authenticator app reads, while it is to be enrolled.",
+        summary: "Shows the QR code for the authenticator app during enrolment.",
         right: .account, voice: .native,
         answer: Answer(
             status: .ok, description: "A QR code.", content: .text("image/svg+xml")),
@@ -60,7 +60,7 @@ enum TOTPRoutes {
 
     private static let png = Route<RealmContext>(
         .get, "/connect/totp/enroll/qr.png", id: "getTOTPPixels", tag: "Two factors",
-        summary: "The same in pixels.", right: .account, voice: .native,
+        summary: "Shows the same QR code in pixels.", right: .account, voice: .native,
         answer: Answer(status: .ok, description: "A QR code.", content: .bytes("image/png")),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
@@ -72,7 +72,7 @@ enum TOTPRoutes {
 
     private static let finish = Route<RealmContext>(
         .post, "/connect/totp/enroll", id: "enrollTOTP", tag: "Two factors",
-        summary: "Takes the first code of the app; from now on signing in asks for one.",
+        summary: "Confirms the authenticator app with its first code.",
         right: .account, voice: .native, body: code, answer: recoveryCodes,
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
@@ -89,7 +89,7 @@ enum TOTPRoutes {
 
     private static let status = Route<RealmContext>(
         .get, "/connect/totp", id: "getTOTP", tag: "Two factors",
-        summary: "Whether the account has an authenticator app.", right: .account,
+        summary: "Shows whether the account has an authenticator app.", right: .account,
         voice: .native,
         answer: .ok(
             "How it stands.",
@@ -112,7 +112,7 @@ enum TOTPRoutes {
 
     private static let remove = Route<RealmContext>(
         .delete, "/connect/totp", id: "removeTOTP", tag: "Two factors",
-        summary: "Takes the authenticator app away.",
+        summary: "Removes the authenticator app.",
         detail: "Needs a code of the app, or a recovery code.", right: .account,
         voice: .native, body: code,
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
@@ -128,7 +128,7 @@ enum TOTPRoutes {
 
     private static let renew = Route<RealmContext>(
         .post, "/connect/totp/recovery-codes", id: "renewRecoveryCodes", tag: "Two factors",
-        summary: "Gives new recovery codes; those from before are worth nothing any more.",
+        summary: "Replaces the recovery codes.",
         right: .account, voice: .native, body: code, answer: recoveryCodes,
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in

@@ -11,7 +11,7 @@ enum AppInfoRoutes {
     private static func appInfo(_ grants: GrantForms) -> Route<RealmContext> {
         Route(
             .get, "/api/app-info", id: "getAppInfo", tag: "Native sign-in",
-            summary: "What signing in looks like here: names, fields, and what is on.",
+            summary: "Shows how to sign in to the app: names, fields and what is enabled.",
             detail: "With `client_id`, of the ways to sign in only those that this client may use.",
             right: .nothing, voice: .native,
             parameters: [
@@ -22,7 +22,9 @@ enum AppInfoRoutes {
         ) { call throws(Problem) in
             let client = try await call.namedClient()
             let app = (client ?? nil)?.metadata.appID
-            let settings = try await RealmLookups(call.context).settings(ofApp: app) ?? call.context.place.settings
+            let settings =
+                try await RealmLookups(call.context).settings(ofApp: app)
+                ?? call.context.place.settings
             let offered = call.offeredGrants(grants, settings, client)
             return .native(
                 .ok,

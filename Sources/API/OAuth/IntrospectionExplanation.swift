@@ -94,7 +94,7 @@ extension RealmContext {
         guard let session = try await live(token.session) else { return .overWithItsSession }
         guard session.terms.client == client.id else {
             return .inactive(
-                "a refresh token of \(session.terms.clientID): nobody else hears of it",
+                "a refresh token of \(session.terms.clientID): only that client may ask about it",
                 "Ask about the access token.")
         }
         guard session.generation == token.generation else {

@@ -13,7 +13,7 @@ enum TokenRoutes {
     static func token(_ grants: GrantForms) -> Route<RealmContext> {
         Route(
             .post, PathTemplate(stringLiteral: Place.tokenPath), id: "getToken", tag: "OAuth",
-            summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
+            summary: "Issues tokens to a client for a grant (RFC 6749).", right: .client,
             voice: .oauth,
             body: .form(
                 .object(
@@ -45,7 +45,7 @@ enum TokenRoutes {
 
     private static let introspect = Route<RealmContext>(
         .post, "/connect/introspect", id: "introspectToken", tag: "OAuth",
-        summary: "Says whether a token is good, and for what (RFC 7662).",
+        summary: "Introspects a token (RFC 7662).",
         detail: """
             For clients that can keep a secret. A refresh token is active for its own client alone.
             """, right: .client, voice: .oauth,

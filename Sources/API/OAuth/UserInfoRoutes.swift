@@ -25,7 +25,7 @@ enum UserInfoRoutes {
     ) -> Route<RealmContext> {
         Route(
             method, "/connect/userinfo", id: id, tag: "OAuth",
-            summary: "Says who is signed in (OpenID Connect Core 5.3).",
+            summary: "Shows the claims of the signed-in user (OpenID Connect Core 5.3).",
             detail: "Signed, as a JWT, for clients that were registered so.", right: .bearer,
             voice: .oauth, body: body,
             answer: .ok(

@@ -9,7 +9,7 @@ enum ConsentRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/consent", id: "showConsent", tag: "Pages",
-        summary: "Asks whether an application may have what it asks for.", right: .nothing,
+        summary: "Shows what an application asks for.", right: .nothing,
         voice: .page, parameters: ReturnTarget.parameters, answer: .page, refusals: Place.refusals,
         traits: .isReturnTarget
     ) { call throws(Problem) in
@@ -25,7 +25,7 @@ enum ConsentRoutes {
     }
 
     private static let decide = Route<RealmContext>(
-        .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Takes the decision.",
+        .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Records the decision.",
         right: .nothing, voice: .page,
         body: .page(
             ReturnTarget.members + [.optional("decision", .text(0...20), "What was decided.")]),

@@ -14,7 +14,7 @@ enum DevicePageRoutes {
     private static let typed = Member.optional("user_code", .text(0...64), "As it was typed.")
 
     private static let show = Route<RealmContext>(
-        .get, path, id: "showDevice", tag: "Pages", summary: "Asks for a device's code.",
+        .get, path, id: "showDevice", tag: "Pages", summary: "Shows the form for a device's code.",
         right: .nothing, voice: .page,
         parameters: [
             Parameter("user_code", in: .query, .text(0...64), "The code."),
@@ -33,7 +33,8 @@ enum DevicePageRoutes {
     }
 
     private static let decide = Route<RealmContext>(
-        .post, path, id: "decideDevice", tag: "Pages", summary: "Takes a code, or the decision.",
+        .post, path, id: "decideDevice", tag: "Pages",
+        summary: "Checks a device's code, or records the decision.",
         right: .nothing, voice: .page,
         body: .page([typed, .optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: Page.refusals + [.noSuchDevice, .invalidToken]

@@ -12,7 +12,7 @@ enum LogoRoutes {
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showClientLogo", tag: "Pages",
-        summary: "The logo of an application that asks.", right: .nothing, voice: .page,
+        summary: "Serves the logo of an application.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters,
         answer: Answer(status: .ok, description: "A picture.", content: .bytes("image/png")),
         refusals: Place.refusals

@@ -8,7 +8,8 @@ enum LogoutRoutes {
     static let table: [Route<RealmContext>] = [ask, signOut, done]
 
     private static let ask = Route<RealmContext>(
-        .get, "/logout", id: "showLogout", tag: "Pages", summary: "Asks before signing out.",
+        .get, "/logout", id: "showLogout", tag: "Pages",
+        summary: "Shows the page that confirms signing out.",
         right: .nothing, voice: .page, answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -51,7 +52,7 @@ enum LogoutRoutes {
 
     private static let done = Route<RealmContext>(
         .get, "/logged-out", id: "showLoggedOut", tag: "Pages",
-        summary: "Says that nobody is signed in.", right: .nothing, voice: .page,
+        summary: "Shows that the browser is signed out.", right: .nothing, voice: .page,
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()

@@ -10,7 +10,7 @@ internal import Values
 enum ResourceGuard {
     static let route = Route<RealmContext>(
         .get, "/connect/guard", id: "guardResource", tag: "Voo",
-        summary: "Says for a resource server whether a request may pass.",
+        summary: "Checks a request for a resource server.",
         detail: """
             For `auth_request` of nginx and its like, which hand the request's Authorization on. \
             Tokens of the named client count, unless they are for another resource; with \

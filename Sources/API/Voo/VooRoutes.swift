@@ -22,7 +22,7 @@ enum VooRoutes {
     ) -> Route<RealmContext> {
         Route(
             .post, path, id: id, tag: "Voo",
-            summary: "Tokens for apps of the voo profile.",
+            summary: "Issues tokens to apps of the voo profile.",
             detail: """
                 As `/connect/token`, with the parameters in the query or a form. A public client \
                 need not name itself to refresh. Proofs of keys are for the address that is called.

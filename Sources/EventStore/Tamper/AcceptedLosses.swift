@@ -3,7 +3,7 @@ import JSON
 import Postgres
 
 /// The losses of a realm that were accepted, as its log has them: only what the application wrote
-/// counts, whatever stands in the table.
+/// counts, not what stands in the table.
 struct AcceptedLosses {
     private let losses: [AcceptedLoss]
 

@@ -25,7 +25,7 @@ public struct ServerRecord: Sendable {
                 if merged != kept { try write(merged) }
                 return merged
             } catch {
-                // Loud, and no reason to serve nobody: what this process sees still binds it.
+                // Loud, and no reason to stop serving: what this process sees still binds it.
                 log.error("servers.file.failed", ["reason": .string(error.description)])
                 return seen
             }

@@ -3,7 +3,7 @@ import EventSourcing
 import Postgres
 import Values
 
-/// Events whose personal fields nobody erased and nobody can read: how many, and which is the first.
+/// Events whose personal fields were not erased and cannot be read: how many, and which is the first.
 public struct UnreadableEvents: Sendable, Equatable {
     /// The key of their subject is not in the database.
     public internal(set) var withoutKey: Int64 = 0
@@ -21,7 +21,7 @@ public struct UnreadableEvents: Sendable, Equatable {
         var parts: [String] = []
         if withoutKey > 0 { parts.append("of \(withoutKey) the key is missing") }
         if notOpened > 0 { parts.append("\(notOpened) are not opened by theirs") }
-        return "\(count) sealed events cannot be read, and nobody erased them: "
+        return "\(count) sealed events cannot be read, though they were not erased: "
             + parts.joined(separator: ", ") + "; the first is at position \(first)."
     }
 }

@@ -76,7 +76,7 @@ extension MetadataField {
                 rule: ResourceRule.check),
             .flag(
                 "resources_listed_only", \.needsListedResources,
-                "Whether the client may ask for no resource where nobody listed any"),
+                "Whether the client may ask for no resource where none is listed"),
             .flag(
                 "introspects_all_tokens", \.introspectsAllTokens,
                 "Whether the client may introspect every token of the realm"),

@@ -2,7 +2,7 @@ internal import EventSourcing
 internal import JSON
 
 extension MetadataField {
-    /// The member in the log. An event is read as it stands, whatever the rules are today: only its
+    /// The member in the log. An event is read as it stands, also where today's rules are others: only its
     /// type counts.
     var eventField: EventField {
         EventField(

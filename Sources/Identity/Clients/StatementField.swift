@@ -5,7 +5,7 @@ extension MetadataField {
     static var statement: MetadataField {
         let field = text(
             "software_statement", \.softwareStatement, isPersonal: true,
-            "What its maker says of a client that registered itself; nobody else sets it"
+            "The software statement of a client that registered itself; it cannot be set"
         ) { text throws(FieldFault.Reason) in
             guard text.utf8.count <= 16_384 else { throw .tooLong(limit: 16_384) }
         }

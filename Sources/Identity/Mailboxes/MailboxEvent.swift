@@ -65,7 +65,7 @@ public enum MailboxEvent: Event {
 
     private static let code: EventField = .uuid("otp", "Name of the code.")
     private static let link: EventField = .uuid("link", "Name of the link.")
-    /// Whoever types an address has it mailed a code: the network need not be its reader's.
+    /// Anyone may type an address, which is mailed a code: the network need not be its reader's.
     private static let network: EventField =
         .bytes(
             "source", "Pseudonym of the network that asked for the code.",

@@ -73,7 +73,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             facts.browser.state.end == nil || facts.browser.state.end == .replaced,
             !everything || client.state.certification != nil
         else { throw .invalidCode }
-        // Where there is no challenge, whatever is shown is nothing; who asks for everything has one.
+        // Without a challenge a verifier means nothing; an app that asks for everything has a challenge.
         guard code.challenge == nil ? !everything : code.challenge == verifier else {
             throw .wrongVerifier
         }

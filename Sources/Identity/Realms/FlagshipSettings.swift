@@ -44,7 +44,8 @@ extension SettingCatalogue {
         "attestation_age", 600, in: 60...(7 * day),
         "How old a store's word may be, where it says when it was given")
     public static let safetyNet = Declare.flag(
-        "safety_net", false, "Whether verdicts are taken that Google gives to nobody any more")
+        "safety_net", false, "Whether SafetyNet verdicts are accepted, which Google no longer gives"
+    )
     public static let safetyNetDemands = Declare.texts(
         "safety_net_demands", .selection(SafetyNetDemand.allCases.map(\.rawValue)),
         unless: [SafetyNetDemand.profileMatch.rawValue],

@@ -153,9 +153,9 @@ public enum SettingCatalogue {
         "How long a client that lost the response may repeat a refresh")
     public static let refreshTokenLateRepeat = Declare.seconds(
         "refresh_token_late_repeat", day, in: 0...(30 * day), perApp: true,
-        "How long a client may repeat a refresh after the leeway, while nobody has used what it "
-            + "would have got: it gets a new token and the other one is void; 0, or a leeway of 0, "
-            + "for not at all")
+        "How long a client may repeat a refresh after the leeway, while the token that it did not "
+            + "receive is unused: it gets a new token and that one is void; 0, or a leeway of 0, "
+            + "turns this off")
     public static let sessionLifetime = Declare.seconds(
         "session_lifetime", 365 * day, in: day...(3_650 * day), perApp: true,
         "How long a session lasts, however often it is refreshed")

@@ -66,7 +66,7 @@ final class ProjectionReport: Sendable {
                 + " as a superuser."
         return "\(name) is built and waits for open transactions that read it: "
             + who.joined(separator: ", ")
-            + ". It is switched when that ends, and kept up to the log meanwhile; nobody else is held up."
+            + ". It is switched when that ends, and kept up to the log meanwhile; no other request is held up."
             + remedy
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the private cluster lives: a folder of the user who runs it, and nobody else's.
+/// Where the private cluster lives: a folder of the user who runs it, which no other user can open.
 struct ClusterPlace: Equatable, Sendable {
     let path: String
     /// Who runs it; nil when we do ourselves.

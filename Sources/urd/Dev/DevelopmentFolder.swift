@@ -44,7 +44,7 @@ struct DevelopmentFolder: Equatable, Sendable {
         }
     }
 
-    /// The private port of the last run, if nobody has it now.
+    /// The private port of the last run, if it is free now.
     func lastPrivatePort() -> UInt16? {
         guard let text = try? File.text(environmentFile),
             let port = DevelopmentEnvironment.privatePort(in: text), Port.state(of: port) == .free

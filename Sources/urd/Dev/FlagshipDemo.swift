@@ -8,7 +8,7 @@ import Values
 struct DemoStores: Equatable, Sendable {
     static let team = "DEMODEMO01.io.example.flagship"
     static let package = "io.example.flagship"
-    /// The SHA-256 of a certificate that nobody has.
+    /// Stands for the SHA-256 of a certificate; no certificate has it.
     static let fingerprint = String(repeating: "0D", count: 32)
 
     let appleKey: String

@@ -12,7 +12,7 @@ struct DoctorTools: Sendable {
     var refusal: @Sendable (_ address: String) async throws -> String? = { _ in nil }
     /// Writes something that is gone again at once.
     var write: @Sendable (_ address: String) async -> WriteTrial = { _ in .done }
-    /// What the realms' keys and logs are like. Nil: nobody looks.
+    /// What the realms' keys and logs are like. Nil: they are not looked at.
     var realms: @Sendable (Settings) async throws -> RealmsReport? = { _ in nil }
     /// What was chosen for the realms, or for the one of this name.
     var postures: @Sendable (Settings, _ realm: String?) async throws -> [RealmPosture] = { _, _ in

@@ -28,7 +28,7 @@ struct InFlightWork {
         return fresh
     }
 
-    /// It is done with, and nobody takes it in hand again before.
+    /// The work is done, and is not taken again before that time.
     mutating func settle(_ entry: DueWork.Entry, until: ContinuousClock.Instant) {
         underWay.remove(entry)
         settled[entry] = until

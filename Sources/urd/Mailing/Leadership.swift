@@ -23,7 +23,7 @@ final class Leadership: Sendable {
             })
     }
 
-    /// Whether nobody else can hold it yet, without asking. It is looked at before each thing that shall not
+    /// Whether no other node can hold the lease yet, without asking. It is looked at before each thing that shall not
     /// happen twice: who was frozen meanwhile learns here that its term may be over, before it does more.
     /// The term began at the database later than here, and a third of it is left for clocks that differ.
     var isCertain: Bool {

@@ -21,7 +21,7 @@ struct InstallationService: Sendable {
         pending = PendingInstallations(store.database)
         removed = store.metrics.counter(
             "urd_installations_forgotten_total",
-            help: "Apps on devices that were removed because nobody let them in.")
+            help: "Apps on devices that were removed because no owner let them in.")
     }
 
     /// Until the task is cancelled. An outage of the database is waited out.

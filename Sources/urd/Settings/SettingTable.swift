@@ -103,7 +103,7 @@ extension Settings {
         "Certificates in PEM that are trusted beside the system's, of servers that are called")
     static let breachedPassphrases = Setting.text(
         "breached-passphrases", "path",
-        "Passphrases that nobody may set: SHA-1 digests in hexadecimal, one a line, in their order")
+        "Passphrases that are refused: SHA-1 digests in hexadecimal, one a line, in their order")
 
     static let logFormat = Setting.choice(
         "log-format", ["json", "journal"], default: "json",

@@ -13,7 +13,7 @@ extension File {
         guard chmod(path, mode) == 0 else { throw SystemFailure("protect", path) }
     }
 
-    /// A new folder for us alone, with a name nobody could have known.
+    /// A new folder for us alone, with a name that cannot be guessed.
     static func makeTemporaryFolder(_ prefix: String) throws(SystemFailure) -> String {
         var template = Array((prefix + "XXXXXX").utf8CString)
         let made = mkdtemp(&template) != nil

@@ -16,7 +16,7 @@ enum MasterKeyFile {
     static func read(_ path: String) throws(Problem) -> [UInt8] {
         guard let facts = File.facts(path) else { throw .missing }
         // systemd hands credentials in for the service's user and root only, in a mode (0440) that
-        // an access list widens for nobody else.
+        // an access list widens for no other user.
         let group = isCredential(path) ? 0 : 0o070
         if facts.isRegular, facts.permissions & mode_t(group | 0o007) != 0 {
             throw .exposed(String(facts.permissions, radix: 8))

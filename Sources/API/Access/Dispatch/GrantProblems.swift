@@ -40,7 +40,7 @@ extension GrantRefusal: Refusal {
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .invalidAssertion:
             Problem(.invalidGrant, "The assertion is not valid, or was used before.")
-        case .unknownIdentity: Problem(.invalidGrant, "Nobody here is known by that name.")
+        case .unknownIdentity: Problem(.invalidGrant, "No account is linked to that subject.")
         case .invalidSubjectToken:
             Problem(.invalidRequest, "A token that is to be exchanged is not valid.")
         case .unprovenSubjectToken:
@@ -49,7 +49,8 @@ extension GrantRefusal: Refusal {
         case .exchangeNotAllowed:
             Problem(.invalidRequest, "The token is not this client's to exchange.")
         case .actorNotAllowed:
-            Problem(.invalidRequest, "The actor_token is nobody's who may act through this client.")
+            Problem(
+                .invalidRequest, "The subject of the actor_token may not act through this client.")
         case .invalidDeviceCode: Problem(.invalidGrant, "Invalid or used device code.")
         case .expiredDeviceCode: Problem(.expiredDeviceCode)
         case .authorizationPending: Problem(.authorizationPending)

@@ -32,7 +32,8 @@ public enum InboxRoutes {
 
     private static let list = Route<InboxContext>(
         .get, "/inbox", id: "listInbox", tag: "Inbox",
-        summary: "The mails that came, newest first: a page for browsers, JSON for all others.",
+        summary:
+            "Lists the mails that came, newest first: a page for browsers, JSON for all others.",
         right: .nothing,
         parameters: [
             Parameter("to", in: .query, .text(1...320), "Only those to this address."),
@@ -68,7 +69,7 @@ public enum InboxRoutes {
 
     private static let show = Route<InboxContext>(
         .get, "/inbox/{id}", id: "showMail", tag: "Inbox",
-        summary: "One mail as its reader sees it.",
+        summary: "Shows a mail.",
         right: .nothing,
         parameters: [Parameter("id", in: .path, Fields.id, "Its id.", example: exampleID)],
         answer: Answer(status: .ok, description: "The mail.", content: .text("text/html")),

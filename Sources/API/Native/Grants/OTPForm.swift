@@ -24,7 +24,7 @@ extension GrantForm {
         let (first, last) = (call.body["first_name"]?.string, call.body["last_name"]?.string)
         if first != nil || last != nil {
             guard let names = JoinerNames(firstName: first, lastName: last) else {
-                throw Problem(.invalidRequest, "Nobody can be called that.")
+                throw Problem(.invalidRequest, "No account can have that name.")
             }
             grant.joiner = names
         }

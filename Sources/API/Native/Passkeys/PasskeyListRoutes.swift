@@ -66,7 +66,7 @@ enum PasskeyListRoutes {
 
     private static let remove = Route<RealmContext>(
         .delete, path, id: "deletePasskey", tag: "Passkeys",
-        summary: "Removes a passkey: nobody can sign in with it any more.",
+        summary: "Removes a passkey: it can no longer be used to sign in.",
         detail: "The account's person is told by mail.", right: .account, voice: .native,
         parameters: [id],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),

@@ -15,7 +15,7 @@ enum PasskeyRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/connect/passkey/begin", id: "beginPasskeySignIn", tag: "Passkeys",
-        summary: "Begins a passkey sign-in.",
+        summary: "Starts a passkey sign-in.",
         detail: "Nothing is kept until the answer comes to the token endpoint.", right: .nothing,
         voice: .native,
         body: .form(
@@ -41,7 +41,7 @@ enum PasskeyRoutes {
 
     private static let beginEnrollment = Route<RealmContext>(
         .post, "/connect/passkey/enroll/begin", id: "beginPasskeyEnrollment", tag: "Passkeys",
-        summary: "Begins to create a passkey for the signed-in user.", right: .account,
+        summary: "Starts the creation of a passkey for the signed-in user.", right: .account,
         voice: .native,
         answer: .ok(
             "A challenge.", PasskeyOptions.begun,
@@ -70,7 +70,7 @@ enum PasskeyRoutes {
 
     private static let enroll = Route<RealmContext>(
         .post, "/connect/passkey/enroll", id: "enrollPasskey", tag: "Passkeys",
-        summary: "Ends the making of a passkey: it can be signed in with.",
+        summary: "Completes the creation of a passkey.",
         detail: """
             Each attempt uses the ceremony up. The account's person is told \
             by mail.

@@ -14,7 +14,8 @@ enum AuthorizeRoutes {
     static func authorize(_ method: Method, _ path: String, id: String) -> Route<RealmContext> {
         Route(
             method, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
-            summary: "Sends the browser back to its client with a code, or to a page before.",
+            summary:
+                "Redirects the browser to its client with a code, or to a page that has to come first.",
             detail: """
                 Takes the parameters of OpenID Connect Core section 3.1.2.1 with PKCE (RFC 7636), \
                 a pushed request (RFC 9126) or a signed one (RFC 9101). A client that keeps no \

@@ -16,7 +16,7 @@ enum PushedRequests {
 
     private static let push = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "pushAuthorizationRequest", tag: "OAuth",
-        summary: "Takes an authorization request from its client itself (RFC 9126).",
+        summary: "Receives a pushed authorization request (RFC 9126).",
         detail: "Its parameters are those of the authorization endpoint.", right: .client,
         voice: .oauth,
         body: .form(

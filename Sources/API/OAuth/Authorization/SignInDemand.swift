@@ -47,6 +47,6 @@ extension AuthorizationRequest {
         if !isFresh, !known.isEmpty, !prompts.contains(.none) || needsLevel { return .login }
         guard needsLevel else { return .goOn(browser) }
         return .refuse(
-            AuthorizationFault(.unmetAuthentication, "Nobody can sign in so strongly here."))
+            AuthorizationFault(.unmetAuthentication, "No account can sign in at that level here."))
     }
 }

@@ -13,7 +13,7 @@ enum ChallengeRoutes {
 
     private static let challenge = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "challengeAuthorization", tag: "OAuth",
-        summary: "Asks a first-party app for the credentials of a sign-in, step by step.",
+        summary: "Runs a first-party app's sign-in, step by step.",
         detail: """
             For clients whose `consent` is `none`, which only an administrator sets. First `username`, \
             for which a code is mailed, then `otp_code`, and `totp_code` where the account has a second \

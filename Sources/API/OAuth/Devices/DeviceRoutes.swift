@@ -19,7 +19,7 @@ enum DeviceRoutes {
     /// The page goes by a name beside the endpoints as well.
     private static let verify = Route<RealmContext>(
         .get, "/connect/verify", id: "verifyDevice", tag: "Pages",
-        summary: "Leads to where people type the code.", right: .nothing, voice: .page,
+        summary: "Redirects to the page where users type the code.", right: .nothing, voice: .page,
         parameters: [Parameter("user_code", in: .query, .text(0...64), "The code.")],
         answer: Answer(
             status: .seeOther, description: "To the page.", content: .nothing,
@@ -35,7 +35,7 @@ enum DeviceRoutes {
     private static func request(_ path: String, id: String) -> Route<RealmContext> {
         Route(
             .post, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
-            summary: "Gives a device a code that its user enters elsewhere (RFC 8628).",
+            summary: "Issues a device code, which the user enters elsewhere (RFC 8628).",
             right: .client, voice: .oauth,
             body: .form(
                 .object(
@@ -88,7 +88,7 @@ enum DeviceRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/api/account/device", id: "getWaitingDevice", tag: "Own account",
-        summary: "What a device asks for that shows a code.",
+        summary: "Shows what a waiting device asks for.",
         detail: "For apps that sign people in themselves: no other token lets a device in.",
         right: .account, voice: .native,
         parameters: [
@@ -113,7 +113,7 @@ enum DeviceRoutes {
 
     private static let decide = Route<RealmContext>(
         .post, "/api/account/device", id: "decideWaitingDevice", tag: "Own account",
-        summary: "Lets a device in, or sends it away.", right: .account, voice: .native,
+        summary: "Approves or denies a device.", right: .account, voice: .native,
         body: Body(
             schema: .object(
                 .required("UserCode", .text(1...64), "As it was typed."),

@@ -9,7 +9,7 @@ enum AppLinkRoutes {
 
     private static let apple = Route<RealmContext>(
         .get, "/.well-known/apple-app-site-association", id: "getAppleAppSiteAssociation",
-        tag: "Discovery", summary: "Which apps of Apple's phones speak for this domain.",
+        tag: "Discovery", summary: "Lists the Apple apps that are associated with this domain.",
         right: .nothing, voice: .native,
         answer: .ok(
             "The apps.",
@@ -34,7 +34,7 @@ enum AppLinkRoutes {
 
     private static let android = Route<RealmContext>(
         .get, "/.well-known/assetlinks.json", id: "getAssetLinks", tag: "Discovery",
-        summary: "Which apps of Android phones speak for this domain.", right: .nothing,
+        summary: "Lists the Android apps that are associated with this domain.", right: .nothing,
         voice: .native,
         answer: .ok(
             "A statement for each app.", .list(of: .openObject, 1...20),

@@ -40,7 +40,7 @@ enum MetadataRoutes {
     private static func keys(_ path: PathTemplate, id: String) -> Route<RealmContext> {
         Route(
             .get, path, id: id, tag: "Discovery",
-            summary: "The public keys that the realm signs tokens with (RFC 7517).",
+            summary: "Lists the public keys that verify the realm's tokens (RFC 7517).",
             detail: "Those that will sign next and those that have signed lately are among them.",
             right: .nothing, voice: .oauth,
             answer: .ok(

@@ -57,7 +57,7 @@ enum ClientRegistrationRoutes {
 
     private static let get = Route<RealmContext>(
         .get, "/connect/register/{client_id}", id: "getOwnClient", tag: "Client registration",
-        summary: "What a client has said of itself (RFC 7592).", right: .nothing,
+        summary: "Shows the metadata of a client (RFC 7592).", right: .nothing,
         voice: .oauth, parameters: [clientID],
         answer: .ok("The client.", information, example: example),
         refusals: Place.refusals + faults
@@ -69,7 +69,7 @@ enum ClientRegistrationRoutes {
     private static let update = Route<RealmContext>(
         .put, "/connect/register/{client_id}", id: "updateOwnClient",
         tag: "Client registration",
-        summary: "Replaces all that a client has said of itself (RFC 7592).",
+        summary: "Replaces the metadata of a client (RFC 7592).",
         detail: """
             What an administrator has given it stays; but people are asked again (`consent`) once it \
             has a redirect URI that it did not have before. A client that came by a statement of its \

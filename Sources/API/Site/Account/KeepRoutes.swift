@@ -15,7 +15,7 @@ enum KeepRoutes {
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showKeepAccount", tag: "Pages",
-        summary: "Where the link leads by which a deletion is called off.", right: .nothing,
+        summary: "Shows the page that cancels a deletion.", right: .nothing,
         voice: .page,
         parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
         answer: .page, refusals: Place.refusals
@@ -51,7 +51,7 @@ enum KeepRoutes {
 
     private static let keep = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "keepAccount", tag: "Pages",
-        summary: "Calls off a deletion by the mailed link.", right: .nothing, voice: .page,
+        summary: "Cancels a deletion by the mailed link.", right: .nothing, voice: .page,
         body: .page([.optional("token", .text(0...200), "What was mailed.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in

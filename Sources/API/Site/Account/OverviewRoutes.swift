@@ -16,7 +16,8 @@ enum OverviewRoutes {
         path, id: "showAccount", "The account of the person who is signed in."
     ) { call, frame throws(Problem) in
         let say = frame.say
-        let claims = try await PersonClaims(call.context).claims(of: frame.account, ["email", "profile"])
+        let claims = try await PersonClaims(call.context).claims(
+            of: frame.account, ["email", "profile"])
         let passkeys = try await RealmLookups(call.context).passkeys(of: frame.account).count
         let factor = try await SecondFactors(call).state(of: frame.account)
         return frame.page(.overview, say("Your account", "Ihr Konto")) {

@@ -45,6 +45,7 @@ struct RecoveryCodeUse: Sendable, Equatable {
 
 extension Call<RealmContext> {
     func recoveryCodeUses(of account: UUID) async throws(Problem) -> [RecoveryCodeUse] {
-        RecoveryCodeUse.all(in: try await RealmLookups(context).events(of: TwoFactor.stream(of: account)))
+        RecoveryCodeUse.all(
+            in: try await RealmLookups(context).events(of: TwoFactor.stream(of: account)))
     }
 }

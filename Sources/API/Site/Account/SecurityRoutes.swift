@@ -84,7 +84,7 @@ enum SecurityRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/account/passkeys/begin", id: "beginPasskeyOnPage", tag: "Pages",
-        summary: "Begins to make a passkey.", right: .nothing, voice: .native,
+        summary: "Starts the creation of a passkey.", right: .nothing, voice: .native,
         body: .page([]),
         answer: .ok("A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
         refusals: Page.refusals + [

@@ -221,7 +221,8 @@ enum TOTPPageRoutes {
                 ? try await SecondFactors(call).change(
                     RenewRecoveryCodes(
                         account: frame.account, typed: typed,
-                        recoveryCodes: try SecondFactors(call).digests(of: codes, for: frame.account), now: now),
+                        recoveryCodes: try SecondFactors(call).digests(
+                            of: codes, for: frame.account), now: now),
                     by: frame.browser)
                 : try await SecondFactors(call).change(
                     RemoveTOTP(

@@ -17,7 +17,7 @@ enum LinkRoutes {
     ]
 
     private static let show = Route<RealmContext>(
-        .get, path, id: "showMagicLink", tag: "Pages", summary: "The page of a mailed link.",
+        .get, path, id: "showMagicLink", tag: "Pages", summary: "Shows the page of a mailed link.",
         right: .nothing, voice: .page,
         parameters: parameters + [
             Parameter("redirect", in: .query, .text(0...4096), "Not followed from here.")

@@ -9,7 +9,7 @@ enum LoginRoutes {
     static let table: [Route<RealmContext>] = [show, choose, codePage, code]
 
     private static let show = Route<RealmContext>(
-        .get, "/login", id: "showLogin", tag: "Pages", summary: "The page to sign in on.",
+        .get, "/login", id: "showLogin", tag: "Pages", summary: "Shows the sign-in page.",
         right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         answer: .page, refusals: Place.refusals
@@ -42,7 +42,7 @@ enum LoginRoutes {
 
     private static let choose = Route<RealmContext>(
         .post, "/login", id: "beginLogin", tag: "Pages",
-        summary: "Has a code or a link mailed.", right: .nothing, voice: .page,
+        summary: "Mails a code or a link.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
@@ -88,7 +88,7 @@ enum LoginRoutes {
 
     private static let codePage = Route<RealmContext>(
         .get, "/login/code", id: "showCodePage", tag: "Pages",
-        summary: "Where the code is typed that was mailed.", right: .nothing, voice: .page,
+        summary: "Shows the form for the mailed code.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -104,7 +104,7 @@ enum LoginRoutes {
 
     private static let code = Route<RealmContext>(
         .post, "/login/code", id: "loginByCode", tag: "Pages",
-        summary: "Takes the code that was mailed, and a second factor where there is one.",
+        summary: "Checks the mailed code, and the second factor where the account has one.",
         right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         body: .page(

@@ -9,7 +9,7 @@ enum PasskeyLoginRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/login/passkey/begin", id: "beginPasskeyLogin", tag: "Pages",
-        summary: "Begins a passkey sign-in on a page.", right: .nothing,
+        summary: "Starts a passkey sign-in on a page.", right: .nothing,
         voice: .native,
         answer: .ok("A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
         refusals: Page.refusals + [.passkeyUnavailable]
@@ -24,7 +24,7 @@ enum PasskeyLoginRoutes {
 
     private static let finish = Route<RealmContext>(
         .post, "/login/passkey", id: "loginByPasskey", tag: "Pages",
-        summary: "Takes what the passkey signed.", right: .nothing, voice: .page,
+        summary: "Checks the passkey's signature.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [

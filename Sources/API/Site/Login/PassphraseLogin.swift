@@ -45,7 +45,7 @@ enum PassphraseLogin {
 
     private static let second = Route<RealmContext>(
         .post, "/login/second", id: "loginBySecondFactor", tag: "Pages",
-        summary: "Takes the second factor after a passphrase.", right: .nothing, voice: .page,
+        summary: "Checks the second factor after a passphrase.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [

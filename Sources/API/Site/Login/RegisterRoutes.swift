@@ -11,7 +11,8 @@ enum RegisterRoutes {
     static let table: [Route<RealmContext>] = [show, begin]
 
     private static let show = Route<RealmContext>(
-        .get, "/register", id: "showRegistration", tag: "Pages", summary: "The page to join on.",
+        .get, "/register", id: "showRegistration", tag: "Pages",
+        summary: "Shows the registration page.",
         right: .nothing, voice: .page, parameters: ReturnTarget.parameters, answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in

@@ -17,7 +17,7 @@ enum ResetRoutes {
     /// Passwords).
     private static let wellKnown = Route<RealmContext>(
         .get, "/.well-known/change-password", id: "changePassword", tag: "Pages",
-        summary: "Leads to where a passphrase is changed.", right: .nothing, voice: .page,
+        summary: "Redirects to the page that changes a passphrase.", right: .nothing, voice: .page,
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let settings = call.context.place.settings
@@ -28,7 +28,7 @@ enum ResetRoutes {
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
-        summary: "The page for a forgotten passphrase.", right: .nothing,
+        summary: "Shows the page for a forgotten passphrase.", right: .nothing,
         voice: .page, parameters: ReturnTarget.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -40,7 +40,7 @@ enum ResetRoutes {
 
     private static let request = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "requestReset", tag: "Pages",
-        summary: "Mails a link by which another passphrase is set.", right: .nothing,
+        summary: "Mails a link to set another passphrase.", right: .nothing,
         voice: .page, parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [.optional("email", .text(0...320), "The mail address.")]),
@@ -104,7 +104,7 @@ enum ResetRoutes {
 
     private static let choose = Route<RealmContext>(
         .get, resetPath, id: "showNewPassphrase", tag: "Pages",
-        summary: "Where the link leads by which another passphrase is set.", right: .nothing,
+        summary: "Shows the form for another passphrase.", right: .nothing,
         voice: .page,
         parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
         answer: .page, refusals: Place.refusals

@@ -14,7 +14,7 @@ enum StepUpRoutes {
 
     private static let stepUp = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "stepUpLogin", tag: "Pages",
-        summary: "Takes a second factor of a signed-in user.", right: .nothing,
+        summary: "Checks a second factor of a signed-in user.", right: .nothing,
         voice: .page, parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [

@@ -45,7 +45,7 @@ enum ProviderRoutes {
     private static func returned(_ path: PathTemplate, id: String) -> Route<RealmContext> {
         let named = path.description.hasSuffix("}")
         return Route(
-            .get, path, id: id, tag: "Pages", summary: "Where a provider redirects back to.",
+            .get, path, id: id, tag: "Pages", summary: "Receives the redirect of a provider.",
             right: .nothing, voice: .page,
             parameters: (named
                 ? [Parameter("provider", in: .path, .text(1...40), "Which one.")] : [])
@@ -103,7 +103,7 @@ enum ProviderRoutes {
 
     private static let second = Route<RealmContext>(
         .post, "/oidc/twofactor", id: "loginByProviderAndSecondFactor", tag: "Pages",
-        summary: "Takes the second factor after a provider's word.", right: .nothing,
+        summary: "Checks the second factor after a sign-in by a provider.", right: .nothing,
         voice: .page,
         body: .page([
             .optional("ticket", .text(0...4096), "Whom the provider named."),
@@ -176,7 +176,7 @@ enum ProviderRoutes {
 
     private static let logout = Route<RealmContext>(
         .post, "/oidc/{context}/logout", id: "logOutByProvider", tag: "OAuth",
-        summary: "Takes a back-channel logout of a provider.",
+        summary: "Receives a back-channel logout of a provider.",
         detail: """
             OpenID Connect Back-Channel Logout. The context is any text: the token says whose it is. \
             With `sid` all ends that this session at the provider opened, else all of the account.

@@ -48,7 +48,7 @@ public enum HealthRoutes {
 
     private static let live = Route<HealthContext>(
         .get, "/health/live", id: "getLiveness", tag: "Health",
-        summary: "Whether the process answers at all.", right: .nothing,
+        summary: "Reports whether the process answers at all.", right: .nothing,
         answer: Answer(
             status: .ok, description: "It does.",
             content: .json(
@@ -60,7 +60,7 @@ public enum HealthRoutes {
 
     private static let ready = Route<HealthContext>(
         .get, "/health/ready", id: "getReadiness", tag: "Health",
-        summary: "Whether requests can be served, and what an operator must look at.",
+        summary: "Reports whether requests can be served, and what an operator must look at.",
         right: .nothing,
         answer: Answer(
             status: .ok, description: "They can; with 503 the same body says what cannot.",
@@ -101,7 +101,7 @@ public enum HealthRoutes {
 
     private static let metrics = Route<HealthContext>(
         .get, "/metrics", id: "getMetrics", tag: "Health",
-        summary: "Every metric in the text format of Prometheus.", right: .nothing,
+        summary: "Shows every metric in the text format of Prometheus.", right: .nothing,
         answer: Answer(
             status: .ok, description: "The metrics.", content: .text(Metrics.contentType))
     ) { call throws(Problem) in

@@ -45,7 +45,7 @@ extension SecurityChecks {
             .map { $0.settings[SettingCatalogue.refreshTokenLateRepeat] }
         let late = repeats.max() ?? 0
         var what = "rotate; the one before is good for \(leeway) s"
-        if late > 0 { what += ", and for \(late) s while nobody has used the next" }
+        if late > 0 { what += ", and for \(late) s while the next one is unused" }
         let mend = "Set refresh_token_leeway to 30 or less; 0 where clients never lose an answer."
         if leeway > 60, !unbound.isEmpty {
             return .wrong(check, "\(what), also of \(Self.list(unbound))", mend: mend)
@@ -143,7 +143,7 @@ extension SecurityChecks {
                 mend: "Give them delegation where that is enough.")
         }
         let some = clients { $0.metadata.exchange == .delegation }
-        return .fine(check, some.isEmpty ? "nobody's" : "by delegation: \(Self.list(some))")
+        return .fine(check, some.isEmpty ? "none" : "by delegation: \(Self.list(some))")
     }
 
     func introspection() -> Diagnosis {

@@ -92,7 +92,7 @@ extension SecurityChecks {
     private func believed(
         _ check: String, _ setting: JSONObject, doubt: String?, mend: String
     ) -> Diagnosis {
-        guard !setting.isEmpty else { return .fine(check, "nobody is believed") }
+        guard !setting.isEmpty else { return .fine(check, "no issuer is trusted") }
         if let doubt { return .warning(check, doubt, mend: mend) }
         return .fine(check, "believed: \(Self.list(Array(setting.keys)))")
     }

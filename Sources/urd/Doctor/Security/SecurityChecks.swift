@@ -36,7 +36,7 @@ struct SecurityChecks: Sendable {
         let check = "mail"
         guard posture.smtpHost != nil else {
             return .warning(
-                check, "there is no mail server: codes and warnings reach nobody",
+                check, "there is no mail server: no code and no warning is sent",
                 mend: "Set smtp-host.")
         }
         guard posture.smtpSecurity != "none" else {

@@ -32,7 +32,7 @@ extension SecurityChecks {
         let demands = realm.settings[SettingCatalogue.safetyNetDemands]
         let what =
             demands.contains(SafetyNetDemand.profileMatch.rawValue)
-            ? "on, though Google gives such verdicts to nobody any more"
+            ? "on, though Google no longer gives such verdicts"
             : "on, for devices too that pass no compatibility test"
         return .warning(
             check, what, mend: "Set safety_net to false: apps use Play Integrity since 2024.")
@@ -54,7 +54,9 @@ extension SecurityChecks {
             return .wrong(
                 check,
                 "stored with the public ones, readable in the log: \(Self.list(realm.exposedPasskeys))",
-                mend: "They sign nobody in. Have these accounts remove them and make new ones.")
+                mend:
+                    "They cannot be used to sign in. Have these accounts remove them and make new ones."
+            )
         }
         return .fine(check, "none is stored")
     }
