@@ -29,6 +29,11 @@ public protocol EventLog: Sendable {
     /// The last position of the realm: 0 where nothing happened yet.
     func head(of realm: RealmID) async throws(LogFailure) -> Head
 
+    /// The events at positions of the realm, in order. A position at which there is none is left out.
+    func events(
+        at positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded]
+
     /// The realm's epoch as far as this node knows it without asking; 0 where it doesn't. What was
     /// read in another epoch is void.
     func knownEpoch(of realm: RealmID) -> Int
@@ -41,6 +46,18 @@ public protocol EventLog: Sendable {
 extension EventLog {
     /// A log that is never restored knows one epoch.
     public func knownEpoch(of realm: RealmID) -> Int { 1 }
+
+    /// For logs that have no better way than to look at one after the other.
+    public func events(
+        at positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        var found: [Recorded] = []
+        for position in positions.sorted() {
+            let next = try await events(from: position, limit: 1, in: realm)
+            found += next.filter { $0.position == position }
+        }
+        return found
+    }
 }
 
 public struct Head: Sendable, Equatable {

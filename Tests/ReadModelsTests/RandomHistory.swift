@@ -20,6 +20,7 @@ struct RandomHistory {
     var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     var registrationTokens: [UUID] = []
     var webApps: [UUID] = []
+    var things = RandomThings()
     var serial = 0
     /// Of its own, so that what happens does not depend on when.
     private var clocks: Numbers
@@ -35,7 +36,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<53, using: &random) {
+        switch Int.random(in: 0..<61, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -52,6 +53,8 @@ struct RandomHistory {
         case 45..<47: return notice()
         case 47, 48: return registrationToken()
         case 50..<53: return notification()
+        case 53..<57: return mailbox()
+        case 57..<61: return thing()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }

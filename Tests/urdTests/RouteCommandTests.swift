@@ -6,7 +6,7 @@ import Testing
 @Suite struct `The operations of the admin API` {
     /// What has a command of its own, or makes no sense on a terminal.
     private let elsewhere: Set<String> = [
-        "getOpenAPI", "getWelcome", "getProblemKind", "listEvents", "getEvent", "getCheckpoint",
+        "getOpenAPI", "getWelcome", "getProblemKind", "getEvent", "getCheckpoint",
         "getInclusionProof", "getTile",
     ]
 

@@ -10,20 +10,28 @@ enum EventRoutes {
     static let table: [Route<AdminContext>] = [list, get, auditTrail]
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/events", id: "listEvents", tag: "Log",
+        .get, "/api/admin/realms/{realm}/events", id: "listEvents",
+        commandLine: "events list", tag: "Log",
         summary: "List the events of a realm in their order.",
-        detail: "Personal fields stay sealed.", right: .realm, permission: .eventsRead,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.position)],
+        detail: """
+            Personal fields stay sealed. Of several conditions all hold; what each event is about says \
+            `docs/event-index.md`. With a condition the list follows the log: with `min_position` it \
+            waits until it holds everything up to there.
+            """, right: .realm, permission: .eventsRead,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.position)] + EventFilter.parameters,
         answer: Lists.answer(
             "EventList", of: event, next: Cursor.position, example: exampleEvent),
-        refusals: [.noSuchRealm]
+        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.position) ?? 0
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.page(
-                from: after + 1, limit: call.limit + 1, in: realm)
-        }.events
+        let about = try await call.selectedReferences()
+        let items =
+            about.isEmpty
+            ? try await reading { () throws(LogFailure) in
+                try await call.context.commands.events.page(
+                    from: after + 1, limit: call.limit + 1, in: realm)
+            }.events : try await call.events(about: about, after: after, limit: call.limit + 1)
         if items.isEmpty { try await call.knownLog() }
         return Lists.page(call.limit, of: items, item: json) {
             Cursor.encode(position: $0.position)

@@ -4,6 +4,7 @@ internal import Postgres
 /// The read models that follow the log at a small distance, and can be waited for.
 public enum FollowingList: String, Sendable {
     case auditTrail = "audit_trail"
+    case eventIndex = "event_index"
     case loginHistory = "login_history"
     case mails
     case notifications

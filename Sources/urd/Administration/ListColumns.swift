@@ -11,6 +11,7 @@ enum ListColumns {
         ],
         "listLoginHistory": history, "listLoginHistoryOfAccount": history,
         "listLoginHistoryOfClient": history,
+        "listEvents": ["position", "at", "type", "actor", "stream"],
         "listAuditTrail": ["position", "at", "type", "actor", "client", "stream"],
         "listSessions": ["id", "kind", "client_id", "device", "created_at", "last_used_at"],
         "listApps": ["id", "slug", "name", "created_at"],

@@ -7,19 +7,20 @@ extension RouteCommand {
     /// People are known by their mail address rather than by an id.
     func isAccount(_ input: Operation.Input) -> Bool {
         input.name == "account_id" && input.place == .path
+            || operation.id == "listEvents" && input.name == "account"
     }
 
     func resolveAccount(_ values: inout JSONObject, _ requests: AdminRequests) async throws {
-        guard let written = values["account_id"]?.string, written.utf8.contains(0x40) else {
-            return
-        }
+        guard let name = operation.inputs.first(where: isAccount)?.name,
+            let written = values[name]?.string, written.utf8.contains(0x40)
+        else { return }
         var asked = values.filter { $0.key == "realm" }
         asked["Email"] = .string(written)
         let answer = try await requests.read("listAccounts", asked)
         guard let id = answer["items"]?.array?.first?["id"] else {
             throw CommandFailure("No account has the mail address \(written).")
         }
-        values["account_id"] = id
+        values[name] = id
     }
 
     /// A list of an account's sessions or sign-ins is empty for an id that no account has, too: a mistyped
@@ -27,10 +28,11 @@ extension RouteCommand {
     func checkAccount(
         _ values: JSONObject, _ response: Response, _ requests: AdminRequests
     ) async throws {
-        guard operation.inputs.contains(where: isAccount),
+        guard let name = operation.inputs.first(where: isAccount)?.name, let id = values[name],
             (try? JSON.parse(response.body))?["items"]?.array?.isEmpty == true
         else { return }
-        _ = try await requests.read(
-            "getAccount", values.filter { ["realm", "account_id"].contains($0.key) })
+        var asked = values.filter { $0.key == "realm" }
+        asked["account_id"] = id
+        _ = try await requests.read("getAccount", asked)
     }
 }

@@ -112,6 +112,10 @@ enum Examples {
             "urd events tail --type client.registered --limit 5", "urd events tail --follow --json",
         ],
         "events show": ["urd events show 1"],
+        "events list": [
+            "urd events list --account ann@example.org --all",
+            "urd events list --client shop --json",
+        ],
         "verify": ["urd verify --realm demo"],
         "proof": ["urd proof 1 --realm demo"],
         "log checkpoint": ["urd log checkpoint --realm demo"],

@@ -10,6 +10,9 @@ enum DeviceKind {
         ("darwin/", "Apple"), ("okhttp/", "Android"), ("curl/", "curl"),
     ]
 
+    /// Each once, sorted.
+    static let all: [String] = Set(signs.map(\.kind)).sorted()
+
     /// Nil where nothing is said, or nothing that is known.
     static func of(userAgent: String?) -> String? {
         guard let userAgent else { return nil }

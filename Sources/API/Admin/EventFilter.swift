@@ -1,0 +1,75 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// By whom and what the events of a realm are selected. Of several conditions all hold.
+enum EventFilter {
+    static let parameters = [
+        id("account", "Only events about this account."),
+        id("session", "Only events about this session of a client."),
+        id("browser", "Only events about this session of a browser at the realm's pages."),
+        Parameter(
+            "client", in: .query, ClientSchema.clientID,
+            "Only events about this client: by its name, or by its id where it is deleted.",
+            example: "phone"),
+        Parameter(
+            "source", in: .query, .text(12...12, .some(Characters("-a-zA-Z0-9_"), 12...12)),
+            "Only sign-ins from this network, by its pseudonym.", example: "q3Jx0a7bTn0y"),
+        Parameter(
+            "device", in: .query, .oneOf(DeviceKind.all), "Only sign-ins on this kind of device."),
+        .minimumPosition,
+    ]
+
+    private static func id(_ name: String, _ description: String) -> Parameter {
+        Parameter(
+            name, in: .query, Fields.id, description,
+            example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+    }
+}
+
+extension Call<AdminContext> {
+    /// Whom and what the events are to be about; empty where nothing is said.
+    func selectedReferences() async throws(Problem) -> EventReferences {
+        EventReferences(
+            account: try selectedID("account"), session: try selectedID("session"),
+            browser: try selectedID("browser"), client: try await selectedClient(),
+            source: text("source"), device: text("device"))
+    }
+
+    /// The events about all of what is named. The index follows the log; what it does not know yet comes with a
+    /// later page, for it never skips an event.
+    func events(
+        about references: EventReferences, after position: Int64, limit: Int
+    ) async throws(Problem) -> [Recorded] {
+        let realm = try realm
+        try await wait(for: .eventIndex)
+        return try await reading { () throws(LogFailure) in
+            let found = try await context.queries.positions(
+                about: references, after: position, limit: limit, in: realm)
+            return try await context.commands.events.events(at: found.value, in: realm)
+        }
+    }
+
+    private func selectedID(_ name: String) throws(Problem) -> UUID? {
+        guard let written = text(name) else { return nil }
+        guard let id = UUID(written) else { throw Problem(.invalidParameter, field: name) }
+        return id
+    }
+
+    /// A deleted client has no name any more: it is found by its id.
+    private func selectedClient() async throws(Problem) -> UUID? {
+        guard let name = text("client") else { return nil }
+        let realm = try realm
+        let known = try await reading { () throws(LogFailure) in
+            try await context.queries.client(name, in: realm)
+        }
+        guard let id = known?.id ?? UUID(name) else {
+            try await knownLog()
+            throw Problem(
+                .invalidParameter, "The realm has no client '\(name)'.", field: "client")
+        }
+        return id
+    }
+}
