@@ -26,13 +26,11 @@ public protocol EventLog: Sendable {
         from position: Int64, limit: Int, in realm: RealmID
     ) async throws(LogFailure) -> LogPage
 
+    /// The same of the events at some positions; where there is none at a position, it is left out.
+    func page(at positions: [Int64], in realm: RealmID) async throws(LogFailure) -> LogPage
+
     /// The last position of the realm: 0 where nothing happened yet.
     func head(of realm: RealmID) async throws(LogFailure) -> Head
-
-    /// The events at positions of the realm, in order. A position at which there is none is left out.
-    func events(
-        at positions: [Int64], in realm: RealmID
-    ) async throws(LogFailure) -> [Recorded]
 
     /// The realm's epoch as far as this node knows it without asking; 0 where it doesn't. What was
     /// read in another epoch is void.
@@ -48,15 +46,16 @@ extension EventLog {
     public func knownEpoch(of realm: RealmID) -> Int { 1 }
 
     /// For logs that have no better way than to look at one after the other.
-    public func events(
+    public func page(
         at positions: [Int64], in realm: RealmID
-    ) async throws(LogFailure) -> [Recorded] {
-        var found: [Recorded] = []
-        for position in positions.sorted() {
-            let next = try await events(from: position, limit: 1, in: realm)
-            found += next.filter { $0.position == position }
+    ) async throws(LogFailure) -> LogPage {
+        var events: [Recorded] = []
+        for position in Set(positions).sorted() {
+            let next = try await page(from: position, limit: 1, in: realm).events
+            events += next.filter { $0.position == position }
         }
-        return found
+        let epochs = try await page(from: 1, limit: 1, in: realm).epochs
+        return LogPage(epochs: epochs, events: events)
     }
 }
 

@@ -20,12 +20,29 @@ extension PostgresLog {
     public func page(
         from position: Int64, limit: Int, in realm: RealmID
     ) async throws(LogFailure) -> LogPage {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(position)
+        parameters.add(Int64(limit))
+        return try await page(readingPage, parameters, realm)
+    }
+
+    public func page(
+        at positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        var array = ArrayParameter(of: .int8)
+        for position in positions { array.append(position) }
+        parameters.add(array)
+        return try await page(readingPlaces, parameters, realm)
+    }
+
+    private func page(
+        _ statement: Statement, _ parameters: Parameters, _ realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
         let (epochs, rows) = try await database.tryRun { connection throws(Failure) in
-            var parameters = Parameters()
-            parameters.add(realm.name)
-            parameters.add(position)
-            parameters.add(Int64(limit))
-            let rows = try connection.execute(readingPage, parameters)
+            let rows = try connection.execute(statement, parameters)
             guard !rows.isEmpty else { return (EpochHistory.none, [UnopenedRow]()) }
             return (
                 EpochHistory(rows, 0, at: 0),
@@ -82,10 +99,14 @@ private let epochStarts = """
 private let readingEpochs = Statement(
     "epochs",
     "select h.epoch, h.position, \(epochStarts) from urd.realm_log h where h.realm = $1")
+private let readingPage = Statement(
+    "log_page", selectingPage("p.position >= $2 order by p.position limit $3"))
+private let readingPlaces = Statement(
+    "log_places", selectingPage("p.position = any ($2)"))
+
 /// The head of the moment comes with the events, also where there are none; the epochs with the first
 /// of them alone.
-private let readingPage = Statement(
-    "log_page",
+private func selectingPage(_ condition: String) -> String {
     """
     select h.epoch, h.position,
         case when e.number is null or e.number = 1 then \(epochStarts) end,
@@ -100,8 +121,9 @@ private let readingPage = Statement(
             p.meta, p.data, p.leaf, p.sealed is not null as is_sealed,
             row_number() over (order by p.position) as number
         from urd.event p
-        where p.realm = $1 and p.position >= $2 order by p.position limit $3
+        where p.realm = $1 and \(condition)
     ) e on true
     where h.realm = $1
     order by e.number
-    """)
+    """
+}

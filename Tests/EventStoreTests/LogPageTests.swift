@@ -60,6 +60,28 @@ import Values
         }
     }
 
+    @Test func `a page of chosen positions is in order, unopened, and the same as one by one`()
+        async throws
+    {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let person = newID()
+        for _ in 0..<5 {
+            try expectWon(
+                await store.log.append(
+                    commit(to: newID(), in: realm, personal: Self.mail, subject: person)))
+        }
+        let page = try await store.log.page(at: [5, 2, 99, 2, 4], in: realm)
+        #expect(page.events.map(\.position) == [2, 4, 5])
+        #expect(page.events.map(\.personal) == [.sealed, .sealed, .sealed])
+        #expect(page.head == Head(epoch: 1, position: 5))
+        let whole = try await store.log.page(from: 1, limit: 10, in: realm)
+        #expect(page.events == whole.events.filter { [2, 4, 5].contains($0.position) })
+        #expect(page.epochs == whole.epochs)
+        let none = try await store.log.page(at: [], in: realm)
+        #expect(none == LogPage(epochs: whole.epochs, events: []))
+    }
+
     @Test func `a realm without a log has an empty page of epoch 0`() async throws {
         let store = try TestStore()
         defer { store.log.close() }

@@ -48,7 +48,7 @@ extension Call<AdminContext> {
         return try await reading { () throws(LogFailure) in
             let found = try await context.queries.positions(
                 about: references, after: position, limit: limit, in: realm)
-            return try await context.commands.events.events(at: found.value, in: realm)
+            return try await context.commands.events.page(at: found.value, in: realm).events
         }
     }
 
