@@ -42,9 +42,11 @@ public enum API {
     static let outlines: [Outline] =
         table.map(\.outline) + surfaces.flatMap { $0.routes.map(\.outline) }
 
+    static let version = "0.1.0"
+
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(
-        of: outlines, title: "Urd", version: "0.1.0",
+        of: outlines, title: "Urd", version: version,
         description: """
             An identity backend in which the log is the state. Bodies are JSON and refusals are \
             problems (RFC 9457), but for what follows OAuth 2 or serves native apps, as is said \

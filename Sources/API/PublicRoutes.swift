@@ -3,7 +3,8 @@ internal import JSON
 
 /// What everybody may see.
 enum PublicRoutes {
-    static let table: [Route<AdminContext>] = [welcome, document, problem]
+    static let table: [Route<AdminContext>] =
+        [welcome, document, problem] + EventDocumentRoutes.table
 
     private static let welcome = Route<AdminContext>(
         .get, "/", id: "getWelcome", tag: "About",

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import Testing
+import Values
 
 @testable import urd
 

@@ -52,7 +52,8 @@ extension ProblemKind {
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchNotification, .notificationNotFailed, .noSuchPushProvider,
             .ownerOnboarded, .noSuchProvider, .identityTaken,
-            .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
+            .noSuchProblem, .noSuchEventType, .methodNotAllowed, .realmExists, .reservedRealm,
+            .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
             .unsupportedMediaType,
             .idempotencyKeyReused:

@@ -87,6 +87,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSubject = "no-such-subject"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
+    case noSuchEventType = "no-such-event-type"
 
     case methodNotAllowed = "method-not-allowed"
 
@@ -149,7 +150,7 @@ extension ProblemKind {
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
-            .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchProblem:
+            .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchEventType:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
@@ -241,6 +242,7 @@ extension ProblemKind {
         case .noSuchSubject: "No event of the realm is sealed under this subject."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchProblem: "There is no such kind of problem."
+        case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .methodNotAllowed: "This path does not know the method."
         case .realmExists: "A realm of this name exists."
         case .realmDisabled: "The realm is disabled."

@@ -1,3 +1,5 @@
+import Values
+
 /// It was asked wrongly; the text says how to ask.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let description: String

@@ -116,6 +116,8 @@ enum Examples {
             "urd events list --account ann@example.org --all",
             "urd events list --client shop --json",
         ],
+        "events types": ["urd events types", "urd events types session --json"],
+        "events describe": ["urd events describe session.ended"],
         "verify": ["urd verify --realm demo"],
         "proof": ["urd proof 1 --realm demo"],
         "log checkpoint": ["urd log checkpoint --realm demo"],

@@ -1,5 +1,6 @@
 import JSON
 import Postgres
+import Values
 
 /// Finds the command that the words name, runs it, and turns what it throws into text and a code.
 struct Program: Sendable {

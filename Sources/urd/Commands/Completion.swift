@@ -1,3 +1,5 @@
+import Values
+
 /// Prints what a shell needs to complete the commands and options of `urd`.
 struct Completion: Subcommand {
     static let path = ["completion"]

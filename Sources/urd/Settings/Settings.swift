@@ -1,4 +1,5 @@
 import JSON
+import Values
 
 /// Where settings come from.
 struct SettingsSources: Sendable {

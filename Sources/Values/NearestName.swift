@@ -1,7 +1,7 @@
 /// Finds the name that was probably meant.
-enum NearestName {
+public enum NearestName {
     /// The known name with the fewest edits away, if that is few enough to be a slip.
-    static func find(_ name: String, among known: [String]) -> String? {
+    public static func find(_ name: String, among known: [String]) -> String? {
         let limit = max(1, min(3, name.utf8.count / 3))
         var best: (name: String, distance: Int)?
         for candidate in known.sorted() {
@@ -13,7 +13,8 @@ enum NearestName {
         return best?.name
     }
 
-    static func hint(for name: String, among known: [String], prefix: String = "") -> String {
+    public static func hint(for name: String, among known: [String], prefix: String = "") -> String
+    {
         find(name, among: known).map { "; did you mean \(prefix)\($0)?" } ?? ""
     }
 
@@ -23,7 +24,7 @@ enum NearestName {
     }
 
     /// Insertions, removals, replacements and swaps of neighbours (optimal string alignment).
-    static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    public static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)
         for row in left.indices {
