@@ -7,7 +7,8 @@ enum Commands {
             Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), Migrate(),
             Doctor(tools: .ofThisBinary), ConfigPrint(), Completion(),
         ] + RouteCommands.all + [
-            EventsTail(), EventsShow(), Verify(), Proof(), LogCheckpoint(), LogConsistency(),
+            EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), Verify(), Proof(),
+            LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(),

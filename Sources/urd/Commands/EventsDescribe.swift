@@ -1,0 +1,90 @@
+import EventSourcing
+import Identity
+import JSON
+import Values
+
+/// Shows the fields of an event type, and what it is in other vocabularies.
+struct EventsDescribe: Subcommand {
+    static let path = ["events", "describe"]
+    static let summary = "Describe the fields of an event type"
+    static let details = """
+        Also which security events of CAEP and RISC it amounts to, and which class and activity of OCSF \
+        it is. No database is needed.
+        """
+    static let options = [Option.json]
+    static let operands = [Operand("type", "The event type, such as session.ended")]
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        guard let type = call.arguments.words["type"]?.first else {
+            throw UsageError("which type of event?")
+        }
+        guard let shape = EventCatalogue.newest.first(where: { $0.name == type }) else {
+            throw UsageError(
+                "there is no event type '\(type)'"
+                    + NearestName.hint(for: type, among: EventCatalogue.newest.map(\.name)))
+        }
+        if call.arguments.has("json") {
+            call.console.write(json(shape))
+        } else {
+            write(shape, to: call.console)
+        }
+        return .success
+    }
+
+    private func write(_ shape: EventShape, to console: Console) {
+        console.write("\(shape.name), revision \(shape.revision): \(shape.sentence)")
+        console.write("Told to: \(shape.reach.rawValue)")
+        console.write(Self.line("Security events (CAEP, RISC)", signals(shape)))
+        console.write(Self.line("OCSF \(OCSFTable.version)", records(shape)))
+        guard !shape.fields.isEmpty else { return console.write("It has no fields.") }
+        var table = Table("field", "type", "visibility", "what it is")
+        for field in shape.fields {
+            table.add(
+                field.isRequired ? field.name : "\(field.name)?", field.type.shortDescription,
+                field.visibility.description, field.sentence)
+        }
+        console.write("")
+        console.write(table.render(width: Table.width))
+    }
+
+    private static func line(_ title: String, _ entries: [String]) -> String {
+        "\(title): \(entries.isEmpty ? "none" : entries.joined(separator: "; "))"
+    }
+
+    private func signals(_ shape: EventShape) -> [String] {
+        (SignalTable.rules[shape.name] ?? []).map(\.description)
+    }
+
+    private func records(_ shape: EventShape) -> [String] {
+        (OCSFTable.rules[shape.name] ?? []).map(\.description)
+    }
+
+    private func json(_ shape: EventShape) -> JSON {
+        [
+            "type": .string(shape.name), "revision": .integer(Int64(shape.revision)),
+            "reach": .string(shape.reach.rawValue), "sentence": .string(shape.sentence),
+            "fields": .array(
+                shape.fields.map {
+                    [
+                        "name": .string($0.name), "type": .string($0.type.description),
+                        "required": .bool($0.isRequired),
+                        "visibility": .string($0.visibility.description),
+                        "sentence": .string($0.sentence),
+                    ]
+                }),
+            "signals": .array(signals(shape).map { .string($0) }),
+            "ocsf": .array(records(shape).map { .string($0) }),
+        ]
+    }
+}
+
+extension FieldType {
+    /// A closed set is named as such: its values are in the schema, and in `--json`.
+    fileprivate var shortDescription: String {
+        switch self {
+        case .choice(let values) where values.count > 3: "one of \(values.count)"
+        case .list(.choice(let values)) where values.count > 3: "[one of \(values.count)]"
+        case .text, .choice, .integer, .boolean, .uuid, .time, .bytes, .list, .object: description
+        }
+    }
+}
