@@ -46,4 +46,7 @@ create index on urd.browser_sessions_{build} (realm, account, session) where end
 create or replace view urd.browser_sessions as
     select s.realm, s.session, s.account, s.terms, s.opened_at, s.ended
     from urd.browser_sessions_{build} s;
-grant select on urd.browser_sessions to urd_app, urd_observer;
+grant select on urd.browser_sessions to urd_app;
+-- The terms hold the digest of the cookie, which never leaves.
+revoke select on urd.browser_sessions from urd_observer;
+grant select (realm, session, account, opened_at, ended) on urd.browser_sessions to urd_observer;

@@ -31,6 +31,9 @@ enum Migrations {
             version: 15, name: "derive_versions",
             sql: PackageResources.m015_derive_versions_sql),
         Step(version: 16, name: "epoch_starts", sql: PackageResources.m016_epoch_starts_sql),
+        Step(
+            version: 17, name: "observer_without_events",
+            sql: PackageResources.m017_observer_without_events_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

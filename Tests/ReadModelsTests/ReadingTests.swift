@@ -205,19 +205,57 @@ import Values
         var history = RandomHistory(seed: 5)
         try world.append(history.events(100), in: "one")
         let observer = try Connection(world.database.observer)
-        for view in ["apps", "realms", "hosts", "audit_trail", "daily_counts", "clients_position"] {
+        for view in ["apps", "realms", "hosts", "daily_counts", "clients_position"] {
             #expect(try observer.run("select * from urd.\(view)").count >= 0)
         }
         #expect(try observer.run("select client_id, metadata from urd.clients").count > 0)
         #expect(try observer.run("select key, name from urd.admin_keys").count >= 0)
         for refused in [
             "select secret_digest from urd.clients", "select digest from urd.admin_keys",
+            "select fields from urd.audit_trail", "select terms from urd.browser_sessions",
+            "select data from urd.event",
             "select * from urd.clients_1", "delete from urd.apps", "select urd.enroll()",
             "select urd.project('one', 'clients', 1, 10)",
             "select urd.apply_inline('one', 1, 1, '{}', '{}')",
             "select urd.clients_1_apply('one', 1, 1, null)",
         ] {
             #expect(throws: Postgres.Failure.self, "\(refused)") { try observer.run(refused) }
+        }
+    }
+
+    @Test func `no column that the observer's role may read holds a field that never leaves`()
+        throws
+    {
+        let world = try World()
+        var history = RandomHistory(seed: 5)
+        try world.append(history.events(400), in: "one")
+        var secrets: Set<String> = []
+        let events = try Connection(world.database.owner).run(
+            "select type, data::text from urd.event where realm = 'one'")
+        for row in 0..<events.count {
+            let type = events.text(row, 0)
+            let data = try JSON.parse(Array(events.text(row, 1).utf8)).object ?? [:]
+            for field in EventCatalogue.newest.first(where: { $0.name == type })?.fields ?? [] {
+                guard case .neverLeaves = field.visibility else { continue }
+                if let text = data[field.name]?.string { secrets.insert(text) }
+            }
+        }
+        #expect(secrets.count > 10)
+        let observer = try Connection(world.database.observer)
+        let columns = try observer.run(
+            """
+            select table_name, column_name from information_schema.columns
+            where table_schema = 'urd'
+                and has_column_privilege('urd.' || table_name, column_name, 'select')
+            """)
+        #expect(columns.count > 50)
+        for row in 0..<columns.count {
+            let (table, column) = (columns.text(row, 0), columns.text(row, 1))
+            let rows = try observer.run(
+                "select coalesce(\"\(column)\"::text, '') from urd.\(table)")
+            let shown = (0..<rows.count).map { rows.text($0, 0) }
+            let leaked = shown.contains { text in secrets.contains { text.contains($0) } }
+            #expect(!leaked, "urd.\(table).\(column)")
         }
     }
 
