@@ -25,7 +25,11 @@ public indirect enum FieldType: Sendable, Equatable {
         case .boolean: ["type": "boolean"]
         case .uuid: ["type": "string", "format": "uuid"]
         case .time: ["type": "integer", "format": "unix-time"]
-        case .bytes: ["type": "string", "contentEncoding": "base64url"]
+        case .bytes:
+            [
+                "type": "string", "contentEncoding": "base64url",
+                "pattern": "^[A-Za-z0-9_-]*$",
+            ]
         case .list(let element): ["type": "array", "items": .object(element.schema)]
         case .object: ["type": "object"]
         }
