@@ -85,8 +85,9 @@ import Testing
             let message = messages["\(shape.name).\(shape.revision)"]
             #expect(message?["name"] == .string(shape.name))
             #expect(message?["x-urd-to"]?.string.map { "SAI".contains($0) } == true)
-            #expect(message?["x-urd-caep"]?.array?.count == SignalTable.rules[shape.name]?.count)
-            #expect(message?["x-urd-ocsf"]?.array?.count == OCSFTable.rules[shape.name]?.count)
+            #expect(
+                message?["x-urd-caep"]?.array?.count == SignalTable.rules(for: shape.name).count)
+            #expect(message?["x-urd-ocsf"]?.array?.count == OCSFTable.rules(for: shape.name).count)
         }
         var references = 0
         func follow(_ value: JSON) {

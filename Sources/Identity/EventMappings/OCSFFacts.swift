@@ -19,7 +19,7 @@ public struct OCSFFacts: Sendable {
 
     /// The records that an event becomes, most of them one; none where it is how other things are done.
     public func rules(for event: Recorded) -> [OCSFRule] {
-        (OCSFTable.rules[event.name] ?? []).filter { holds($0.condition, for: event) }
+        OCSFTable.rules(for: event.name).filter { holds($0.condition, for: event) }
     }
 
     public func account(of event: Recorded) -> UUID? {

@@ -13,7 +13,7 @@ public enum SharedSignals {
 
     /// Claims whose new values a signal of this event may tell. Empty for most.
     public static func changedClaims(of event: String) -> [String] {
-        (SignalTable.rules[event] ?? []).flatMap { rule -> [String] in
+        SignalTable.rules(for: event).flatMap { rule -> [String] in
             guard case .claims(let names) = rule.content else { return [] }
             return names
         }
@@ -23,7 +23,7 @@ public enum SharedSignals {
     public static func signals(
         for event: Recorded, knowing facts: SignalFacts = SignalFacts()
     ) -> [Signal] {
-        (SignalTable.rules[event.name] ?? []).filter { holds($0.condition, event, facts) }
+        SignalTable.rules(for: event.name).filter { holds($0.condition, event, facts) }
             .compactMap { signal(event, $0, facts) }
     }
 

@@ -52,11 +52,11 @@ struct EventsDescribe: Subcommand {
     }
 
     private func signals(_ shape: EventShape) -> [String] {
-        (SignalTable.rules[shape.name] ?? []).map(\.description)
+        SignalTable.rules(for: shape.name).map(\.description)
     }
 
     private func records(_ shape: EventShape) -> [String] {
-        (OCSFTable.rules[shape.name] ?? []).map(\.description)
+        OCSFTable.rules(for: shape.name).map(\.description)
     }
 
     private func json(_ shape: EventShape) -> JSON {

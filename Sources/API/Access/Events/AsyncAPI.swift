@@ -123,14 +123,14 @@ enum AsyncAPI {
             ],
             "x-urd-to": .string(shape.reach.letter),
             "x-urd-caep": .array(
-                (SignalTable.rules[shape.name] ?? []).map {
+                SignalTable.rules(for: shape.name).map {
                     [
                         "type": .string($0.kind.uri), "when": .string($0.condition.rawValue),
                         "on_request": .bool($0.isOnRequest),
                     ]
                 }),
             "x-urd-ocsf": .array(
-                (OCSFTable.rules[shape.name] ?? []).map {
+                OCSFTable.rules(for: shape.name).map {
                     [
                         "type_uid": .integer($0.type), "status_id": .integer($0.status.rawValue),
                         "when": .string($0.condition.rawValue),
