@@ -1,11 +1,10 @@
 import EventSourcing
 import Foundation
+import Identity
 import JSON
 import LogTesting
 import Testing
 import Values
-
-@testable import Identity
 
 @Suite struct `What events are in other vocabularies` {
     @Test func `no row of a table is of an unknown event type`() {

@@ -8,7 +8,7 @@ public enum OCSFTable {
 
     public static func rules(for type: String) -> [OCSFRule] { rules[type] ?? usual[type] ?? [] }
 
-    static let rules: [String: [OCSFRule]] =
+    public static let rules: [String: [OCSFRule]] =
         accounts.merging(signIns, uniquingKeysWith: both)
         .merging(credentials, uniquingKeysWith: both)
         .merging(configuration, uniquingKeysWith: both)

@@ -4,7 +4,7 @@
 public enum SignalTable {
     public static func rules(for type: String) -> [SignalRule] { rules[type] ?? [] }
 
-    static let rules: [String: [SignalRule]] = accounts.merging(
+    public static let rules: [String: [SignalRule]] = accounts.merging(
         signIns, uniquingKeysWith: both
     )
     .merging(credentials, uniquingKeysWith: both)
