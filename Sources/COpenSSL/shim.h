@@ -1,7 +1,8 @@
 #pragma once
 
 // What Swift needs of libcrypto, and in front of it what Swift cannot call by itself: deprecated functions, whose
-// use the compiler warns of, variadic functions, and a provider, which is a table of C functions.
+// use the compiler warns of, variadic functions, lists of parameters, which keep what they are given, and a provider,
+// which is a table of C functions.
 //
 // Why deprecated functions at all: SHA256_CTX is a plain struct, so a
 // hash needs no allocation and a prepared HMAC key is two structs that are copied. Measured with
@@ -113,9 +114,6 @@ static inline int shim_p256_is_valid_joined(
 
 #pragma clang diagnostic pop
 
-// A macro of casts and other macros.
-static const int shim_public_key_selection = EVP_PKEY_PUBLIC_KEY;
-
 // Variadic.
 static inline EVP_PKEY *shim_generate_p256(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
@@ -123,6 +121,47 @@ static inline EVP_PKEY *shim_generate_p256(void) {
 
 static inline EVP_PKEY *shim_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
+}
+
+// Public keys of their numbers. In C, because a list of parameters keeps pointers to their names, which Swift passes
+// as texts that end with the call.
+static inline EVP_PKEY *shim_public_key(const char *type, OSSL_PARAM *parameters) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+    if (context != NULL && EVP_PKEY_fromdata_init(context) == 1)
+        EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+// `point` is 0x04, x, y.
+static inline EVP_PKEY *shim_ec_public_key(const char *group, const uint8_t *point, size_t count) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)group, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, count),
+        OSSL_PARAM_construct_end(),
+    };
+    return shim_public_key("EC", parameters);
+}
+
+static inline EVP_PKEY *shim_rsa_public_key(
+    const uint8_t *modulus, int modulus_count, const uint8_t *exponent, int exponent_count) {
+    EVP_PKEY *key = NULL;
+    OSSL_PARAM *parameters = NULL;
+    BIGNUM *n = BN_bin2bn(modulus, modulus_count, NULL);
+    BIGNUM *e = BN_bin2bn(exponent, exponent_count, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    if (n != NULL && e != NULL && builder != NULL
+        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1
+        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1)
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    if (parameters != NULL)
+        key = shim_public_key("RSA", parameters);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(e);
+    BN_free(n);
+    return key;
 }
 
 // OpenSSL's own default provider, with the decoders and keys of elliptic curves alone. OpenSSL 3.0 looks at

@@ -56,7 +56,10 @@ public enum RS256 {
             guard let start = exponent.first, let end = exponent.last, start != 0, end & 1 == 1,
                 exponent.count <= 4, exponent != [1]
             else { throw Failure(.malformed, "an exponent is odd, above 1, and has 32 bits") }
-            key = try EVPKey(modulus: modulus, exponent: exponent)
+            key = try unsafe EVPKey(
+                owning: shim_rsa_public_key(
+                    modulus, Int32(modulus.count), exponent, Int32(exponent.count)),
+                from: "EVP_PKEY_fromdata", .malformed)
             self.modulus = modulus
             self.exponent = exponent
         }

@@ -136,6 +136,13 @@ extension VerifyingKey.Kind {
 }
 
 extension EVPKey {
+    /// `point` is 0x04, x, y. Refuses what is not on the curve.
+    convenience init(point: [UInt8], on curve: String) throws(Failure) {
+        try unsafe self.init(
+            owning: shim_ec_public_key(curve, point, point.count), from: "EVP_PKEY_fromdata",
+            .malformed)
+    }
+
     /// A curve by its name. Nil for one that is spelled out: it may differ in its generator alone.
     fileprivate var curve: String? {
         var name = [CChar](repeating: 0, count: 64)

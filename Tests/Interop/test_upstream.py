@@ -21,7 +21,7 @@ from token_tool import missing, rerun
 
 MISSING = missing("jwt", "authlib", "requests", "cryptography")
 if not MISSING:
-    from test_clients import Publisher
+    from publisher import Publisher
 
 from flagship_client import App
 from phone import code, inbox
