@@ -68,7 +68,8 @@ private enum PersonEvent: Event {
         Recorded(
             realm: .system, position: 1, stream: stream, version: 1, name: name,
             revision: revision, at: testOrigin.at, command: .zero, subject: nil, actor: "system",
-            client: nil, correlation: nil, leaf: .standIn(stream, 1), open: open, personal: personal)
+            client: nil, correlation: nil, leaf: .standIn(stream, 1), open: open, personal: personal
+        )
     }
 
     @Test func `the event codec writes the newest shape with personal fields apart`() {

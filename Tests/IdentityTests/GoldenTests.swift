@@ -1,6 +1,7 @@
 import EventSourcing
 import Identity
 import JSON
+import LogTesting
 import Testing
 import Values
 
@@ -312,7 +313,8 @@ private func notificationSamples() throws -> [any Event] {
                 realm: .system, position: 1, stream: client, version: 1, name: new.name,
                 revision: new.revision, at: Timestamp(microseconds: 0), command: .zero,
                 subject: new.subject, actor: "system", client: nil, correlation: nil,
-                leaf: .standIn(client, 1), open: new.open, personal: new.personal.isEmpty ? .none : .opened(new.personal))
+                leaf: .standIn(client, 1), open: new.open,
+                personal: new.personal.isEmpty ? .none : .opened(new.personal))
             #expect(E(recorded) == event)
         }
         for sample in try samples() { roundTrip(sample) }

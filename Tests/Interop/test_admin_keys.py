@@ -29,7 +29,7 @@ class LimitedKeys(unittest.TestCase):
     def test_a_key_made_for_reading_reads_and_registers_no_client(self):
         key = made("--name", "siem", "--realms", "demo", "--may", "events.read,history.read")
         self.assertEqual(key["permissions"], ["events.read", "history.read"])
-        for path in ("/events", "/log/checkpoint", "/login-history"):
+        for path in ("/events", "/events/1", "/login-history"):
             self.assertEqual(urd.api.call("GET", urd.realm + path, key=key["key"])[0], 200, path)
         before = urd.api.call("GET", urd.clients)[1]["items"]
         for method, path, body in [
@@ -89,6 +89,8 @@ class EventsOfAnAccount(unittest.TestCase):
         self.assertEqual(told.returncode, 0, told.stderr)
         listed = [event["position"] for event in json.loads(told.stdout)["items"]]
         self.assertEqual(listed[:len(positions)], positions[:len(listed)])
+        same = urd.command("projections", "verify", "event_index")
+        self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
         client = urd.command(
             "events", "list", "--realm", "demo", "--client", "no-such", "--account", email)
         self.assertNotEqual(client.returncode, 0)

@@ -7,9 +7,10 @@ extension LeafHash {
         _ stream: UUID, _ version: Int, in realm: RealmID = .system, by command: UUID = .zero
     ) -> LeafHash {
         var state: UInt64 = 0xCBF2_9CE4_8422_2325
-        let parts = realm.name.utf8.map { UInt64($0) } + [
-            stream.high, stream.low, UInt64(version), command.high, command.low,
-        ]
+        let parts =
+            realm.name.utf8.map { UInt64($0) } + [
+                stream.high, stream.low, UInt64(version), command.high, command.low,
+            ]
         for part in parts { state = mixed(state ^ part) }
         let words = (0..<4).map { number in mixed(state &+ UInt64(number)) }
         guard
