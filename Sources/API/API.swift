@@ -16,7 +16,8 @@ public enum API {
         [OAuthSurface(grants), VooSurface(grants)] + protocols
 
     /// The admin API, and what everybody may see.
-    public static let table: [Route<AdminContext>] = PublicRoutes.table + AdminSurface().routes
+    public static let table: [Route<AdminContext>] =
+        PublicRoutes.table + AdminSurface().routes + SubscriptionSurface().routes
 
     /// The tables of all surfaces of realms.
     public static func tables(of realms: RealmContexts) -> [Router.Table] {

@@ -26,6 +26,7 @@ public struct Status: Hashable, Sendable, CustomStringConvertible {
     public static let forbidden = Status(code: 403, reason: "Forbidden")
     public static let notFound = Status(code: 404, reason: "Not Found")
     public static let methodNotAllowed = Status(code: 405, reason: "Method Not Allowed")
+    public static let notAcceptable = Status(code: 406, reason: "Not Acceptable")
     public static let conflict = Status(code: 409, reason: "Conflict")
     public static let gone = Status(code: 410, reason: "Gone")
     public static let preconditionFailed = Status(code: 412, reason: "Precondition Failed")

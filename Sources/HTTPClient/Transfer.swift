@@ -9,7 +9,9 @@ final class Transfer {
     private let bodyLimit: Int
     private let headerLimit: Int
     private let destinations: Destinations
-    private let deadline: ContinuousClock.Instant
+    private var deadline: ContinuousClock.Instant
+    /// Takes the body of a response that went well piece by piece, instead of keeping it.
+    private let reader: Reader?
     private let cancellation: Cancellation
 
     private(set) var body: [UInt8] = []
@@ -18,18 +20,22 @@ final class Transfer {
     private var headBytes = 0
     private var isHeadComplete = false
     private(set) var isTooLarge = false
+    /// The reader wants no more.
+    private(set) var isStopped = false
     /// An address was not called because of the rules.
     private(set) var metForbiddenAddress = false
 
     init(
         upload: [UInt8] = [], bodyLimit: Int, headerLimit: Int = 64 * 1024,
-        destinations: Destinations, deadline: ContinuousClock.Instant, cancellation: Cancellation
+        destinations: Destinations, deadline: ContinuousClock.Instant,
+        reader: Reader? = nil, cancellation: Cancellation
     ) {
         self.upload = upload
         self.bodyLimit = bodyLimit
         self.headerLimit = headerLimit
         self.destinations = destinations
         self.deadline = deadline
+        self.reader = reader
         self.cancellation = cancellation
     }
 
@@ -45,7 +51,22 @@ final class Transfer {
         return line.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
+    /// Of the last response's head; nil where it is none.
+    var statusCode: Int? {
+        let words = head.first?.split(
+            separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
+        guard let words, words.count >= 2, words[1].count == 3,
+            words[1].allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        if let reader, let statusCode, (200...299).contains(statusCode) {
+            isStopped = unsafe !reader.take(Array(bytes))
+            deadline = ContinuousClock.now + reader.silence
+            return !isStopped
+        }
         guard bytes.count <= bodyLimit - body.count else {
             isTooLarge = true
             return false
@@ -89,6 +110,14 @@ final class Transfer {
         if !isAllowed { metForbiddenAddress = true }
         return isAllowed
     }
+}
+
+/// Who takes a body while it comes.
+struct Reader {
+    /// How long nothing may come.
+    let silence: Duration
+    /// False: no more of it.
+    let take: ([UInt8]) -> Bool
 }
 
 private func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {

@@ -26,6 +26,38 @@ public final class WebClient: Sendable {
 
     public var queueLength: Int { workers.queueLength }
 
+    /// Has a response's body read while it comes, as of a server that goes on and on.
+    ///
+    /// `take` is called with each piece of the body of a response that went well, on a thread of this
+    /// client's own: until it returns no more is read, and where it returns false the connection is
+    /// closed. The task's end does the same. The response that is returned is without that body; one
+    /// that refuses has its own.
+    /// - Parameter silence: how long nothing may come; where the server says so little, it is gone.
+    public func stream(
+        _ request: OutgoingRequest, silence: Duration,
+        _ take: @escaping @Sendable ([UInt8]) -> Bool
+    ) async throws(Failure) -> Response {
+        let checked = try CheckedRequest(request, allowsHTTP: configuration.allowsHTTP)
+        let configuration = configuration
+        return try await workers.run(refused: Failure.refused) { handle, cancellation in
+            let transfer = Transfer(
+                bodyLimit: configuration.maximumBodyBytes,
+                destinations: configuration.destinations,
+                deadline: ContinuousClock.now + max(silence, configuration.timeout),
+                reader: Reader(silence: silence, take: take), cancellation: cancellation)
+            handle.prepare(configuration, timeout: .seconds(86_400))
+            handle.prepare(checked, redirects: configuration.maximumRedirects)
+            let outcome = handle.perform(transfer)
+            guard outcome.code == CURLE_OK || transfer.isStopped else {
+                return .failure(Failure(outcome, transfer))
+            }
+            guard let response = Response(transfer, isHead: checked.method == .head) else {
+                return .failure(Failure(.broken, "the response's head"))
+            }
+            return .success(response)
+        }.get()
+    }
+
     /// The response, with any status; redirects are responses unless they are followed.
     public func send(_ request: OutgoingRequest) async throws(Failure) -> Response {
         let checked = try CheckedRequest(request, allowsHTTP: configuration.allowsHTTP)
@@ -113,12 +145,8 @@ extension Handle {
 
 extension Response {
     fileprivate init?(_ transfer: Transfer, isHead: Bool) {
-        guard let first = transfer.head.first else { return nil }
+        guard let first = transfer.head.first, let code = transfer.statusCode else { return nil }
         let words = first.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count >= 2, words[1].count == 3,
-            words[1].allSatisfy({ (0x30...0x39).contains($0) })
-        else { return nil }
-        let code = words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
         let reason = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
         var headers = Headers()
         for line in transfer.head.dropFirst() {

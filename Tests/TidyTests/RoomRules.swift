@@ -17,6 +17,8 @@ enum RoomRules {
         // The profile gives the endpoints of OAuth other addresses.
         "Voo": shared.union(["OAuth"]),
         "Admin": shared,
+        // What follows a realm is opened with the keys of its administration.
+        "Subscriptions": shared.union(["Admin"]),
     ]
     private static let shared: Set<String> = ["Web", "Access", "Letters", "Browser"]
 

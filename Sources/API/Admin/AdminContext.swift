@@ -20,6 +20,8 @@ public struct AdminContext: RouteContext {
     /// What mail addresses are found by in a realm, and what secrets follow from.
     let mint: RealmContexts.Mints
     let upstream: Upstream
+    /// Of those who follow realms on this node.
+    let feeds: Feeds
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -30,7 +32,7 @@ public struct AdminContext: RouteContext {
 
     public init(
         commands: any CommandPort, queries: any AdminQueries, proofs: any LogProofQueries,
-        now: @escaping @Sendable () -> Timestamp,
+        feeds: Feeds, now: @escaping @Sendable () -> Timestamp,
         passed: @escaping @Sendable () -> Duration,
         standing:
             @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> SubjectStanding,
@@ -41,6 +43,7 @@ public struct AdminContext: RouteContext {
         upstream: Upstream = Upstream(), operator: String? = nil
     ) {
         self.upstream = upstream
+        self.feeds = feeds
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing

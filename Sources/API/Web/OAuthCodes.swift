@@ -33,7 +33,7 @@ extension ProblemKind {
         case .invalidClientMetadata: "invalid_client_metadata"
         case .invalidSoftwareStatement: "invalid_software_statement"
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
-        case .rateLimited: "rate_limited"
+        case .rateLimited, .tooManyFeeds: "rate_limited"
         case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
@@ -55,7 +55,7 @@ extension ProblemKind {
             .noSuchProblem, .noSuchEventType, .methodNotAllowed, .realmExists, .reservedRealm,
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
-            .unsupportedMediaType,
+            .notAcceptable, .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"
         }

@@ -113,6 +113,9 @@ extension Answer {
             document["content"] = .object([type: ["schema": ["type": "string"]]])
         case .bytes(let type):
             document["content"] = .object([type: [:]])
+        case .stream(let types):
+            document["content"] = .object(
+                JSONObject(types.map { ($0, ["schema": ["type": "string"]]) }))
         }
         var documented = commonHeaders
         for (name, description) in headers { documented[name] = header(description) }

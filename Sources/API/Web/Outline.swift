@@ -123,6 +123,8 @@ struct Answer: Sendable {
         case text(String)
         /// Bytes that are no text, of a type.
         case bytes(String = "application/octet-stream")
+        /// Text that goes on, of the type that the client accepts.
+        case stream([String])
     }
 
     let status: Status

@@ -33,6 +33,7 @@ public struct Problem: Error, Sendable {
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
+        if kind == .tooManyFeeds { return [("Retry-After", "60")] }
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
     }
 
@@ -71,7 +72,12 @@ public struct Problem: Error, Sendable {
             .required("status", .integer(400...599), "The status of the response."),
             .optional("request", .text(0...200), "The request, as log lines name it."),
             .optional("detail", .text(1...1000), "What is wrong with this request."),
-            .optional("field", .text(0...1000), "The parameter or member to blame.")))
+            .optional("field", .text(0...1000), "The parameter or member to blame."),
+            .optional(
+                "kept_to", .integer(0...281_474_976_710_655),
+                "Of a lost position: up to there the log is what it was."),
+            .optional(
+                "cursor", .text(3...25), "Of a lost position: where to begin again.")))
 }
 
 extension Problem {

@@ -67,6 +67,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case unknownHost = "unknown-host"
     case realmClosed = "realm-closed"
     case rateLimited = "rate-limited"
+    case tooManyFeeds = "too-many-feeds"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -107,6 +108,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case notificationNotFailed = "notification-not-failed"
     case positionLost = "position-lost"
 
+    case notAcceptable = "not-acceptable"
+
     case unsupportedMediaType = "unsupported-media-type"
 
     case idempotencyKeyReused = "idempotency-key-reused"
@@ -145,7 +148,7 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited: .tooManyRequests
+        case .rateLimited, .tooManyFeeds: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
@@ -158,6 +161,7 @@ extension ProblemKind {
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
             .notificationNotFailed, .positionLost, .identityTaken:
             .conflict
+        case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
         case .internalError, .logDamaged: .internalError
@@ -221,6 +225,7 @@ extension ProblemKind {
         case .unknownHost: "No realm answers at this host."
         case .realmClosed: "The realm of this host is disabled."
         case .rateLimited: "Too much was asked in too short a time."
+        case .tooManyFeeds: "The key has as many feeds open as it may have."
         case .unauthenticated: "This needs a valid key or token."
         case .reauthenticationRequired: "This needs a recent sign-in."
         case .forbidden: "The caller has no permission for this."
@@ -260,6 +265,7 @@ extension ProblemKind {
         case .mailNotFailed: "The mail is sent, or still on its way."
         case .notificationNotFailed: "The notification is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
+        case .notAcceptable: "This is not there in any type that the request accepts."
         case .unsupportedMediaType: "The body must be of the type that is described."
         case .idempotencyKeyReused: "The idempotency key was used for another request."
         case .internalError: "Something is wrong on our side."

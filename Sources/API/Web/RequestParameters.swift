@@ -31,6 +31,18 @@ extension Outline {
                     if ignoresUnknown { continue }
                     throw Problem(.unknownParameter, field: shortened(name))
                 }
+                if case .list(let element, let count, _) = parameter.schema.resolved {
+                    let before = values[name]?.array ?? []
+                    guard before.count < count.upperBound else {
+                        throw Problem(
+                            .invalidParameter,
+                            "\(name) may be given \(count.upperBound) times.", field: name)
+                    }
+                    let value = try element.value(
+                        of: text, name: name, otherwise: .invalidParameter)
+                    values[name] = .array(before + [value])
+                    continue
+                }
                 guard given.insert(name).inserted else {
                     throw Problem(.repeatedParameter, field: name)
                 }

@@ -108,6 +108,11 @@ enum Examples {
             "urd audit list --since yesterday --type account",
             "urd audit list --actor operator:root --all --csv",
         ],
+        "feed": [
+            "urd feed --from start --limit 5",
+            "urd feed --type 'account.*' --cursor-file /tmp/urd-feed-cursor \\\n"
+                + "      --from start --limit 1 --exec 'cat >>/tmp/urd-feed-events'",
+        ],
         "events tail": [
             "urd events tail --type client.registered --limit 5", "urd events tail --follow --json",
         ],

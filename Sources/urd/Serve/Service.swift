@@ -73,6 +73,8 @@ struct Service: Sendable {
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget() }
+                group.addTask { try await store.feeds.keepTime() }
+                group.addTask { try await store.feeds.watchKeys(models.queries) }
                 group.addTask { try await servers.realms.recordRefusals() }
                 if let carrier = options.mailCarrier {
                     let mailer = Mailer(
@@ -275,7 +277,7 @@ extension AdminContext {
         let start = ContinuousClock.now
         self.init(
             commands: store.dispatcher, queries: queries, proofs: LogProofAnswers(store),
-            now: store.clock.now, passed: { ContinuousClock.now - start },
+            feeds: store.feeds, now: store.clock.now, passed: { ContinuousClock.now - start },
             standing: { realm, subject throws(LogFailure) in
                 try await store.keyring.standing(of: subject, in: realm)
             },

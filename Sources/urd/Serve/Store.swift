@@ -14,6 +14,7 @@ struct Store: Sendable {
     let keyring: Keyring
     let log: PostgresLog
     let dispatcher: Dispatcher<PostgresLog>
+    let feeds: Feeds
     let metrics: Metrics
     let lines: Log
     /// The database's, by which everything is decided.
@@ -66,6 +67,7 @@ struct Store: Sendable {
             log: lines, configures: EventCatalogue.isConfiguration,
             isNews: { RequestedMail.id(by: $0.name, $0.open) != nil })
         dispatcher = Dispatcher(log: log)
+        feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
         let start = ContinuousClock.now
         time = RealmTime(
             clock: clock.now, passed: { ContinuousClock.now - start },

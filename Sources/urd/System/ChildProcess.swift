@@ -15,6 +15,10 @@ struct ChildProcess: Sendable {
     var signalWhenWeDie: String?
     /// Where its output goes; nowhere when nil.
     var output: Int32?
+    /// Where it writes errors; with its output when nil.
+    var errors: Int32?
+    /// What it reads; nothing when nil.
+    var input: Int32?
 
     struct Ending: Equatable, Sendable {
         /// Its exit code; nil when a signal ended it.
@@ -45,10 +49,14 @@ struct ChildProcess: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
         if let output {
+            posix_spawn_file_actions_adddup2(&actions, errors ?? output, STDERR_FILENO)
             posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-            posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
         } else {
             posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)

@@ -53,6 +53,9 @@ struct Answered {
             }
         case .text(let type): #expect(response.headers["Content-Type"] == type)
         case .bytes(let type): #expect(response.headers["Content-Type"] == type)
+        case .stream(let types):
+            #expect(types.contains(response.headers["Content-Type"] ?? ""))
+            #expect(response.stream != nil)
         }
     }
 

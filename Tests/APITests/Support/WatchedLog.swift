@@ -1,4 +1,5 @@
 import EventSourcing
+import EventStore
 import LogTesting
 import Synchronization
 import Values
@@ -6,6 +7,7 @@ import Values
 /// A log in memory that knows its realms and fails when it is told to.
 final class WatchedLog: EventLog {
     private let base = MemoryLog()
+    let hub = CommitHub()
     private let known = Mutex<Set<RealmID>>([])
     private let broken = Mutex<LogFailure?>(nil)
     private let stuck = Mutex<LogFailure?>(nil)
@@ -105,7 +107,9 @@ final class WatchedLog: EventLog {
         claims.withLock { claims in
             for case .take(let claim, _) in commit.claims { claims.append(claim) }
         }
-        if case .won = outcome {
+        if case .won(let positions) = outcome {
+            hub.publish(
+                Head(epoch: positions.epoch, position: positions.last), of: commit.realm)
             failures.withLock { $0 = (0, $0.armed) }
         }
         return outcome

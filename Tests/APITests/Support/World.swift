@@ -1,9 +1,11 @@
 import Cryptography
 import EventSourcing
+import EventStore
 import HTTP
 import Identity
 import JOSE
 import JSON
+import ReadModels
 import Synchronization
 import Telemetry
 import Testing
@@ -17,6 +19,7 @@ struct World {
     let log = WatchedLog()
     let router: Router
     let metrics = Metrics()
+    let feeds: Feeds
     let lines = Lines()
     /// The subjects whose keys were destroyed.
     let destroyed = Destroyed()
@@ -41,11 +44,13 @@ struct World {
     init() async throws {
         let clock = clock
         let dispatcher = Dispatcher(log: log)
+        let feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
+        self.feeds = feeds
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
             commands: dispatcher, queries: MemoryQueries(log: log), proofs: MemoryQueries(log: log),
-            now: { clock.next() }, passed: { .zero },
+            feeds: feeds, now: { clock.next() }, passed: { .zero },
             standing: { [log] realm, subject throws(LogFailure) in
                 if subject == World.shared { return .shared }
                 let events = try await log.events(from: 1, limit: .max, in: realm)

@@ -1,0 +1,149 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What a follower asks for.
+struct FeedQuestion {
+    let start: FeedStart
+    let filter: EventFilter
+    let form: FeedForm
+
+    /// In all conditions together.
+    private static let mostConditions = 50
+
+    static let parameters = [
+        Parameter(
+            "Last-Event-ID", in: .header, FeedStart.cursor,
+            "The cursor of the last frame that was seen. It goes before `from`.",
+            example: "3:48211"),
+        Parameter(
+            "from", in: .query, FeedStart.place,
+            "Behind which cursor to begin; `start` for all, `now` for what happens from now on.",
+            example: "start"),
+        Parameter(
+            "from_time", in: .query, Lists.since.schema,
+            "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
+        Parameter(
+            "type", in: .query, .list(of: type, 1...50),
+            "Only events of this type, or of all whose types begin like account.*"),
+        Parameter(
+            "not_type", in: .query, .list(of: type, 1...50), "No events of this type or these."),
+        Parameter(
+            "stream", in: .query, .list(of: Fields.id, 1...50),
+            "Only events of this stream: the id of an account, a client, a session."),
+        Parameter(
+            "to", in: .query, .oneOf(["services", "audit", "internal"]),
+            """
+            Whose events: those for services, those that audits need as well, or all that there are. \
+            Audit, if nothing is said. Types that are named go before it.
+            """),
+        Parameter(
+            "shard", in: .query, shard,
+            """
+            `2/8`: of eight parts that the streams are divided into, the third. All events of a \
+            stream are in one part.
+            """, example: "2/8"),
+        Parameter(
+            "unnamed", in: .query, .boolean,
+            "Frames without `event`, which is what `onmessage` of a browser hears of."),
+    ]
+
+    private static let type = Schema.text(
+        3...100,
+        .said(
+            "a type of events such as client.registered, or of many such as client.*",
+            .sequence([
+                .some(Characters("a-z0-9_."), 2...99), .optional(.text("*")),
+            ])))
+
+    private static let shard = Schema.text(
+        3...5,
+        .said(
+            "a part and how many there are, such as 0/8",
+            .sequence([
+                .some(Characters("0-9"), 1...2), .text("/"), .some(Characters("0-9"), 1...2),
+            ])))
+
+    init(_ call: Call<AdminContext>) throws(Problem) {
+        guard let framing = FeedForm.Framing(accepting: call.request.headers.all("Accept")) else {
+            throw Problem(
+                .notAcceptable, "A feed is text/event-stream or application/x-ndjson.",
+                field: "Accept")
+        }
+        form = FeedForm(framing: framing, isUnnamed: call.parameters["unnamed"]?.bool ?? false)
+        start = try FeedStart(call)
+        filter = try Self.filter(call)
+    }
+
+    private static func filter(_ call: Call<AdminContext>) throws(Problem) -> EventFilter {
+        var filter = EventFilter()
+        filter.types = try types("type", call)
+        filter.excluded = try types("not_type", call)
+        for text in texts("stream", call) {
+            if let stream = UUID(text) { filter.streams.insert(stream) }
+        }
+        let reach = call.text("to").flatMap { EventReach(rawValue: $0) } ?? .audit
+        filter.unasked = Set(
+            EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name))
+        let conditions = ["type", "not_type", "stream"].reduce(0) { $0 + texts($1, call).count }
+        guard conditions <= mostConditions else {
+            throw Problem(
+                .invalidParameter, "At most \(mostConditions) conditions may be given.",
+                field: "type")
+        }
+        if let text = call.text("shard") {
+            let parts = text.split(separator: "/").compactMap { Int($0) }
+            guard parts.count == 2,
+                let shard = EventFilter.Shard(index: parts[0], of: parts[1])
+            else {
+                throw Problem(
+                    .invalidParameter,
+                    "shard must be a part from 0 on, below how many there are, which is at most "
+                        + "\(EventFilter.Shard.most).", field: "shard")
+            }
+            filter.shard = shard
+        }
+        return filter
+    }
+
+    private static func texts(_ name: String, _ call: Call<AdminContext>) -> [String] {
+        call.parameters[name]?.array?.compactMap(\.string) ?? []
+    }
+
+    /// A type that there is not would be waited for in vain.
+    private static func types(
+        _ name: String, _ call: Call<AdminContext>
+    ) throws(Problem) -> EventFilter.Types {
+        let known = Set(EventCatalogue.all.map(\.name))
+        var types = EventFilter.Types()
+        for text in texts(name, call) {
+            let family = String(text.dropLast())
+            if text.hasSuffix(".*"), known.contains(where: { $0.hasPrefix(family) }) {
+                types.families.insert(family)
+            } else if known.contains(text) {
+                types.names.insert(text)
+            } else {
+                let families = Set(known.map { "\($0.prefix { $0 != "." }).*" })
+                let all = known.union(families).sorted()
+                throw Problem(
+                    .invalidParameter,
+                    "There are no events '\(text)'\(NearestName.hint(for: text, among: all))",
+                    field: name)
+            }
+        }
+        return types
+    }
+}
+
+extension EventReach {
+    /// Who is told of more is told of what fewer are told.
+    fileprivate func has(_ other: EventReach) -> Bool {
+        switch self {
+        case .services: other == .services
+        case .audit: other != .internal
+        case .internal: true
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import EventSourcing
+internal import HTTP
+internal import JSON
+internal import Values
+
+/// Where a feed begins.
+enum FeedStart {
+    case start
+    case now
+    case cursor(LogCursor, field: String)
+    case time(Timestamp)
+
+    private static let cursorPattern = Pattern.sequence([
+        .some(Characters("0-9"), 1...9), .text(":"), .some(Characters("0-9"), 1...15),
+    ])
+
+    static let cursor = Schema.text(
+        3...25, .said("a cursor such as 3:48211", cursorPattern))
+
+    static let place = Schema.text(
+        3...25,
+        .said(
+            "start, now, or a cursor such as 3:48211",
+            .either([.text("start"), .text("now"), cursorPattern])))
+
+    init(_ call: Call<AdminContext>) throws(Problem) {
+        for field in ["Last-Event-ID", "from"] {
+            guard let text = call.text(field) else { continue }
+            switch text {
+            case "start": self = .start
+            case "now": self = .now
+            default:
+                guard let cursor = LogCursor(text) else {
+                    throw Problem(
+                        .invalidParameter, "\(field) must be a cursor such as 3:48211.",
+                        field: field)
+                }
+                self = .cursor(cursor, field: field)
+            }
+            return
+        }
+        self = try call.moment("from_time").map { .time($0) } ?? .now
+    }
+
+    /// The place that the follower has everything up to, in the epoch that the log is in.
+    func cursor(
+        in history: EpochHistory, of realm: RealmID, _ events: any EventLog
+    ) async throws(Problem) -> LogCursor {
+        let head = history.head
+        switch self {
+        case .start: return LogCursor(epoch: head.epoch, position: 0)
+        case .now: return LogCursor(epoch: head.epoch, position: head.position)
+        case .time(let time):
+            let position = try await reading { () throws(LogFailure) in
+                try await Self.last(before: time, upTo: head.position, of: realm, events)
+            }
+            return LogCursor(epoch: head.epoch, position: position)
+        case .cursor(let cursor, let field):
+            switch history.standing(of: cursor) {
+            case .valid: return LogCursor(epoch: head.epoch, position: cursor.position)
+            case .beyondHead:
+                throw Problem(
+                    .invalidParameter,
+                    "\(field) is beyond the head of the log, \(head.epoch):\(head.position).",
+                    field: field)
+            case .lost(let kept):
+                throw Problem(lostBehind: kept, epoch: head.epoch, field: field)
+            }
+        }
+    }
+
+    /// How far the clocks of nodes may be apart, whose times the log has.
+    private static let slack: Int64 = 60
+    private static let page = 1000
+
+    /// The last position before the first event of this time or later.
+    private static func last(
+        before time: Timestamp, upTo head: Int64, of realm: RealmID, _ log: any EventLog
+    ) async throws(LogFailure) -> Int64 {
+        let surely = time.adding(seconds: -slack)
+        var (low, high): (Int64, Int64) = (0, head)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let found = try await log.events(from: middle + 1, limit: 1, in: realm)
+            if let event = found.first, event.at < surely {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        while low < head {
+            let events = try await log.events(from: low + 1, limit: page, in: realm)
+            guard !events.isEmpty else { return low }
+            for event in events {
+                if event.at >= time { return event.position - 1 }
+                low = event.position
+            }
+        }
+        return min(low, head)
+    }
+}

@@ -1,0 +1,212 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Telemetry
+
+/// What one follower is sent, from where it begins until it or the server hangs up.
+struct FeedStream: Sendable {
+    /// Seconds without anything to say, until something is said nevertheless.
+    static let silence: UInt64 = 15
+    /// How long events are left out without a word of it.
+    static let unspokenSeconds: UInt64 = 5
+    static let unspokenEvents: Int64 = 1000
+    private static let atOnce = 128
+    private static let page = 500
+    /// Frames that are written together.
+    private static let piece = 16 * 1024
+
+    let place: FeedPlace
+    let following: EventFollowing
+    let filter: EventFilter
+    let form: FeedForm
+    let start: LogCursor
+    let head: Int64
+
+    /// Where the follower is, and when it was last told.
+    private struct Progress {
+        var cursor: LogCursor
+        /// The last place that it was told of.
+        var told: Int64
+        var spokeAt: UInt64
+    }
+
+    func run(_ writer: BodyStream.Writer) async throws {
+        var progress = Progress(cursor: start, told: start.position, spokeAt: following.ticks)
+        try await writer.write(form.opening(at: start, head: head))
+        while !Task.isCancelled {
+            let alarms = following.alarms
+            switch place.standing {
+            case .good: break
+            case .revoked: return try await end(Problem(.unauthenticated), writer)
+            case .unknown: return try await end(Problem(.unavailable), writer)
+            }
+            switch following.look(after: &progress.cursor, limit: Self.atOnce) {
+            case .events(let events): try await send(events, &progress, writer)
+            case .nothing: try await wait(&progress, since: alarms, writer)
+            case .behind:
+                guard try await sendPage(&progress, since: alarms, writer) else { return }
+            case .lost(let kept): return try await end(lost(keptTo: kept, progress), writer)
+            case .failed(let failure): return try await end(problem(failure), writer)
+            }
+        }
+    }
+
+    // MARK: - Events
+
+    private func send(
+        _ events: [RecentEvent], _ progress: inout Progress, _ writer: BodyStream.Writer
+    ) async throws {
+        var out: [UInt8] = []
+        var count = 0
+        for recent in events {
+            progress.cursor = recent.cursor
+            guard filter.wants(recent.event) else { continue }
+            let bytes = recent.bytes(in: form.number, form.event)
+            count += 1
+            progress.told = recent.cursor.position
+            // Alone it is shared with all who are sent it.
+            if out.isEmpty { out = bytes } else { out += bytes }
+            if out.count >= Self.piece {
+                try await writer.write(out)
+                out = []
+            }
+        }
+        if !out.isEmpty { try await writer.write(out) }
+        if count > 0 {
+            place.feeds.sent.add(count)
+            progress.spokeAt = following.ticks
+        }
+        try await tellProgress(&progress, writer)
+    }
+
+    /// False where the feed is over.
+    private func sendPage(
+        _ progress: inout Progress, since alarms: UInt64, _ writer: BodyStream.Writer
+    ) async throws -> Bool {
+        let read: EventRing.Page?
+        do {
+            read = try await following.page(after: &progress.cursor, limit: Self.page)
+        } catch {
+            if error.isLasting {
+                try await end(Problem(of: error), writer)
+                return false
+            }
+            // Nothing is lost: it is read as soon as it can be.
+            try await Task.sleep(for: .milliseconds(250))
+            return true
+        }
+        switch read {
+        case nil: return false
+        case .lost(let kept):
+            try await end(lost(keptTo: kept, progress), writer)
+            return false
+        case .failed(let failure):
+            try await end(problem(failure), writer)
+            return false
+        case .events(let events, let head):
+            guard let last = events.last else {
+                try await wait(&progress, since: alarms, writer)
+                return true
+            }
+            let (pieces, told, count) = await pieces(of: events, epoch: head.epoch)
+            for piece in pieces { try await writer.write(piece) }
+            progress.cursor = LogCursor(epoch: head.epoch, position: last.position)
+            if let told {
+                progress.told = told
+                progress.spokeAt = following.ticks
+                place.feeds.sent.add(count)
+            }
+            try await tellProgress(&progress, writer)
+            return true
+        }
+    }
+
+    /// A page takes its time: others of the connection's thread go on meanwhile.
+    private func pieces(
+        of events: [Recorded], epoch: Int
+    ) async -> (pieces: [[UInt8]], told: Int64?, count: Int) {
+        await withTaskExecutorPreference(globalConcurrentExecutor) {
+            var pieces: [[UInt8]] = [[]]
+            var told: Int64?
+            var count = 0
+            for event in events where filter.wants(event) {
+                let cursor = LogCursor(epoch: epoch, position: event.position)
+                if let last = pieces.last, last.count >= Self.piece { pieces.append([]) }
+                pieces[pieces.count - 1] += form.event(event, at: cursor)
+                told = event.position
+                count += 1
+            }
+            return (told == nil ? [] : pieces, told, count)
+        }
+    }
+
+    // MARK: - Silence
+
+    private func wait(
+        _ progress: inout Progress, since alarms: UInt64, _ writer: BodyStream.Writer
+    ) async throws {
+        let isUntold = progress.cursor.position > progress.told
+        let due = progress.spokeAt + (isUntold ? Self.unspokenSeconds : Self.silence)
+        let reached = await following.wait(past: progress.cursor, since: alarms, until: due)
+        guard !Task.isCancelled else { return }
+        if reached > progress.cursor.position {
+            progress.cursor = LogCursor(epoch: progress.cursor.epoch, position: reached)
+        }
+        try await tellProgress(&progress, writer)
+        if following.ticks >= progress.spokeAt + Self.silence {
+            try await writer.write(form.heartbeat)
+            progress.spokeAt = following.ticks
+        }
+    }
+
+    /// Says how far the feed is, where much was left out or for long.
+    private func tellProgress(
+        _ progress: inout Progress, _ writer: BodyStream.Writer
+    ) async throws {
+        let untold = progress.cursor.position - progress.told
+        guard
+            untold >= Self.unspokenEvents
+                || untold > 0 && following.ticks >= progress.spokeAt + Self.unspokenSeconds
+        else { return }
+        try await writer.write(form.progress(at: progress.cursor, head: following.last))
+        progress.told = progress.cursor.position
+        progress.spokeAt = following.ticks
+    }
+
+    // MARK: - The end
+
+    private func end(_ problem: Problem, _ writer: BodyStream.Writer) async throws {
+        if problem.kind == .logDamaged { place.feeds.holes.add() }
+        try await writer.write(form.error(problem))
+    }
+
+    private func lost(keptTo kept: Int64, _ progress: Progress) -> Problem {
+        Problem(lostBehind: kept, epoch: progress.cursor.epoch)
+    }
+
+    private func problem(_ failure: FollowFailure) -> Problem {
+        switch failure {
+        case .hole(let position):
+            Problem(.logDamaged, "Position \(position) is missing; urd verify says more.")
+        case .log(let failure): Problem(of: failure)
+        }
+    }
+}
+
+extension Problem {
+    /// The log went back behind what the reader has: it keeps what is up to a position.
+    init(lostBehind kept: Int64, epoch: Int, field: String? = nil) {
+        self.init(
+            .positionLost,
+            """
+            The database was restored or failed over and has lost events that were read from it. \
+            Undo what was made of positions after \(kept), and begin again there.
+            """, field: field)
+        members["kept_to"] = .integer(kept)
+        members["cursor"] = .string(
+            kept == 0
+                ? LogCursor.start.description : LogCursor(epoch: epoch, position: kept).description)
+    }
+}

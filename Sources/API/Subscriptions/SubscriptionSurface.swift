@@ -1,0 +1,4 @@
+/// How services follow a realm.
+struct SubscriptionSurface: Surface {
+    let routes = FeedRoutes.table
+}

@@ -1,0 +1,139 @@
+import EventSourcing
+import HTTP
+import HTTPClient
+import JSON
+
+/// Follows a realm over HTTP: what a service does that keeps a copy of something.
+struct Feed: Subcommand {
+    static let path = ["feed"]
+    static let summary = "Read the events of a realm over HTTP, and run a program for each"
+    static let details = """
+        Needs neither database nor master key: only the server's address and an admin key. With --exec each
+        event is the input of a program, once it is done and has said 0; a program that fails is run again.
+        With --cursor-file the place is on disk after each event, and the next run goes on there. An event
+        comes again where a run ended in between: programs tell by its id.
+        """
+    static let options = [
+        Option.value("url", "address", "The server's address; URD_URL otherwise"),
+        Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
+        Option.value("key-file", "file", "The file of an admin key; URD_ADMIN_KEY otherwise"),
+        Option.value(
+            "from", "cursor", "Behind which cursor to begin; start for all, now for what comes"),
+        Option.value("from-time", "time", "Begin with what happened from this time on"),
+        Option.values(
+            "type", "type", "Only events of this type, or of all that begin so: account.*"),
+        Option.values("not-type", "type", "No events of this type"),
+        Option.value("to", "readers", "Whose events: services, audit (the default) or internal"),
+        Option.value("shard", "part", "One of the parts of all streams: 2/8"),
+        Option.value("exec", "command", "Run this by the shell for each event"),
+        Option.value("cursor-file", "file", "Keep the place here"),
+        Option.value("limit", "number", "So many events and no more"),
+    ]
+
+    /// Nothing comes for so long: then the connection is gone. The server speaks every 15 seconds.
+    private static let silence: Duration = .seconds(45)
+    private static let longestPause = 30.0
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        let arguments = call.arguments
+        let file = arguments.value("cursor-file").map { CursorFile(path: $0) }
+        let kept = try file?.read()
+        let environment = call.environment
+        let reader = FeedReader(
+            FeedReader.Work(
+                program: arguments.value("exec").map { command in
+                    EventProgram(
+                        command: command,
+                        environment: environment.names.sorted().map {
+                            "\($0)=\(environment[$0] ?? "")"
+                        })
+                }, file: file,
+                limit: try arguments.integer("limit", in: 1...Int64.max) ?? .max,
+                console: call.console), at: kept)
+        let place = try FeedAddress(call)
+        var configuration = Configuration()
+        configuration.threads = 1
+        let client = try WebClient(configuration)
+        defer { client.close() }
+        return try await withTaskCancellationHandler {
+            try await follow(reader, client, place, call.console)
+        } onCancel: {
+            reader.cancel()
+        }
+    }
+
+    private func follow(
+        _ reader: FeedReader, _ client: WebClient, _ place: FeedAddress, _ console: Console
+    ) async throws -> ExitCode {
+        var pause = 0.5
+        while true {
+            reader.begin()
+            let request = place.request(from: reader.cursor)
+            var wait: Double?
+            do throws(HTTPClient.Failure) {
+                let response = try await client.stream(request, silence: Self.silence) {
+                    reader.take($0)
+                }
+                if response.status != .ok { wait = try refusal(response) }
+            } catch let failure as HTTPClient.Failure {
+                guard Self.mayPass(failure) else {
+                    throw CommandFailure("\(place.url): \(failure.code.rawValue)")
+                }
+                console.complain("urd: \(place.url): \(failure.code.rawValue); going on soon")
+            }
+            if let ending = reader.ending, let code = try end(ending) { return code }
+            if reader.hasMoved { pause = 0.5 }
+            pause = min(pause * 2, Self.longestPause)
+            // Those who lost one server at the same moment do not come to the next at the same moment.
+            try await Task.sleep(for: .seconds(wait ?? pause * .random(in: 0.5...1)))
+        }
+    }
+
+    /// Nil: it goes on over another connection.
+    private func end(_ ending: FeedReader.Ending) throws -> ExitCode? {
+        switch ending {
+        case .limit, .outputLost: return .success
+        case .failed(let failure): throw failure
+        case .refused(let problem):
+            if problem["status"]?.integer == 503 { return nil }
+            throw CommandFailure(refused: problem)
+        }
+    }
+
+    /// Seconds until it is worth asking again.
+    private func refusal(_ response: Response) throws -> Double {
+        if [429, 502, 503, 504].contains(response.status.code) {
+            let asked = response.headers["Retry-After"].flatMap { Double($0) } ?? 1
+            return min(max(1, asked), Self.longestPause) * .random(in: 1...1.5)
+        }
+        throw CommandFailure(
+            refused: (try? JSON.parse(response.body))?.object ?? [:], response.status)
+    }
+
+    private static func mayPass(_ failure: HTTPClient.Failure) -> Bool {
+        switch failure.code {
+        case .unknownHost, .unreachable, .timeout, .broken, .busy: true
+        case .invalidRequest, .forbiddenAddress, .untrusted, .tooLarge, .refusedRedirect, .closed,
+            .cancelled, .library:
+            false
+        }
+    }
+}
+
+extension CommandFailure {
+    /// In the words of the server, and what is to be done.
+    fileprivate init(refused problem: JSONObject, _ status: Status = .ok) {
+        let what =
+            problem["detail"]?.string ?? problem["title"]?.string ?? "the server said \(status)"
+        guard problem["type"]?.string == "/problems/position-lost",
+            let cursor = problem["cursor"]?.string, let kept = problem["kept_to"]?.integer
+        else {
+            self.init("the feed is refused: \(what)")
+            return
+        }
+        self.init(
+            "the log went back to position \(kept)",
+            remedy: "Undo what was made of later events. Then go on with --from \(cursor), or with "
+                + "that in the cursor file.")
+    }
+}

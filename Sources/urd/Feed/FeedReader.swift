@@ -1,0 +1,127 @@
+import EventSourcing
+import JSON
+import Synchronization
+import Threads
+
+/// Does with each line of a feed what was asked for, on the thread that reads the connection: until an
+/// event is done with, no other one is read.
+final class FeedReader: Sendable {
+    struct Work: Sendable {
+        /// Nil: events are written to the output.
+        let program: EventProgram?
+        let file: CursorFile?
+        let limit: Int64
+        let console: Console
+    }
+
+    enum Ending {
+        case limit
+        case outputLost
+        case refused(JSONObject)
+        case failed(CommandFailure)
+    }
+
+    private struct State {
+        var lines = LineSplitter()
+        var cursor: LogCursor?
+        var written: LogCursor?
+        var count: Int64 = 0
+        var hasMoved = false
+        var ending: Ending?
+    }
+
+    private let work: Work
+    private let state: Mutex<State>
+    private let isCancelled = Atomic(false)
+
+    init(_ work: Work, at cursor: LogCursor?) {
+        self.work = work
+        state = Mutex(State(cursor: cursor, written: cursor))
+    }
+
+    var cursor: LogCursor? { state.withLock { $0.cursor } }
+    var ending: Ending? { state.withLock { $0.ending } }
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+    /// Before each connection: what came of a line whose end did not is forgotten.
+    func begin() {
+        state.withLock {
+            $0.lines = LineSplitter()
+            $0.hasMoved = false
+        }
+    }
+
+    /// Whether anything came over this connection.
+    var hasMoved: Bool { state.withLock { $0.hasMoved } }
+
+    /// False: no more is wanted.
+    func take(_ piece: [UInt8]) -> Bool {
+        state.withLock { state in
+            do throws(CommandFailure) {
+                for line in try state.lines.add(piece) {
+                    try take(FeedLine(line), &state)
+                    if state.ending != nil { break }
+                }
+                try keep(&state)
+            } catch {
+                state.ending = .failed(error)
+            }
+            return state.ending == nil
+        }
+    }
+
+    private func take(_ line: FeedLine, _ state: inout State) throws(CommandFailure) {
+        switch line {
+        case .nothing: break
+        case .progress(let cursor):
+            state.cursor = cursor
+            state.hasMoved = true
+        case .error(let members): state.ending = .refused(members)
+        case .event(let cursor, let bytes):
+            guard try handle(bytes, cursor) else {
+                state.ending = .outputLost
+                return
+            }
+            state.cursor = cursor
+            state.hasMoved = true
+            state.count += 1
+            // What a program has done must not be done again after a crash.
+            if work.program != nil { try keep(&state) }
+            if state.count >= work.limit { state.ending = .limit }
+        }
+    }
+
+    private func keep(_ state: inout State) throws(CommandFailure) {
+        guard let file = work.file, let cursor = state.cursor, cursor != state.written else {
+            return
+        }
+        try file.write(cursor)
+        state.written = cursor
+    }
+
+    /// False where nobody takes it any more.
+    private func handle(_ bytes: [UInt8], _ cursor: LogCursor) throws(CommandFailure) -> Bool {
+        guard let program = work.program else {
+            work.console.send(bytes + [0x0A], .output)
+            do {
+                try work.console.checkOutput()
+            } catch {
+                return false
+            }
+            return true
+        }
+        var pause = 1000
+        while true {
+            let ending = try program.run(bytes, cursor)
+            if ending.isSuccess { return true }
+            work.console.complain(
+                "urd: \(cursor): \(ending.description); again in \(pause / 1000) s")
+            for _ in 0..<pause / 100 {
+                if isCancelled.load(ordering: .relaxed) { return false }
+                DedicatedThread.sleep(milliseconds: 100)
+            }
+            pause = min(pause * 2, 30_000)
+        }
+    }
+}
