@@ -32,9 +32,6 @@ public protocol EventLog: Sendable {
     /// The last position of the realm: 0 where nothing happened yet.
     func head(of realm: RealmID) async throws(LogFailure) -> Head
 
-    /// The realm's head and epochs, of one moment.
-    func epochs(of realm: RealmID) async throws(LogFailure) -> EpochHistory
-
     /// The realm's epoch as far as this node knows it without asking; 0 where it doesn't. What was
     /// read in another epoch is void.
     func knownEpoch(of realm: RealmID) -> Int
@@ -59,10 +56,6 @@ extension EventLog {
         }
         let epochs = try await page(from: 1, limit: 1, in: realm).epochs
         return LogPage(epochs: epochs, events: events)
-    }
-
-    public func epochs(of realm: RealmID) async throws(LogFailure) -> EpochHistory {
-        EpochHistory(head: try await head(of: realm), starts: [])
     }
 }
 

@@ -1,14 +1,16 @@
 import EventSourcing
+import JSON
 import Testing
 import Values
 
 @Suite struct `A filter of events` {
     private func event(_ name: String, stream: UInt64 = 1) throws -> Recorded {
-        Recorded(
+        let leaf = try #require(LeafHash([UInt8](repeating: 7, count: LeafHash.length)))
+        return Recorded(
             realm: try #require(RealmID("acme")), position: 1, stream: UUID(high: 1, low: stream),
             version: 1, name: name, revision: 1, at: Timestamp(microseconds: 1), command: .zero,
-            subject: nil, actor: "system", client: nil, correlation: nil, open: [:], personal: .none
-        )
+            subject: nil, actor: "system", client: nil, correlation: nil, leaf: leaf, open: [:],
+            personal: .none)
     }
 
     @Test func `a filter without conditions wants all but what nobody asked for`() throws {

@@ -201,11 +201,7 @@ import Values
     }
 
     @Test func `an event is written once in each form, however many are sent it`() throws {
-        let event = RecentEvent(
-            Recorded(
-                realm: log.realm, position: 4, stream: .zero, version: 1, name: "a.b", revision: 1,
-                at: Timestamp(microseconds: 1), command: .zero, subject: nil, actor: "system",
-                client: nil, correlation: nil, open: [:], personal: .none), epoch: 3)
+        let event = RecentEvent(TalliedLog.event("a.b", at: 4, in: log.realm), epoch: 3)
         let written = Mutex(0)
         for form in [0, 1, 0, 1, 0] {
             let bytes = event.bytes(in: form) { _, cursor in

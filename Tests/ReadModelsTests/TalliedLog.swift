@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import JSON
 import Synchronization
 import Values
 
@@ -70,12 +71,7 @@ final class TalliedLog: EventLog {
     func events(
         from position: Int64, limit: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded] {
-        try check()
-        return state.withLock { state in
-            state.reads += 1
-            let names = state.names.filter { $0.key >= position }.sorted { $0.key < $1.key }
-            return names.prefix(limit).map { event($0.value, at: $0.key) }
-        }
+        try await page(from: position, limit: limit, in: realm).events
     }
 
     func head(of realm: RealmID) async throws(LogFailure) -> Head {
@@ -83,18 +79,29 @@ final class TalliedLog: EventLog {
         return state.withLock { $0.head }
     }
 
-    func epochs(of realm: RealmID) async throws(LogFailure) -> EpochHistory {
+    func page(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> LogPage {
         try check()
-        return state.withLock { EpochHistory(head: $0.head, starts: $0.starts) }
+        return state.withLock { state in
+            state.reads += 1
+            let names = state.names.filter { $0.key >= position }.sorted { $0.key < $1.key }
+            return LogPage(
+                epochs: EpochHistory(head: state.head, starts: state.starts),
+                events: names.prefix(limit).map { Self.event($0.value, at: $0.key, in: realm) })
+        }
     }
 
     func latestTime(in realm: RealmID) -> Timestamp? { nil }
 
-    private func event(_ name: String, at position: Int64) -> Recorded {
-        Recorded(
+    static func event(_ name: String, at position: Int64, in realm: RealmID) -> Recorded {
+        var leaf = [UInt8](repeating: 0, count: LeafHash.length)
+        for index in 0..<8 { leaf[index] = UInt8(truncatingIfNeeded: position >> (8 * index)) }
+        guard let leaf = LeafHash(leaf) else { preconditionFailure("It has its length.") }
+        return Recorded(
             realm: realm, position: position, stream: UUID(high: 7, low: UInt64(position)),
             version: 1, name: name, revision: 1, at: Timestamp(microseconds: position),
             command: .zero, subject: nil, actor: "system", client: nil, correlation: nil,
-            open: ["name": .string(name)], personal: .none)
+            leaf: leaf, open: ["name": .string(name)], personal: .none)
     }
 }

@@ -8,8 +8,11 @@ enum FeedEnvelope {
     static func members(_ event: Recorded, at cursor: LogCursor) -> JSONObject {
         var members: JSONObject = [
             "actor": .string(event.actor), "at": .string(event.at.description),
-            "command": .string(event.command.description), "data": .object(event.shownFields),
-            "epoch": .integer(Int64(cursor.epoch)), "personal": .string(personal(event)),
+            "command": .string(event.command.description), "cursor": .string(cursor.description),
+            "data": .object(event.shownFields),
+            "epoch": .integer(Int64(cursor.epoch)), "id": .string(event.id.description),
+            "leaf": .string(Base64URL.encode(event.leaf.bytes)),
+            "personal": .string(personal(event)),
             "position": .integer(event.position), "realm": .string(event.realm.name),
             "revision": .integer(Int64(event.revision)),
             "stream": .string(event.stream.description), "type": .string(event.name),

@@ -61,9 +61,7 @@ struct FeedForm: Sendable, Equatable {
             JSON.object(FeedEnvelope.members(event, at: cursor)).write(into: &out)
             out.append(contentsOf: [0x0A, 0x0A])
         case .lines:
-            var line = FeedEnvelope.members(event, at: cursor)
-            line["cursor"] = .string(cursor.description)
-            JSON.object(line).write(into: &out)
+            JSON.object(FeedEnvelope.members(event, at: cursor)).write(into: &out)
             out.append(0x0A)
         }
         return out

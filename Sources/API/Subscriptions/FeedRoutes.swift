@@ -1,5 +1,6 @@
 internal import EventSourcing
 internal import HTTP
+internal import Identity
 internal import ReadModels
 
 /// The events of a realm as they happen, over one response that goes on.
@@ -16,7 +17,8 @@ enum FeedRoutes {
             Conditions of different names must all hold, one of those of the same name must. \
             `urd.progress` moves the cursor where events are left out. A feed that cannot go on ends \
             with `urd.error`.
-            """, right: .realm, parameters: [.realm] + FeedQuestion.parameters,
+            """, right: .realm, permission: .eventsRead,
+        parameters: [.realm] + FeedQuestion.parameters,
         answer: Answer(
             status: .ok, description: "The events.",
             content: .stream(["text/event-stream", "application/x-ndjson"])),
@@ -27,8 +29,8 @@ enum FeedRoutes {
         let question = try FeedQuestion(call)
         let realm = try call.realm
         let history = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.epochs(of: realm)
-        }
+            try await call.context.commands.events.page(from: 1, limit: 1, in: realm)
+        }.epochs
         if history.head.epoch == 0 {
             try await call.knownLog()
             throw Problem(.noSuchRealm)

@@ -81,15 +81,15 @@ enum FeedStart {
         var (low, high): (Int64, Int64) = (0, head)
         while low < high {
             let middle = low + (high - low) / 2
-            let found = try await log.events(from: middle + 1, limit: 1, in: realm)
-            if let event = found.first, event.at < surely {
+            let found = try await log.page(from: middle + 1, limit: 1, in: realm)
+            if let event = found.events.first, event.at < surely {
                 low = middle + 1
             } else {
                 high = middle
             }
         }
         while low < head {
-            let events = try await log.events(from: low + 1, limit: page, in: realm)
+            let events = try await log.page(from: low + 1, limit: page, in: realm).events
             guard !events.isEmpty else { return low }
             for event in events {
                 if event.at >= time { return event.position - 1 }

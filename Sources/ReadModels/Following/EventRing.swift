@@ -41,7 +41,7 @@ public final class EventRing: Sendable {
 
     private struct State {
         var events = RecentEvents()
-        var history = EpochHistory(head: Head(epoch: 0, position: 0), starts: [])
+        var history = EpochHistory.none
         var hasBegun = false
         var failure: FollowFailure?
         var groups: [Int: Group] = [:]
@@ -207,20 +207,17 @@ public final class EventRing: Sendable {
     func page(after cursor: inout LogCursor, limit: Int) async throws(LogFailure) -> Page? {
         let place = cursor
         let read = try await turns.pass { () throws(LogFailure) in
-            try await log.page(after: place.position, limit: limit, in: realm)
+            try await log.page(from: place.position + 1, limit: limit, in: realm)
         }
-        guard let (head, events) = read else { return nil }
-        if head.epoch != cursor.epoch {
-            let history = try await log.epochs(of: realm)
-            // Between the two reads yet another epoch began: once more.
-            guard history.head.epoch == head.epoch else { throw .fenced }
-            if case .lost(let kept) = history.standing(of: cursor) { return .lost(keptTo: kept) }
-            cursor = LogCursor(epoch: head.epoch, position: cursor.position)
+        guard let page = read else { return nil }
+        if page.head.epoch != cursor.epoch {
+            if case .lost(let kept) = page.epochs.standing(of: cursor) {
+                return .lost(keptTo: kept)
+            }
+            cursor = LogCursor(epoch: page.head.epoch, position: cursor.position)
         }
-        if let hole = events.hole(after: cursor.position, head) {
-            return .failed(.hole(at: hole))
-        }
-        return .events(events, head: head)
+        if let hole = page.hole(after: cursor.position) { return .failed(.hole(at: hole)) }
+        return .events(page.events, head: page.head)
     }
 
     // MARK: - The reader
@@ -250,49 +247,34 @@ public final class EventRing: Sendable {
         let (epoch, last, hasBegun) = state.withLock {
             ($0.events.epoch, $0.events.last, $0.hasBegun)
         }
-        guard hasBegun else {
-            try await begin()
+        let page = try await log.page(from: last + 1, limit: Self.page, in: realm)
+        guard hasBegun, page.head.epoch == epoch else {
+            enter(page.epochs)
             return true
         }
-        let (head, events) = try await log.page(after: last, limit: Self.page, in: realm)
-        guard head.epoch == epoch else {
-            try await restart()
-            return true
-        }
-        if let hole = events.hole(after: last, head) {
+        if let hole = page.hole(after: last) {
             fail(.hole(at: hole))
             return true
         }
-        guard !events.isEmpty else { return false }
-        append(events)
+        guard !page.events.isEmpty else { return false }
+        append(page.events)
         return true
     }
 
-    private func begin() async throws(LogFailure) {
-        let history = try await log.epochs(of: realm)
-        let after = max(0, history.head.position - Self.beginning)
-        wake(
-            state.withLock { state in
-                state.history = history
-                state.events.begin(history.head.epoch, after: after)
-                state.hasBegun = true
-                return state.takeWaiters(through: 0)
-            })
-    }
-
-    /// The log is in another epoch. What is held stays where the log did not go back behind it.
-    private func restart() async throws(LogFailure) {
-        let history = try await log.epochs(of: realm)
+    /// The log is in another epoch than the known one, if one is. What is held stays where the log did
+    /// not go back behind it.
+    private func enter(_ history: EpochHistory) {
         let after = max(0, history.head.position - Self.beginning)
         wake(
             state.withLock { state in
                 let held = LogCursor(epoch: state.events.epoch, position: state.events.last)
                 state.history = history
-                if case .valid = history.standing(of: held) {
+                if state.hasBegun, case .valid = history.standing(of: held) {
                     state.events.move(to: history.head.epoch)
                 } else {
                     state.events.begin(history.head.epoch, after: after)
                 }
+                state.hasBegun = true
                 // Each of them compares its own place with the history.
                 return state.takeWaiters(through: 0)
             })
@@ -325,28 +307,14 @@ public final class EventRing: Sendable {
     }
 }
 
-extension [Recorded] {
-    /// The position that should be there and is not.
-    fileprivate func hole(after position: Int64, _ head: Head) -> Int64? {
+extension LogPage {
+    /// The position that should be there, behind the one that was asked for, and is not.
+    fileprivate func hole(after position: Int64) -> Int64? {
         var next = position + 1
-        for event in self {
+        for event in events {
             guard event.position == next else { return next }
             next += 1
         }
-        return isEmpty && head.position > position ? next : nil
-    }
-}
-
-extension EventLog {
-    /// The events behind a position, and the head at that moment.
-    fileprivate func page(
-        after position: Int64, limit: Int, in realm: RealmID
-    ) async throws(LogFailure) -> (Head, [Recorded]) {
-        // First the head: what is at or before it must be in the page that is read after it.
-        let head = try await head(of: realm)
-        guard head.position > position else { return (head, []) }
-        let events = try await events(from: position + 1, limit: limit, in: realm)
-        guard try await self.head(of: realm).epoch == head.epoch else { throw .fenced }
-        return (head, events)
+        return events.isEmpty && head.position > position ? next : nil
     }
 }

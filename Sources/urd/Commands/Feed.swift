@@ -70,22 +70,31 @@ struct Feed: Subcommand {
             reader.begin()
             let request = place.request(from: reader.cursor)
             var wait: Double?
-            do throws(HTTPClient.Failure) {
-                let response = try await client.stream(request, silence: Self.silence) {
-                    reader.take($0)
-                }
+            switch await ask(client, request, reader) {
+            case .success(let response):
                 if response.status != .ok { wait = try refusal(response) }
-            } catch let failure as HTTPClient.Failure {
+            case .failure(let failure):
                 guard Self.mayPass(failure) else {
                     throw CommandFailure("\(place.url): \(failure.code.rawValue)")
                 }
-                console.complain("urd: \(place.url): \(failure.code.rawValue); going on soon")
+                console.complain("urd: \(place.url): \(failure.code.rawValue); connecting again")
             }
             if let ending = reader.ending, let code = try end(ending) { return code }
             if reader.hasMoved { pause = 0.5 }
             pause = min(pause * 2, Self.longestPause)
             // Those who lost one server at the same moment do not come to the next at the same moment.
             try await Task.sleep(for: .seconds(wait ?? pause * .random(in: 0.5...1)))
+        }
+    }
+
+    private func ask(
+        _ client: WebClient, _ request: OutgoingRequest, _ reader: FeedReader
+    ) async -> Result<Response, HTTPClient.Failure> {
+        do {
+            return .success(
+                try await client.stream(request, silence: Self.silence) { reader.take($0) })
+        } catch {
+            return .failure(error)
         }
     }
 

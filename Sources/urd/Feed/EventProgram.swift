@@ -10,11 +10,11 @@ struct EventProgram: Sendable {
     /// Blocks until it has ended.
     func run(_ event: [UInt8], _ cursor: LogCursor) throws(CommandFailure) -> ChildProcess.Ending {
         // A file and no pipe: a program need not read its input.
-        let input = memfd_create("event", UInt32(MFD_CLOEXEC))
-        guard input >= 0 else {
+        guard let file = tmpfile() else {
             throw CommandFailure("\(SystemFailure("open", "an event's file"))")
         }
-        defer { close(input) }
+        defer { fclose(file) }
+        let input = fileno(file)
         do throws(SystemFailure) {
             try Descriptor.write(event + [0x0A], to: input, "an event's file")
             lseek(input, 0, SEEK_SET)

@@ -1,4 +1,5 @@
 import EventSourcing
+import HTTP
 import Identity
 import JSON
 import Testing
@@ -18,7 +19,7 @@ import Values
     {
         let world = try await World()
         var feed = try await world.follow("from=start")
-        let events = shown(try await world.events())
+        let events = shown(try await world.logged())
         #expect(try await feed.begin().id == "1:0")
         for event in events {
             let frame = try #require(await feed.next())
@@ -32,7 +33,7 @@ import Values
             let frame = try #require(await feed.next())
             #expect(frame.event == "client.registered")
             #expect(frame.json["data"]?["client_name"] == .string("Late \(number)"))
-            #expect(frame.id == "1:\(try await world.events().count)")
+            #expect(frame.id == "1:\(try await world.logged().count)")
         }
         #expect(world.feeds.sent.value == UInt64(events.count + 3))
         await feed.close()
@@ -41,7 +42,7 @@ import Values
     @Test func `a feed from now has what is appended later, and nothing before`() async throws {
         let world = try await World()
         var feed = try await world.follow()
-        let head = try await world.events().count
+        let head = try await world.logged().count
         #expect(try await feed.begin().id == "1:\(head)")
         try await world.register("Late")
         #expect(await feed.next()?.id == "1:\(head + 1)")
@@ -52,7 +53,7 @@ import Values
         async throws
     {
         let world = try await World()
-        let events = shown(try await world.events())
+        let events = shown(try await world.logged())
         let (seen, next) = (events[3], events[4])
         for query in [nil, "from=start", "from=now", "from_time=2020-01-01"] {
             var feed = try await world.follow(query, lastEventID: "1:\(seen.position)")
@@ -70,7 +71,7 @@ import Values
         async throws
     {
         let world = try await World()
-        let events = try await world.events()
+        let events = try await world.logged()
         let wanted = events[events.count / 2]
         let time = wanted.at.description
         var feed = try await world.follow("from_time=\(time)")
@@ -88,7 +89,7 @@ import Values
         let first = try JSON.parse(Array(try #require(await feed.line()).utf8))
         #expect(first["type"] == "urd.progress")
         #expect(first["cursor"] == "1:0")
-        for event in shown(try await world.events()) {
+        for event in shown(try await world.logged()) {
             let line = try JSON.parse(Array(try #require(await feed.line()).utf8))
             #expect(line["cursor"] == .string("1:\(event.position)"))
             #expect(line["type"] == .string(event.name))
@@ -104,7 +105,7 @@ import Values
         _ = try await feed.begin()
         let frame = try #require(await feed.next())
         #expect(frame.event == nil)
-        #expect(frame.json["type"] == .string(try await world.events()[0].name))
+        #expect(frame.json["type"] == .string(try await world.logged()[0].name))
         await feed.close()
     }
 
@@ -136,7 +137,7 @@ import Values
 
     @Test func `a feed refuses places that there are not`() async throws {
         let world = try await World()
-        let head = try await world.events().count
+        let head = try await world.logged().count
         for (query, last, field) in [
             ("from=1:\(head + 1)", nil, "from"), ("from=01:1", nil, "from"),
             ("from=yesterday", nil, "from"), ("from=1", nil, "from"),

@@ -112,7 +112,7 @@ extension World {
         return try OpenFeed(answer.response)
     }
 
-    func events() async throws -> [Recorded] {
+    func logged() async throws -> [Recorded] {
         try await log.events(from: 1, limit: .max, in: try #require(RealmID("acme")))
     }
 
