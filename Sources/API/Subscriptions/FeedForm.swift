@@ -51,6 +51,13 @@ struct FeedForm: Sendable, Equatable {
     }
 
     func event(_ event: Recorded, at cursor: LogCursor) -> [UInt8] {
+        self.event(event, at: cursor, record: nil)
+    }
+
+    /// - Parameter record: what is hashed into the event's leaf, where the reader asked for it.
+    func event(_ event: Recorded, at cursor: LogCursor, record: [UInt8]?) -> [UInt8] {
+        var members = FeedEnvelope.members(event, at: cursor)
+        members["record"] = record.map { .string(String(decoding: $0, as: UTF8.self)) }
         var out: [UInt8] = []
         out.reserveCapacity(1024)
         switch framing {
@@ -58,10 +65,10 @@ struct FeedForm: Sendable, Equatable {
             out.append(line: "id", cursor.description)
             if !isUnnamed { out.append(line: "event", event.name) }
             out.append(contentsOf: "data: ".utf8)
-            JSON.object(FeedEnvelope.members(event, at: cursor)).write(into: &out)
+            JSON.object(members).write(into: &out)
             out.append(contentsOf: [0x0A, 0x0A])
         case .lines:
-            JSON.object(FeedEnvelope.members(event, at: cursor)).write(into: &out)
+            JSON.object(members).write(into: &out)
             out.append(0x0A)
         }
         return out
@@ -85,7 +92,7 @@ struct FeedForm: Sendable, Equatable {
     }
 
     /// What is no event of the log.
-    private func told(_ name: String, at cursor: LogCursor?, _ members: JSONObject) -> [UInt8] {
+    func told(_ name: String, at cursor: LogCursor?, _ members: JSONObject) -> [UInt8] {
         var out: [UInt8] = []
         switch framing {
         case .serverSentEvents:

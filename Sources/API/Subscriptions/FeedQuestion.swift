@@ -9,6 +9,9 @@ struct FeedQuestion {
     let start: FeedStart
     let filter: EventFilter
     let form: FeedForm
+    /// Whether the leaves of all events are shown, and the records of those that are sent.
+    let showsLeaves: Bool
+    let showsRecords: Bool
 
     /// In all conditions together.
     private static let mostConditions = 50
@@ -46,6 +49,15 @@ struct FeedQuestion {
             stream are in one part.
             """, example: "2/8"),
         Parameter(
+            "leaves", in: .query, .oneOf(["all"]),
+            """
+            The leaf of each event that is left out (`urd.leaves`) and each new checkpoint \
+            (`urd.checkpoint`), so that a reader can tell that nothing is withheld.
+            """),
+        Parameter(
+            "include", in: .query, .oneOf(["record"]),
+            "With each event its canonical record, which is what its leaf is the hash of."),
+        Parameter(
             "unnamed", in: .query, .boolean,
             "Frames without `event`, which is what `onmessage` of a browser hears of."),
     ]
@@ -73,6 +85,8 @@ struct FeedQuestion {
                 field: "Accept")
         }
         form = FeedForm(framing: framing, isUnnamed: call.parameters["unnamed"]?.bool ?? false)
+        showsLeaves = call.text("leaves") != nil
+        showsRecords = call.text("include") != nil
         start = try FeedStart(call)
         filter = try Self.filter(call)
     }

@@ -38,11 +38,17 @@ enum FeedRoutes {
         let place = try call.openFeed()
         let start = try await question.start.cursor(
             in: history, of: realm, call.context.commands.events)
+        let isProven = question.showsLeaves || question.showsRecords
         let stream = FeedStream(
             place: place,
-            following: call.context.feeds.rings.follow(realm, filter: question.filter),
-            filter: question.filter, form: question.form, start: start,
-            head: history.head.position)
+            following: call.context.feeds.rings.follow(
+                realm, filter: question.showsLeaves ? nil : question.filter),
+            filter: question.filter, form: question.form,
+            proof: isProven
+                ? FeedProof(
+                    queries: call.context.proofs, realm: realm,
+                    showsLeaves: question.showsLeaves, showsRecords: question.showsRecords) : nil,
+            start: start, head: history.head.position)
         var response = Response(status: .ok, stream: BodyStream { try await stream.run($0) })
         response.headers["Content-Type"] = question.form.framing.contentType
         // What stands in between passes each frame on as it comes.

@@ -15,21 +15,29 @@ struct FeedStream: Sendable {
     private static let atOnce = 128
     private static let page = 500
     /// Frames that are written together.
-    private static let piece = 16 * 1024
+    static let piece = 16 * 1024
 
     let place: FeedPlace
     let following: EventFollowing
     let filter: EventFilter
     let form: FeedForm
+    /// Where the feed shows that nothing is withheld.
+    let proof: FeedProof?
     let start: LogCursor
     let head: Int64
 
     /// Where the follower is, and when it was last told.
-    private struct Progress {
+    struct Progress {
         var cursor: LogCursor
         /// The last place that it was told of.
         var told: Int64
         var spokeAt: UInt64
+        /// Of the events behind `told`, where the feed shows them all.
+        var leaves: [LeafHash] = []
+        /// The size of the last checkpoint that it was shown.
+        var proven: Int64 = 0
+        /// When a newer one was looked for.
+        var askedAt: UInt64 = .max
     }
 
     func run(_ writer: BodyStream.Writer) async throws {
@@ -43,7 +51,12 @@ struct FeedStream: Sendable {
             case .unknown: return try await end(Problem(.unavailable), writer)
             }
             switch following.look(after: &progress.cursor, limit: Self.atOnce) {
-            case .events(let events): try await send(events, &progress, writer)
+            case .events(let events):
+                if let proof {
+                    try await send(events.map(\.event), proof, &progress, writer)
+                } else {
+                    try await send(events, &progress, writer)
+                }
             case .nothing: try await wait(&progress, since: alarms, writer)
             case .behind:
                 guard try await sendPage(&progress, since: alarms, writer) else { return }
@@ -110,6 +123,10 @@ struct FeedStream: Sendable {
                 try await wait(&progress, since: alarms, writer)
                 return true
             }
+            if let proof {
+                try await send(events, proof, &progress, writer)
+                return true
+            }
             let (pieces, told, count) = await pieces(of: events, epoch: head.epoch)
             for piece in pieces { try await writer.write(piece) }
             progress.cursor = LogCursor(epoch: head.epoch, position: last.position)
@@ -148,13 +165,17 @@ struct FeedStream: Sendable {
         _ progress: inout Progress, since alarms: UInt64, _ writer: BodyStream.Writer
     ) async throws {
         let isUntold = progress.cursor.position > progress.told
-        let due = progress.spokeAt + (isUntold ? Self.unspokenSeconds : Self.silence)
+        var due = progress.spokeAt + (isUntold ? Self.unspokenSeconds : Self.silence)
+        if proof != nil, progress.proven < progress.cursor.position {
+            due = min(due, following.ticks + 1)
+        }
         let reached = await following.wait(past: progress.cursor, since: alarms, until: due)
         guard !Task.isCancelled else { return }
         if reached > progress.cursor.position {
             progress.cursor = LogCursor(epoch: progress.cursor.epoch, position: reached)
         }
         try await tellProgress(&progress, writer)
+        if let proof { try await tellCheckpoint(proof, &progress, writer) }
         if following.ticks >= progress.spokeAt + Self.silence {
             try await writer.write(form.heartbeat)
             progress.spokeAt = following.ticks
@@ -170,6 +191,7 @@ struct FeedStream: Sendable {
             untold >= Self.unspokenEvents
                 || untold > 0 && following.ticks >= progress.spokeAt + Self.unspokenSeconds
         else { return }
+        guard proof == nil else { return try await tellLeaves(&progress, writer) }
         try await writer.write(form.progress(at: progress.cursor, head: following.last))
         progress.told = progress.cursor.position
         progress.spokeAt = following.ticks

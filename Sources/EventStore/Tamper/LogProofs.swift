@@ -60,6 +60,17 @@ public struct LogProofs: Sendable {
         try await read(realm) { reader in try reader.content(of: tile) }
     }
 
+    /// The canonical records at these positions, whether they are sealed yet or not.
+    public func records(
+        at positions: ClosedRange<Int64>, in realm: RealmID
+    ) async throws -> [[UInt8]] {
+        try await read(realm) { reader in
+            var records: [[UInt8]] = []
+            try reader.records(positions) { records.append($1) }
+            return records
+        }
+    }
+
     /// Shows that an event stands at a position of the sealed log.
     public func inclusion(of position: Int64, in realm: RealmID) async throws -> InclusionProof {
         try await read(realm) { reader in try reader.inclusion(of: position) }

@@ -25,6 +25,12 @@ struct LogProofAnswers: LogProofQueries {
             checkpoint: proof.checkpoint.note)
     }
 
+    func records(
+        at positions: ClosedRange<Int64>, of realm: RealmID
+    ) async throws(LogFailure) -> [[UInt8]] {
+        try await proving { try await proofs.records(at: positions, in: realm) } ?? []
+    }
+
     func tile(
         level: Int, index: Int64, width: Int, of realm: RealmID
     ) async throws(LogFailure) -> [UInt8]? {

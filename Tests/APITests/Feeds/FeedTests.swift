@@ -2,6 +2,7 @@ import EventSourcing
 import HTTP
 import Identity
 import JSON
+import Telemetry
 import Testing
 import Values
 

@@ -11,6 +11,12 @@ public protocol LogProofQueries: Sendable {
         of position: Int64, in realm: RealmID
     ) async throws(LogFailure) -> InclusionView?
 
+    /// The canonical records at some positions, sealed or not: what leaves are the hashes of. Fewer where
+    /// an event is missing.
+    func records(
+        at positions: ClosedRange<Int64>, of realm: RealmID
+    ) async throws(LogFailure) -> [[UInt8]]
+
     /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil: not sealed yet.
     func tile(
         level: Int, index: Int64, width: Int, of realm: RealmID
