@@ -72,7 +72,8 @@ test_packages="$test_packages python3-authlib python3-requests"
 # Relying parties that others wrote: a library, and the certified module of a web server.
 test_packages="$test_packages python3-requests-oauthlib apache2-bin libapache2-mod-auth-openidc"
 # What the pinned packages below need.
-test_packages="$test_packages python3-pip python3-filelock python3-jinja2 python3-responses python3-yaml"
+test_packages="$test_packages python3-pip python3-filelock python3-httpx python3-jinja2 python3-requests"
+test_packages="$test_packages python3-responses python3-yaml"
 # A validator of JSON Schema.
 test_packages="$test_packages python3-jsonschema"
 # A real browser, and Yubico's library, for passkeys.

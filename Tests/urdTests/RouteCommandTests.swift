@@ -8,6 +8,7 @@ import Testing
     private let elsewhere: Set<String> = [
         "getOpenAPI", "getWelcome", "getProblemKind", "getEvent", "getCheckpoint",
         "getInclusionProof", "getTile", "getAsyncAPI", "getEventEnvelopeSchema", "getEventSchema",
+        "followEvents",
     ]
 
     @Test func `every operation of the admin API is a command`() {
