@@ -34,6 +34,17 @@ enum Figures {
                 name: "follow", summary: "from a command's answer to its events at a follower",
                 measure: FollowFigure.measure),
             Entry(
+                name: "feed-live",
+                summary: "from a command's answer to its events at 1, 100 and 1,000 followers",
+                measure: FeedFigures.live),
+            Entry(
+                name: "feed-idle",
+                summary: "append with 1,000 followers that wait for nothing of it",
+                measure: FeedFigures.idle),
+            Entry(
+                name: "feed-catch-up", summary: "a whole log to a follower from its start",
+                measure: FeedFigures.catchUp),
+            Entry(
                 name: "serve", summary: "urd serve: memory while idle, and from start to ready",
                 measure: ServeFigures.measure),
             Entry(

@@ -56,7 +56,9 @@ struct FeedForm: Sendable, Equatable {
 
     /// - Parameter record: what is hashed into the event's leaf, where the reader asked for it.
     func event(_ event: Recorded, at cursor: LogCursor, record: [UInt8]?) -> [UInt8] {
-        var members = FeedEnvelope.members(event, at: cursor)
+        // Addresses in it are of the server that the feed came from.
+        var members =
+            EventEnvelope(event, epoch: cursor.epoch, issuer: "").json.object ?? [:]
         members["record"] = record.map { .string(String(decoding: $0, as: UTF8.self)) }
         var out: [UInt8] = []
         out.reserveCapacity(1024)
