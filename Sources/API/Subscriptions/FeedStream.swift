@@ -82,16 +82,20 @@ struct FeedStream: Sendable {
             // Alone it is shared with all who are sent it.
             if out.isEmpty { out = bytes } else { out += bytes }
             if out.count >= Self.piece {
-                try await writer.write(out)
-                out = []
+                try await write(out, events: count, &progress, writer)
+                (out, count) = ([], 0)
             }
         }
-        if !out.isEmpty { try await writer.write(out) }
-        if count > 0 {
-            place.feeds.sent.add(count)
-            progress.spokeAt = following.ticks
-        }
+        if count > 0 { try await write(out, events: count, &progress, writer) }
         try await tellProgress(&progress, writer)
+    }
+
+    private func write(
+        _ bytes: [UInt8], events: Int, _ progress: inout Progress, _ writer: BodyStream.Writer
+    ) async throws {
+        place.feeds.sent.add(events)
+        progress.spokeAt = following.ticks
+        try await writer.write(bytes)
     }
 
     /// False where the feed is over.

@@ -48,6 +48,8 @@ public final class EventRing: Sendable {
         var nextGroup = 0
         var nextID: UInt64 = 0
         var alarms: UInt64 = 0
+        /// The last that passed.
+        var tick: UInt64
         var reader: Task<Void, Never>?
         var isOver = false
 
@@ -74,9 +76,10 @@ public final class EventRing: Sendable {
     private let log: any EventLog
     private let hub: CommitHub
     private let turns = ReadingTurns(readersAtOnce)
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(_ log: any EventLog, hub: CommitHub, realm: RealmID) {
+    init(_ log: any EventLog, hub: CommitHub, realm: RealmID, tick: UInt64) {
+        state = Mutex(State(tick: tick))
         self.log = log
         self.hub = hub
         self.realm = realm
@@ -152,7 +155,9 @@ public final class EventRing: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDone = state.withLock { state -> Bool in
-                    if Task.isCancelled || state.alarms != alarms || state.failure != nil {
+                    if Task.isCancelled || state.alarms != alarms || state.failure != nil
+                        || state.tick >= tick
+                    {
                         return true
                     }
                     if state.hasBegun, cursor.epoch <= state.events.epoch,
@@ -190,6 +195,7 @@ public final class EventRing: Sendable {
         wake(
             state.withLock { state in
                 var due: [(Waiter, Int64)] = []
+                state.tick = tick
                 for (id, group) in state.groups {
                     guard group.waiters.contains(where: { $0.tick <= tick }) else { continue }
                     due += group.waiters.filter { $0.tick <= tick }.map { ($0, state.events.last) }

@@ -42,7 +42,7 @@ public final class EventRings: Sendable {
         while true {
             let ring = rings.withLock { rings in
                 if let known = rings[realm] { return known }
-                let made = EventRing(log, hub: hub, realm: realm)
+                let made = EventRing(log, hub: hub, realm: realm, tick: ticks)
                 rings[realm] = made
                 return made
             }
