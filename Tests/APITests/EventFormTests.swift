@@ -1,5 +1,4 @@
 import EventSourcing
-import Foundation
 import HTTP
 import Identity
 import JSON
@@ -13,16 +12,12 @@ private let issuer = "https://id.acme.example"
 
 /// One of every event as the golden list of Identity has them, read back from the log.
 func eventSamples(opened: Bool = false) throws -> [Recorded] {
-    let list = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "IdentityTests/golden/events.txt")
-    let text = try String(contentsOf: list, encoding: .utf8)
-    let written = try #require(text.range(of: "\n\n")).upperBound
-    let lines = text[written...].split(separator: "\n")
+    let lines = try EventSampleList.lines()
     return try lines.enumerated().map { index, line in
         let name = String(line.prefix { $0 != " " })
         var objects =
             try JSON.parse(
-                Array("[\(line.dropFirst(name.count + 1).replacing("} {", with: "},{"))]".utf8)
+                Array("[\(line.dropFirst(name.count + 1))]".utf8)
             ).array ?? []
         let open = try #require(objects.removeFirst().object)
         let personal = objects.first?.object

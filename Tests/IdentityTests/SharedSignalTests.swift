@@ -6,7 +6,6 @@ import Testing
 import Values
 
 private let person = UUID(high: 6, low: 6)
-private let noon = Timestamp(seconds: 1_800_000_000)
 
 @Suite struct `Security events of CAEP and RISC` {
     private func signals(

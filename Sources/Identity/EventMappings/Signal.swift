@@ -25,6 +25,12 @@ public struct SignalSubject: Sendable, Equatable {
     public let session: UUID?
     /// The stream of the client that is the device.
     public let device: UUID?
+
+    public init(user: UUID?, session: UUID?, device: UUID?) {
+        self.user = user
+        self.session = session
+        self.device = device
+    }
 }
 
 /// Who brought a signal about (`initiating_entity`).
