@@ -40,26 +40,24 @@ enum FeedFigures {
         _ store: Store, _ load: AppendLoad, _ slice: Double, _ count: Int
     ) async throws -> [Double] {
         let rings = EventRings(store.log, hub: store.hub)
-        let arrivals = Mutex<[Int64: (count: Int, at: ContinuousClock.Instant)]>([:])
+        let arrivals = Arrivals()
         let head = try await store.log.head(of: store.realm)
         let start = LogCursor(epoch: head.epoch, position: head.position)
         let following = (0..<count).map { _ in
             Task {
                 try await follow(rings, store.realm, from: start) { position in
-                    let now = ContinuousClock.now
-                    arrivals.withLock { $0[position, default: (0, now)].count += 1 }
-                    arrivals.withLock { $0[position]?.at = now }
+                    arrivals.note(position)
                 }
             }
         }
         let result = try await load.run(seconds: slice)
         let last = result.answers.map(\.position).max() ?? 0
         let deadline = ContinuousClock.now + .seconds(20)
-        while arrivals.withLock({ $0[last]?.count ?? 0 }) < count, ContinuousClock.now < deadline {
+        while arrivals.count(of: last) < count, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(5))
         }
         for task in following { task.cancel() }
-        let arrived = arrivals.withLock { $0 }
+        let arrived = arrivals.all
         return try result.answers.map { answer in
             guard let all = arrived[answer.position], all.count == count else {
                 throw BenchmarkFailure("Position \(answer.position) is not at all followers.")
@@ -181,4 +179,21 @@ enum FeedFigures {
             }
         }
     }
+}
+
+/// How many followers have had a position, and when the last of them did.
+private final class Arrivals: Sendable {
+    private let seen = Mutex<[Int64: (count: Int, at: ContinuousClock.Instant)]>([:])
+
+    func note(_ position: Int64) {
+        let now = ContinuousClock.now
+        seen.withLock { seen in
+            seen[position, default: (0, now)].count += 1
+            seen[position]?.at = now
+        }
+    }
+
+    func count(of position: Int64) -> Int { seen.withLock { $0[position]?.count ?? 0 } }
+
+    var all: [Int64: (count: Int, at: ContinuousClock.Instant)] { seen.withLock { $0 } }
 }
