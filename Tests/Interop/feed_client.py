@@ -29,7 +29,7 @@ class Feed:
         while line := self.file.readline().strip():
             name, _, value = line.decode().partition(":")
             self.headers[name.lower()] = value.strip()
-        self.end, self.rest = None, b""
+        self.end, self.rest, self.whole = None, b"", []
         self.body = b""
         if self.status != 200:
             self.body = self.file.read(int(self.headers.get("content-length", 0)))
@@ -65,9 +65,13 @@ class Feed:
 
     def lines(self):
         """Whole lines, without their ends."""
-        while piece := self.chunk():
-            *whole, self.rest = (self.rest + piece).split(b"\n")
-            yield from whole
+        while True:
+            while self.whole:
+                yield self.whole.pop(0)
+            piece = self.chunk()
+            if not piece:
+                return
+            *self.whole, self.rest = (self.rest + piece).split(b"\n")
 
     def entries(self):
         """What lines of JSON say."""

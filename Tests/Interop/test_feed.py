@@ -436,9 +436,8 @@ class Command(unittest.TestCase):
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
     def feed(self, *words, **more):
-        return urd.command(
-            "feed", *words, URD_URL=urd.values["URD_URL"], URD_REALM=realm, URD_ADMIN_KEY=urd.key,
-            **more)
+        return urd.command("feed", *words, **{
+            "URD_URL": urd.values["URD_URL"], "URD_REALM": realm, "URD_ADMIN_KEY": urd.key, **more})
 
     def test_it_needs_no_database_and_writes_a_line_for_each_event(self):
         whole = log()
@@ -451,6 +450,8 @@ class Command(unittest.TestCase):
 
     def test_it_runs_a_program_for_each_event_and_goes_on_behind_the_last_that_was_done(self):
         cursor, out = os.path.join(self.folder, "cursor"), os.path.join(self.folder, "out")
+        while len(log()) < 12:
+            register()
         for _ in range(4):
             result = self.feed("--from", "start", "--to", "internal", "--cursor-file", cursor,
                                "--limit", "3", "--exec", f"cat >>{out}; echo $URD_CURSOR >>{out}.at")

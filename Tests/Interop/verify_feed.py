@@ -27,6 +27,7 @@ class Tree:
 
     def grow(self, size):
         """Takes waiting leaves in until there are so many."""
+        assert size <= self.size + len(self.waiting), f"events up to {size} are missing"
         while self.size < size:
             height, node = 0, self.waiting.pop(0)
             while self.parts and self.parts[-1][0] == height:

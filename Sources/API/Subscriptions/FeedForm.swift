@@ -38,7 +38,9 @@ struct FeedForm: Sendable, Equatable {
     func opening(at cursor: LogCursor, head: Int64) -> [UInt8] {
         let start = progress(at: cursor, head: head)
         switch framing {
-        case .serverSentEvents: return Array(": connected\n\nretry: \(Self.retry)\n\n".utf8) + start
+        case .serverSentEvents:
+            // In one frame: a frame of its own without data is an event to some clients.
+            return Array(": connected\n\nretry: \(Self.retry)\n".utf8) + start
         case .lines: return start
         }
     }

@@ -76,8 +76,8 @@ struct OpenFeed {
     /// What a feed begins with: the place where it begins.
     mutating func begin() async throws -> Frame {
         #expect(await next()?.comment == "connected")
-        #expect(await next()?.retry == "2000")
         let start = try #require(await next())
+        #expect(start.retry == "2000")
         #expect(start.event == "urd.progress")
         return start
     }
