@@ -18,7 +18,7 @@ enum EventRoutes {
             `docs/event-index.md`. With a condition the list follows the log: with `min_position` it \
             waits until it holds everything up to there.
             """, right: .realm, permission: .eventsRead,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.position)] + EventFilter.parameters,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.position)] + EventSelection.parameters,
         answer: Lists.answer(
             "EventList", of: event, next: Cursor.position, example: exampleEvent),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]

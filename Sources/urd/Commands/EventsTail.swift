@@ -7,7 +7,7 @@ struct EventsTail: Subcommand {
     static let path = ["events", "tail"]
     static let summary = "Read a realm's events in order, and follow as they happen"
     static let options =
-        EventOutput.options + EventFilter.options + [
+        EventOutput.options + EventSelection.options + [
             Option.flag("follow", "Go on with what is appended"),
             Option.value(
                 "from", "position",
@@ -23,7 +23,7 @@ struct EventsTail: Subcommand {
 
     func run(_ call: Invocation) async throws -> ExitCode {
         let output = try EventOutput(call)
-        let filter = try EventFilter(call.arguments)
+        let filter = try EventSelection(call.arguments)
         let isFollowing = call.arguments.has("follow")
         let limit = try call.arguments.position("limit")
         let from = try call.arguments.position("from")
@@ -47,7 +47,7 @@ struct EventsTail: Subcommand {
 
     /// Where the last so many events that pass begin; behind the head where there are none.
     private func first(
-        of count: Int64, _ filter: EventFilter, upTo head: Int64, _ realm: RealmID,
+        of count: Int64, _ filter: EventSelection, upTo head: Int64, _ realm: RealmID,
         _ log: PostgresLog
     ) async throws -> Int64 {
         if filter.isOpen { return max(1, head - min(head, count) + 1) }
@@ -72,7 +72,7 @@ struct EventsTail: Subcommand {
     }
 
     private func show(
-        from start: Int64, to end: Int64, _ filter: EventFilter, limit: Int64,
+        from start: Int64, to end: Int64, _ filter: EventSelection, limit: Int64,
         _ output: EventOutput, _ call: Invocation, _ store: Store
     ) async throws {
         var (next, left) = (start, limit)

@@ -5,7 +5,7 @@ internal import ReadModels
 internal import Values
 
 /// By whom and what the events of a realm are selected. Of several conditions all hold.
-enum EventFilter {
+enum EventSelection {
     static let parameters = [
         id("account", "Only events about this account."),
         id("session", "Only events about this session of a client."),

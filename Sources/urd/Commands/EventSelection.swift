@@ -4,7 +4,7 @@ import Telemetry
 import Values
 
 /// Which events are shown.
-struct EventFilter: Sendable {
+struct EventSelection: Sendable {
     static let options = [
         Option.values("type", "type", "Only events of this type, such as client.registered"),
         Option.value("stream", "id", "Only events of the account, client or app with this id"),
