@@ -34,6 +34,9 @@ enum Migrations {
         Step(
             version: 17, name: "observer_without_events",
             sql: PackageResources.m017_observer_without_events_sql),
+        Step(
+            version: 18, name: "webhook_delivery",
+            sql: PackageResources.m018_webhook_delivery_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -23,7 +23,7 @@ public enum EventCatalogue {
         + WebAppEvent.catalogue + ConnectionEvent.catalogue
         + InstallationUseEvent.catalogue
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
-        + PushProviderEvent.catalogue
+        + PushProviderEvent.catalogue + SubscriptionEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =
@@ -42,5 +42,6 @@ public enum EventCatalogue {
 
     private static let configurationStreams = [
         "realm.", "host.", "app.", "client.", "signing_key.", "web_app.",
+        "subscription.",
     ]
 }

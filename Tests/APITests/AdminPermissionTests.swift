@@ -51,7 +51,9 @@ private func row(_ name: String, _ cells: [String]) -> String {
                 } else {
                     cells.append("yes")
                     #expect(answer.status == route.answer.status, "\(route.id) \(answer.json)")
-                    #expect(route.method == .get, "\(route.id) changes something")
+                    #expect(
+                        route.method == .get || permission == .subscriptionsManage,
+                        "\(route.id) changes something")
                 }
             }
             if cells != nothing { rows.insert(row("`\(route.id)`", cells)) }

@@ -283,6 +283,28 @@ private func notificationSamples() throws -> [any Event] {
             .apple(
                 AppleProvider(team: "TEAM", keyID: "KEY", privateKey: "AAAA", topic: "org.example"))
         ), PushProviderEvent.removed(.apple),
+        SubscriptionEvent.created(
+            .webhook,
+            SubscriptionTerms(
+                name: "CRM", url: "https://crm.example.org/urd",
+                filter: SubscriptionFilter(types: ["account.*"], reach: .audit), order: .strict,
+                signature: .both, headers: ["Authorization": "Basic AA"]),
+            secret: SubscriptionSecret(
+                shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)),
+            startsAfter: 7),
+        SubscriptionEvent.changed(
+            SubscriptionTerms(
+                name: "CRM", url: "https://b.example.org/", headers: ["X-Team": "crm"])),
+        SubscriptionEvent.paused, SubscriptionEvent.resumed(after: nil),
+        SubscriptionEvent.resumed(after: 9), SubscriptionEvent.disabled(.gone, position: 4),
+        SubscriptionEvent.secretRotated(
+            SubscriptionSecret(
+                shared: Array(repeating: 3, count: 32), seed: Array(repeating: 4, count: 32)),
+            oldEnds: Timestamp(seconds: 1_800_000_000)),
+        SubscriptionEvent.replayed(.range(from: 1, to: 9, types: ["account.*"])),
+        SubscriptionEvent.replayed(.givenUp), SubscriptionEvent.deleted,
+        SubscriptionEvent.givenUp(
+            GivenUpDelivery(position: 5, type: "account.erased", attempts: 10, status: 500)),
     ]
 }
 

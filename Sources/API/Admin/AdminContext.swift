@@ -22,6 +22,7 @@ public struct AdminContext: RouteContext {
     let upstream: Upstream
     /// Of those who follow realms on this node.
     let feeds: Feeds
+    let deliveries: any WebhookDeliveries
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -40,10 +41,12 @@ public struct AdminContext: RouteContext {
             _, _ throws(LogFailure) in throw .unavailable
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        upstream: Upstream = Upstream(), operator: String? = nil
+        upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
+        operator: String? = nil
     ) {
         self.upstream = upstream
         self.feeds = feeds
+        self.deliveries = deliveries
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing

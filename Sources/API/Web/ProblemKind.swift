@@ -79,6 +79,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchMail = "no-such-mail"
     case noSuchNotification = "no-such-notification"
     case noSuchPushProvider = "no-such-push-provider"
+    case noSuchWebhook = "no-such-webhook"
+    case tooManyWebhooks = "too-many-webhooks"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
@@ -151,7 +153,8 @@ extension ProblemKind {
         case .rateLimited, .tooManyFeeds: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
+            .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchWebhook,
+            .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchEventType:
             .notFound
@@ -159,7 +162,7 @@ extension ProblemKind {
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
             .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
-            .notificationNotFailed, .positionLost, .identityTaken:
+            .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -241,6 +244,8 @@ extension ProblemKind {
         case .noSuchMail: "There is no such mail."
         case .noSuchNotification: "There is no such notification."
         case .noSuchPushProvider: "The realm has no such provider."
+        case .noSuchWebhook: "The realm has no such webhook."
+        case .tooManyWebhooks: "The realm has as many webhooks as it may have."
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."

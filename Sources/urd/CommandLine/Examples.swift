@@ -174,6 +174,23 @@ enum Examples {
         "device revoke-certification": [
             "urd device revoke-certification INSTALLATION --realm flagship"
         ],
+        "webhook create": [
+            "urd webhook create --realm demo --name CRM \\\n"
+                + "    --url https://crm.example.org/urd --types account.*"
+        ],
+        "webhook list": ["urd webhook list --realm demo"],
+        "webhook show": ["urd webhook show WEBHOOK --realm demo"],
+        "webhook update": ["urd webhook update WEBHOOK --realm demo --order strict"],
+        "webhook delete": ["urd webhook delete WEBHOOK --realm demo"],
+        "webhook pause": ["urd webhook pause WEBHOOK --realm demo"],
+        "webhook resume": ["urd webhook resume WEBHOOK --realm demo --from stop"],
+        "webhook rotate-secret": ["urd webhook rotate-secret WEBHOOK --realm demo"],
+        "webhook deliveries": ["urd webhook deliveries WEBHOOK --realm demo --state given_up"],
+        "webhook attempts": ["urd webhook attempts WEBHOOK --realm demo"],
+        "webhook resend": ["urd webhook resend 48211 --webhook-id WEBHOOK --realm demo"],
+        "webhook replay": ["urd webhook replay WEBHOOK --realm demo --from 1"],
+        "webhook redeliver": ["urd webhook redeliver WEBHOOK --realm demo"],
+        "webhook test": ["urd webhook test WEBHOOK --realm demo"],
         "push-provider show": ["urd push-provider show --realm flagship"],
         "push-provider set fcm": [
             "urd push-provider set fcm --realm flagship --service-account \"$(cat account.json)\""

@@ -35,6 +35,7 @@ struct DevelopmentRun: DevelopmentSteps {
         options.forwarding = Forwarding(ports: [place.port])
         // A developer has clients on the same machine.
         options.destinations = .any
+        options.allowsLoopback = true
         options.authorities = settings[Settings.outgoingAuthorities]
         options.breachedPassphrases = settings[Settings.breachedPassphrases]
         try BreachedList.check(settings)

@@ -44,7 +44,11 @@ struct DatabaseChecks: Sendable {
         return [
             server(facts), role(facts), history(facts), durability(facts), await build(facts),
             clocks(facts), timeZone(facts), room(facts, connections: connections),
-        ] + [await writes(facts), await readModels(facts), await mails(facts)].compactMap(\.self)
+        ]
+            + [
+                await writes(facts), await readModels(facts), await mails(facts),
+                await webhooks(facts),
+            ].compactMap(\.self)
     }
 
     /// One row of everything, so that a slow network is crossed once. Privileges are asked only of

@@ -30,6 +30,8 @@ struct Service: Sendable {
         var forwarding = Forwarding()
         /// Where clients may be called that say where they want to be.
         var destinations = Destinations.publicOnly()
+        /// Webhooks may be on this machine, without TLS.
+        var allowsLoopback = false
         /// The file of those who vouch for them; the system's, if none is named.
         var authorities: String?
         /// Sends HTTP requests to the addresses that clients and realms name; nil sends none.
@@ -53,7 +55,8 @@ struct Service: Sendable {
             log: store.lines)
         let health = Health(
             store: store, models: models, sealer: sealer, readyLag: options.readyLag)
-        let servers = try start(models, health)
+        let sender = try WebhookSender(options, now: store.clock.now)
+        let servers = try start(models, health, sender)
         store.lines.notice(
             "server.listening",
             [
@@ -87,6 +90,8 @@ struct Service: Sendable {
                 let logout = LogoutService(
                     store, letters: LogoutLetters(store, models.queries), web: web)
                 group.addTask { try await logout.run() }
+                let webhooks = WebhookService(store, models.queries, sender: sender)
+                group.addTask { try await webhooks.run() }
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))
@@ -135,7 +140,9 @@ struct Service: Sendable {
         let realms: RealmContexts
     }
 
-    private func start(_ models: Models, _ health: Health) throws -> Servers {
+    private func start(
+        _ models: Models, _ health: Health, _ sender: WebhookSender
+    ) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
             issuers: options.issuers,
@@ -146,7 +153,8 @@ struct Service: Sendable {
                     API.table,
                     context: AdminContext(
                         store: store, queries: models.queries,
-                        upstream: Upstream(calls: UpstreamCalls(options.outgoing))))
+                        upstream: Upstream(calls: UpstreamCalls(options.outgoing)),
+                        sender: sender, mayBeLoopback: options.allowsLoopback))
             ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
             lead: { await realms.led($0) },
             pages: realms.pages)
@@ -272,7 +280,7 @@ extension Store {
 extension AdminContext {
     init(
         store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
-        operator: String? = nil
+        sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil
     ) {
         let start = ContinuousClock.now
         self.init(
@@ -284,7 +292,9 @@ extension AdminContext {
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,
-            operator: `operator`)
+            deliveries: WebhookDesk(
+                store: DeliveryStore(store.database), sender: sender,
+                mayBeLoopback: mayBeLoopback), operator: `operator`)
     }
 }
 

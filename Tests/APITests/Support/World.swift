@@ -112,6 +112,10 @@ struct World {
         let token = try await make(
             "/api/admin/realms/acme/registration-tokens", ["label": "Partners"])
         names["token_id"] = try #require(token.json["id"]?.string)
+        let webhook = try await make(
+            "/api/admin/realms/acme/webhooks",
+            ["url": "https://crm.example.org/urd", "name": "CRM"])
+        names["webhook_id"] = try #require(webhook.json["id"]?.string)
         try await furnishPeople()
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)

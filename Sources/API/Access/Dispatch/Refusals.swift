@@ -72,6 +72,7 @@ extension Consent: Missable { static var missing: ProblemKind { .noSuchSession }
 extension Host: Missable { static var missing: ProblemKind { .noSuchHost } }
 extension Providers: Missable { static var missing: ProblemKind { .noSuchProvider } }
 extension Realm: Missable { static var missing: ProblemKind { .noSuchRealm } }
+extension Subscription: Missable { static var missing: ProblemKind { .noSuchWebhook } }
 extension RegistrationToken: Missable {
     static var missing: ProblemKind { .noSuchRegistrationToken }
 }

@@ -58,6 +58,8 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case inviteCode = "invite code"
     case clientSecret = "client secret"
     case adminKey = "admin key"
+    case webhookSecret = "webhook secret"
+    case webhookKey = "webhook key"
     case passkeyChallenge = "passkey challenge"
     case upstreamState = "upstream state"
     case upstreamNonce = "upstream nonce"
@@ -99,7 +101,8 @@ extension DerivedPurpose {
         case .oneTimeCodeDigest, .magicLinkDigest, .mailedCodeDigest, .ownerMoveDigest,
             .mailboxMoveDigest:
             .digest
-        case .oneTimeCode, .magicLink, .inviteCode, .clientSecret, .adminKey, .passkeyChallenge,
+        case .oneTimeCode, .magicLink, .inviteCode, .clientSecret, .adminKey, .webhookSecret,
+            .webhookKey, .passkeyChallenge,
             .upstreamState, .upstreamNonce, .upstreamVerifier:
             .repeatable
         case .seal: .sealed

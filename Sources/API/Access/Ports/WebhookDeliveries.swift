@@ -1,0 +1,92 @@
+public import EventSourcing
+public import Identity
+public import JSON
+public import ReadModels
+public import Values
+
+/// What is asked of a realm's subscriptions. Answers are as fresh as the log.
+public protocol SubscriptionQueries: Sendable {
+    /// Deleted ones are not found.
+    func subscription(
+        _ id: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> SubscriptionView?
+
+    func subscriptions(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [SubscriptionView]
+}
+
+/// What is asked and done about deliveries, which are in no log.
+public protocol WebhookDeliveries: Sendable {
+    /// Whether webhooks may be on this machine.
+    var mayBeLoopback: Bool { get }
+
+    /// Nil before anything was delivered.
+    func standing(
+        of subscription: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> DeliveryStanding?
+
+    /// Those that wait, or that were given up, in the order of the log.
+    func deliveries(
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
+        limit: Int
+    ) async throws(LogFailure) -> [Delivery]
+
+    /// The newest first.
+    func attempts(
+        of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
+        since: Timestamp?, before: Int64, limit: Int
+    ) async throws(LogFailure) -> [DeliveryAttempt]
+
+    func replay(
+        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
+        in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure)
+
+    func revive(
+        _ subscription: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure)
+
+    /// Sends what is in no log, and tells what came of it.
+    func test(
+        _ subscription: Subscription, id: String, type: String, data: JSONObject, at now: Timestamp
+    ) async -> DeliveryAttempt
+}
+
+/// Where nothing is delivered.
+public struct NoDeliveries: WebhookDeliveries {
+    public init() {}
+
+    public var mayBeLoopback: Bool { false }
+
+    public func standing(
+        of subscription: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> DeliveryStanding? { nil }
+
+    public func deliveries(
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
+        limit: Int
+    ) async throws(LogFailure) -> [Delivery] { [] }
+
+    public func attempts(
+        of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
+        since: Timestamp?, before: Int64, limit: Int
+    ) async throws(LogFailure) -> [DeliveryAttempt] { [] }
+
+    public func replay(
+        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
+        in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) {}
+
+    public func revive(
+        _ subscription: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) {}
+
+    public func test(
+        _ subscription: Subscription, id: String, type: String, data: JSONObject, at now: Timestamp
+    ) async -> DeliveryAttempt {
+        DeliveryAttempt(
+            position: 0, type: type, at: now, milliseconds: 0, status: 0, outcome: "not_tried",
+            isReplay: false, answer: "")
+    }
+}

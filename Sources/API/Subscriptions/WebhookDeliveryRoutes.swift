@@ -1,0 +1,253 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// What became of a webhook's deliveries, and sending them again.
+enum WebhookDeliveryRoutes {
+    static let table: [Route<AdminContext>] = [
+        list, attempts, resend, replay, redeliver, test,
+    ]
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries",
+        id: "listWebhookDeliveries", commandLine: "webhook deliveries", tag: "Webhooks",
+        summary: "List the deliveries that wait, or that were given up.",
+        detail: "What was delivered is in the list of attempts.",
+        right: .realm, permission: .subscriptionsManage,
+        parameters: [
+            .realm, WebhookSchema.id, Lists.limit, Lists.after(Cursor.position),
+            Parameter(
+                "state", in: .query, .oneOf(["waiting", "given_up"]),
+                "Which; those that wait if nothing is said."),
+            Parameter("type", in: .query, .text(1...100), "Only events of this type."),
+        ],
+        answer: Lists.answer(
+            "WebhookDeliveryList", of: delivery, next: Cursor.position, example: exampleDelivery),
+        refusals: [.noSuchRealm, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let webhook = try await call.knownWebhook()
+        let after = call.text("after").flatMap(Cursor.position) ?? 0
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.deliveries.deliveries(
+                of: webhook.id, in: realm, givenUp: call.text("state") == "given_up",
+                type: call.text("type"), after: after, limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) {
+            Cursor.encode(position: $0.position)
+        }
+    }
+
+    private static let attempts = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/attempts",
+        id: "listWebhookAttempts", commandLine: "webhook attempts", tag: "Webhooks",
+        summary: "List the attempts of the last 30 days, the newest first.",
+        right: .realm, permission: .subscriptionsManage,
+        parameters: [
+            .realm, WebhookSchema.id, Lists.limit, Lists.after(Cursor.position),
+            Parameter(
+                "position", in: .query, Fields.position, "Only those of the event at this position."
+            ),
+            Parameter(
+                "outcome", in: .query, .text(1...40), "Only those with this outcome.",
+                example: "delivered"), Lists.since,
+        ],
+        answer: Lists.answer(
+            "WebhookAttemptList", of: attempt, next: Cursor.position, example: exampleAttempt),
+        refusals: [.noSuchRealm, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let webhook = try await call.knownWebhook()
+        let (before, since) = (
+            call.text("after").flatMap(Cursor.position) ?? .max, try call.moment("since")
+        )
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.deliveries.attempts(
+                of: webhook.id, in: realm, position: call.integer("position"),
+                outcome: call.text("outcome"), since: since, before: before,
+                limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode(position: $0.number) }
+    }
+
+    private static let resend = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries/{position}/resend",
+        id: "resendWebhookDelivery", commandLine: "webhook resend", tag: "Webhooks",
+        summary: "Send an event to a webhook again.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .position, .idempotencyKey],
+        answer: .gone("It is sent soon."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let position = try call.requiredInteger("position")
+        return try await call.replay(position...position, types: [])
+    }
+
+    private static let replay = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/replay", id: "replayWebhook",
+        commandLine: "webhook replay", tag: "Webhooks",
+        summary: "Send the events of a range to a webhook again.",
+        detail: "With the same ids, and the header urd-replay. At most 100,000 are sent at once.",
+        right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "WebhookReplay",
+                .object(
+                    .required("from", Fields.position, "The first position."),
+                    .optional(
+                        "to", Fields.position, "The last one; the newest if nothing is said."),
+                    .optional(
+                        "types",
+                        .list(
+                            of: .text(1...100), 0...SubscriptionFilter.typeLimit, unique: true),
+                        "Types of events, or groups of them; all that it is sent if it is empty."))
+            ), example: ["from": 1]),
+        answer: .gone("They are sent soon."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let from = call.body["from"]?.integer ?? 1
+        let head = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.head(of: realm)
+        }
+        let to = min(call.body["to"]?.integer ?? head.position, head.position)
+        guard from <= to else {
+            throw Problem(
+                .invalidField, "from must not be behind the last position.", field: "from")
+        }
+        return try await call.replay(
+            from...to, types: (call.body["types"]?.array ?? []).compactMap(\.string))
+    }
+
+    private static let redeliver = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/redeliver",
+        id: "redeliverWebhook", commandLine: "webhook redeliver", tag: "Webhooks",
+        summary: "Send all that was given up to a webhook again.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        answer: .gone("It is sent soon."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let webhook = try await call.knownWebhook()
+        let now = call.context.time.now(in: write.realm)
+        try await reading { () throws(LogFailure) in
+            try await call.context.deliveries.revive(webhook.id, in: write.realm, at: now)
+        }
+        let done = try await call.run(
+            ReplaySubscription(id: webhook.id, replay: .givenUp), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let test = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/test", id: "testWebhook",
+        commandLine: "webhook test", tag: "Webhooks",
+        summary: "Send a test message to a webhook and show what it answers.",
+        detail: "The message is in no log. It has the type urd.test and data.test.",
+        right: .realm, permission: .subscriptionsManage, parameters: [.realm, WebhookSchema.id],
+        answer: .ok("What came of it.", attempt, example: exampleAttempt),
+        refusals: [.noSuchRealm, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let webhook = try await call.knownWebhook()
+        let folded = try await call.state(Subscription.self, of: webhook.id, in: realm)
+        let now = call.context.time.now(in: realm)
+        let outcome = await call.context.deliveries.test(
+            folded.state, id: "test_\(call.newID())", type: "urd.test",
+            data: ["test": true, "realm": .string(realm.name)], at: now)
+        return .json(.ok, json(outcome))
+    }
+
+    // MARK: - Schemas
+
+    private static let delivery = Schema.named(
+        "WebhookDelivery",
+        .object(
+            .required("position", Fields.position, "Where the event stands in the realm's log."),
+            .required("type", .text(1...100), "The event's type."),
+            .required("state", .oneOf(["waiting", "given_up"]), "How it stands."),
+            .required("attempts", WebhookSchema.position, "How often it was tried."),
+            .required("next_at", Fields.time, "When it is tried again at the earliest."),
+            .required("replay", .boolean, "Whether an administrator asked for it.")))
+
+    private static let exampleDelivery: JSON = [
+        "position": 48_211, "type": "account.registered", "state": "waiting", "attempts": 2,
+        "next_at": "2026-11-21T01:23:45.123456Z", "replay": false,
+    ]
+
+    private static let attempt = Schema.named(
+        "WebhookAttempt",
+        .object(
+            .required("position", WebhookSchema.position, "Of the event; 0 for a test."),
+            .required("type", .text(1...100), "The event's type."),
+            .required("at", Fields.time, "When its answer was there."),
+            .required("milliseconds", WebhookSchema.position, "How long it took."),
+            .required("status", .integer(0...999), "Of the answer; 0 if there was none."),
+            .required("outcome", .text(1...40), "delivered, or why not."),
+            .required("replay", .boolean, "Whether an administrator asked for it."),
+            .required("answer", .text(0...4096), "What the answer began with.")))
+
+    private static let exampleAttempt: JSON = [
+        "position": 48_211, "type": "account.registered", "at": "2026-11-21T01:23:45.123456Z",
+        "milliseconds": 12, "status": 204, "outcome": "delivered", "replay": false, "answer": "",
+    ]
+
+    private static func json(_ delivery: Delivery) -> JSON {
+        [
+            "position": .integer(delivery.position), "type": .string(delivery.type),
+            "state": delivery.isGivenUp ? "given_up" : "waiting",
+            "attempts": .integer(Int64(delivery.attempts)),
+            "next_at": .string(delivery.nextAt.description), "replay": .bool(delivery.isReplay),
+        ]
+    }
+
+    private static func json(_ attempt: DeliveryAttempt) -> JSON {
+        [
+            "position": .integer(attempt.position), "type": .string(attempt.type),
+            "at": .string(attempt.at.description),
+            "milliseconds": .integer(Int64(attempt.milliseconds)),
+            "status": .integer(Int64(attempt.status)), "outcome": .string(attempt.outcome),
+            "replay": .bool(attempt.isReplay), "answer": .string(attempt.answer),
+        ]
+    }
+}
+
+extension Call<AdminContext> {
+    /// The rows come first: the event makes the worker look at them.
+    fileprivate func replay(
+        _ range: ClosedRange<Int64>, types: [String]
+    ) async throws(Problem) -> Response {
+        let write = write(in: try realm)
+        let webhook = try await knownWebhook()
+        let command = ReplaySubscription(
+            id: webhook.id,
+            replay: .range(from: range.lowerBound, to: range.upperBound, types: types))
+        let (filter, asked) = (
+            webhook.terms.filter,
+            SubscriptionFilter(types: types, reach: types.isEmpty ? .internal : .audit)
+        )
+        let names = Set(EventCatalogue.all.map(\.name))
+            .filter { filter.wants($0) && asked.wants($0) }.sorted()
+        let order = DeliveryOrder(rawValue: webhook.terms.order.rawValue) ?? .stream
+        let now = context.time.now(in: write.realm)
+        try await reading { () throws(LogFailure) in
+            try await context.deliveries.replay(
+                range, types: names, order: order, to: webhook.id, in: write.realm, at: now)
+        }
+        let done = try await run(command, as: write)
+        return Response(status: .noContent).at(done)
+    }
+}
+
+extension ReplaySubscription.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchWebhook)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

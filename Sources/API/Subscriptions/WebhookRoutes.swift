@@ -1,0 +1,298 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Where a realm's events are sent.
+enum WebhookRoutes {
+    static let table: [Route<AdminContext>] = [
+        create, list, get, update, delete, pause, resume, rotate,
+    ]
+
+    /// As many a realm may have.
+    static let limit = 50
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks", id: "createWebhook",
+        commandLine: "webhook create", tag: "Webhooks",
+        summary: "Have the events of a realm sent to an address.",
+        detail: """
+            Messages are signed by Standard Webhooks 1.0.0 with the secret in this answer, which is not \
+            told again.
+            """, right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewWebhook",
+                .object(
+                    WebhookSchema.settings(isNew: true) + [
+                        .optional(
+                            "starts_after", WebhookSchema.position,
+                            "Position after which events are sent; without it, from now on.")
+                    ])),
+            example: [
+                "url": "https://crm.example.org/urd", "name": "CRM", "types": ["account.*"],
+            ]),
+        answer: .created(
+            "The webhook and its secret.",
+            .named("FreshWebhook", .object(WebhookSchema.members + [WebhookSchema.secret])),
+            example: .object(
+                (WebhookSchema.example.object ?? [:])
+                    .merging(["secret": WebhookSchema.exampleSecret]) { $1 })),
+        refusals: [.noSuchRealm, .realmDisabled, .tooManyWebhooks]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = write.newID("webhook")
+        let mint = try await call.mint(of: write.realm)
+        guard let secret = mint.webhookSecret(of: write.command) else {
+            throw Problem(.internalError)
+        }
+        let known = try await reading { () throws(LogFailure) in
+            try await call.context.queries.subscriptions(
+                in: write.realm, after: nil, limit: limit)
+        }
+        if known.count >= limit, !known.contains(where: { $0.id == id }) {
+            throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
+        }
+        let command = CreateWebhook(
+            id: id,
+            terms: WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: "")),
+            secret: secret, startsAfter: call.body["starts_after"]?.integer,
+            mayBeLoopback: call.context.deliveries.mayBeLoopback)
+        let done = try await call.run(command, as: write)
+        let made = try await call.state(Subscription.self, of: id, after: done)
+        guard let told = made.state.secret else { throw Problem.secretRetired }
+        var members = try WebhookSchema.json(id, made)
+        members["secret"] = .string(WebhookSignature.text(ofSecret: told.shared))
+        return Response.json(.created, .object(members)).at(done)
+            .located("/api/admin/realms/\(write.realm)/webhooks/\(id)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/webhooks", id: "listWebhooks",
+        commandLine: "webhook list", tag: "Webhooks",
+        summary: "List the webhooks of a realm.", right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer(
+            "WebhookList", of: WebhookSchema.schema, next: Cursor.uuid,
+            example: WebhookSchema.example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.subscriptions(
+                in: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: { .object(WebhookSchema.json($0)) }) {
+            Cursor.encode($0.id)
+        }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "getWebhook",
+        commandLine: "webhook show", tag: "Webhooks",
+        summary: "Show a webhook and how its deliveries stand.", right: .realm,
+        permission: .subscriptionsManage, parameters: [.realm, WebhookSchema.id],
+        answer: .ok("The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        refusals: [.noSuchRealm, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let view = try await call.knownWebhook()
+        let realm = try call.realm
+        let folded = try await call.state(Subscription.self, of: view.id, in: realm)
+        var members = try WebhookSchema.json(view.id, folded)
+        let standing = try await reading { () throws(LogFailure) in
+            try await call.context.deliveries.standing(of: view.id, in: realm)
+        }
+        if let standing { WebhookSchema.add(standing, to: &members) }
+        return .json(.ok, .object(members))
+    }
+
+    private static let update = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "updateWebhook",
+        commandLine: "webhook update", tag: "Webhooks",
+        summary: "Update a webhook.",
+        detail:
+            "What is not named stays as it is. What was not delivered yet is sent by the new terms.",
+        right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        body: Body(
+            schema: .named("WebhookChange", .object(WebhookSchema.settings(isNew: false))),
+            example: ["types": ["account.*", "session.*"]]),
+        answer: .written(
+            .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let view = try await call.knownWebhook()
+        let folded = try await call.state(Subscription.self, of: view.id, in: write.realm)
+        let done = try await call.run(
+            ChangeSubscription(
+                id: view.id, terms: WebhookSchema.terms(call.body, over: folded.state.terms),
+                mayBeLoopback: call.context.deliveries.mayBeLoopback), as: write)
+        return try await call.shown(view.id, done)
+    }
+
+    private static let delete = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "deleteWebhook",
+        commandLine: "webhook delete", tag: "Webhooks",
+        summary: "Delete a webhook, with all that waits for it.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let done = try await call.run(
+            DeleteSubscription(id: try call.requiredID("webhook_id")),
+            as: call.write(in: try call.realm))
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let pause = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/pause", id: "pauseWebhook",
+        commandLine: "webhook pause", tag: "Webhooks",
+        summary: "Pause a webhook until it is resumed.",
+        detail: "Nothing is lost: it goes on where it stopped.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        answer: .written(
+            .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let id = try call.requiredID("webhook_id")
+        let done = try await call.run(
+            PauseSubscription(id: id), as: call.write(in: try call.realm))
+        return try await call.shown(id, done)
+    }
+
+    private static let resume = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/resume", id: "resumeWebhook",
+        commandLine: "webhook resume", tag: "Webhooks",
+        summary: "Resume a webhook that was paused or disabled.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "WebhookResumption",
+                .object(
+                    .optional(
+                        "from", .oneOf(["stop", "now"]),
+                        "Where it goes on: where it stopped if nothing is said, or now."),
+                    .optional(
+                        "starts_after", WebhookSchema.position,
+                        "Or after this position. What waits is dropped."))),
+            example: ["from": "stop"]),
+        answer: .written(
+            .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try call.requiredID("webhook_id")
+        var start = call.body["starts_after"]?.integer
+        if call.body["from"]?.string == "now" {
+            guard start == nil else {
+                throw Problem(
+                    .invalidField, "from and starts_after exclude each other.", field: "from")
+            }
+            start = try await reading { () throws(LogFailure) in
+                try await call.context.commands.events.head(of: write.realm)
+            }.position
+        }
+        let done = try await call.run(
+            ResumeSubscription(id: id, startsAfter: start), as: write)
+        return try await call.shown(id, done)
+    }
+
+    private static let rotate = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/secret",
+        id: "rotateWebhookSecret", commandLine: "webhook rotate-secret", tag: "Webhooks",
+        summary: "Give a webhook a new secret.",
+        detail: "The old one signs as well for a while, so that receivers have time to change.",
+        right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "WebhookRotation",
+                .object(
+                    .optional(
+                        "keep_old",
+                        .integer(
+                            RotateSubscriptionSecret.shortest...RotateSubscriptionSecret.longest),
+                        "For how many seconds the old secret signs; a day if nothing is said."))),
+            example: ["keep_old": 86_400]),
+        answer: .written(
+            .ok, "The webhook and its new secret.",
+            .named("FreshWebhook", .object(WebhookSchema.members + [WebhookSchema.secret])),
+            example: .object(
+                (WebhookSchema.example.object ?? [:])
+                    .merging(["secret": WebhookSchema.exampleSecret]) { $1 })),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try call.requiredID("webhook_id")
+        let mint = try await call.mint(of: write.realm)
+        guard let secret = mint.webhookSecret(of: write.command) else {
+            throw Problem(.internalError)
+        }
+        let done = try await call.run(
+            RotateSubscriptionSecret(
+                id: id, secret: secret, keepsOldFor: call.body["keep_old"]?.integer ?? 86_400,
+                now: call.context.time.now(in: write.realm)), as: write)
+        let made = try await call.state(Subscription.self, of: id, after: done)
+        guard let told = made.state.secret else { throw Problem.secretRetired }
+        var members = try WebhookSchema.json(id, made)
+        members["secret"] = .string(WebhookSignature.text(ofSecret: told.shared))
+        return Response.json(.ok, .object(members)).at(done)
+    }
+}
+
+extension Call<AdminContext> {
+    /// The webhook that the path names.
+    func knownWebhook() async throws(Problem) -> SubscriptionView {
+        let realm = try realm
+        let id = try requiredID("webhook_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.subscription(id, in: realm)
+        }
+        guard let found else {
+            try await knownRealm()
+            throw Problem(.noSuchWebhook)
+        }
+        return found
+    }
+
+    fileprivate func shown(_ id: UUID, _ done: Done) async throws(Problem) -> Response {
+        let folded = try await state(Subscription.self, of: id, after: done)
+        return Response.json(.ok, .object(try WebhookSchema.json(id, folded))).at(done)
+    }
+}
+
+extension CreateWebhook.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension ChangeSubscription.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchWebhook)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RotateSubscriptionSecret.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchWebhook)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+internal import Cryptography
+internal import EventSourcing
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Webhooks as the admin API takes and shows them.
+enum WebhookSchema {
+    static let id = Parameter(
+        "webhook_id", in: .path, Fields.id, "The webhook's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14")
+
+    static let position = Schema.integer(0...281_474_976_710_655)
+    private static let types = Schema.list(
+        of: .text(1...100), 0...SubscriptionFilter.typeLimit, unique: true)
+    private static let reach = Schema.oneOf(EventReach.allCases.map(\.rawValue))
+    private static let order = Schema.oneOf(SubscriptionTerms.Order.allCases.map(\.rawValue))
+    private static let signature = Schema.oneOf(
+        SubscriptionTerms.Signature.allCases.map(\.rawValue))
+
+    /// What can be set; `isNew` says what has to be.
+    static func settings(isNew: Bool) -> [Member] {
+        let url = (
+            Schema.text(1...2000, Names.webAddress), "Where it is: an address of https."
+        )
+        let name = (Schema.text(1...200, Names.showable(200)), "What administrators call it.")
+        return [
+            isNew ? .required("url", url.0, url.1) : .optional("url", url.0, url.1),
+            isNew ? .required("name", name.0, name.1) : .optional("name", name.0, name.1),
+            .optional(
+                "types", types, "Types of events, or groups such as account.*; all if it is empty."
+            ),
+            .optional(
+                "to", reach,
+                "How far events are sent that no type names exactly; services if nothing is said."
+            ),
+            .optional("order", order, "What keeps its order; stream if nothing is said."),
+            .optional("signature", signature, "How messages are signed; v1 if nothing is said."),
+            .optional("headers", .map(of: .text(1...1024)), "Headers that are sent along."),
+        ]
+    }
+
+    static let members: [Member] = [
+        .required("id", Fields.id, "Its id."),
+        .required("name", .text(1...200), "What administrators call it."),
+        .required("url", .text(1...2000), "Where it is."),
+        .required("types", types, "Types of events, or groups of them; all if it is empty."),
+        .required("to", reach, "How far events are sent that no type names exactly."),
+        .required("order", order, "What keeps its order."),
+        .required("signature", signature, "How messages are signed."),
+        .required(
+            "header_names", .list(of: .text(1...200), 0...100), "Headers that are sent along."),
+        .required("state", .oneOf(["active", "paused", "disabled"]), "Whether it is sent events."),
+        .required(
+            "reason", .nullable(.oneOf(Subscription.DisableReason.allCases.map(\.rawValue))),
+            "Why it is disabled."),
+        .required("created_at", Fields.time, "Since when it is there."),
+        .required("changed_at", Fields.time, "When it was last changed."),
+        .optional("public_key", .text(49...49), "What v1a signatures are checked with."),
+        .optional("cursor", .text(3...25), "Everything up to here is delivered or waits."),
+        .optional("waiting", position, "Deliveries that are to be tried again."),
+        .optional("given_up", position, "Deliveries that were given up."),
+        .optional(
+            "blocked_since", .nullable(Fields.time), "Since when nothing could be delivered."),
+        .optional("halted", .nullable(.text(1...500)), "Why the log cannot be read on."),
+    ]
+
+    static let schema = Schema.named("Webhook", .object(members))
+
+    static let secret = Member.required(
+        "secret", .text(51...51), "What messages are signed with. It is not told again.")
+
+    static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "name": "CRM",
+        "url": "https://crm.example.org/urd", "types": ["account.*"], "to": "services",
+        "order": "stream", "signature": "v1", "header_names": [], "state": "active",
+        "reason": .null, "created_at": "2026-11-21T01:23:45.123456Z",
+        "changed_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    /// All zeros: an example that signs nothing.
+    static let exampleSecret = JSON.string(
+        WebhookSignature.text(ofSecret: Array(repeating: 0, count: SubscriptionSecret.length)))
+
+    static func json(_ view: SubscriptionView) -> JSONObject {
+        var members: JSONObject = [
+            "id": .string(view.id.description), "name": .string(view.terms.name),
+            "url": .string(view.terms.url),
+            "types": .array(view.terms.filter.types.map { .string($0) }),
+            "to": .string(view.terms.filter.reach.rawValue),
+            "order": .string(view.terms.order.rawValue),
+            "signature": .string(view.terms.signature.rawValue),
+            "header_names": .array(view.headerNames.map { .string($0) }), "reason": .null,
+            "created_at": .string(view.createdAt.description),
+            "changed_at": .string(view.changedAt.description),
+        ]
+        switch view.standing {
+        case .active: members["state"] = "active"
+        case .paused, .deleted: members["state"] = "paused"
+        case .disabled(let reason):
+            members["state"] = "disabled"
+            members["reason"] = .string(reason.rawValue)
+        }
+        return members
+    }
+
+    static func json(_ id: UUID, _ folded: Folded<Subscription>) throws(Problem) -> JSONObject {
+        let state = folded.state
+        let view = SubscriptionView(
+            id: id, terms: state.terms, headerNames: state.terms.headers.keys.sorted(),
+            standing: state.standing, createdAt: folded.createdAt, changedAt: folded.changedAt,
+            version: 0)
+        var members = json(view)
+        if state.terms.signature == .both, let seed = state.secret?.seed {
+            do {
+                let key = try WebhookKey.read(seed).publicKey
+                members["public_key"] = .string(WebhookSignature.text(of: key))
+            } catch {
+                throw Problem(.internalError)
+            }
+        }
+        return members
+    }
+
+    static func add(_ standing: DeliveryStanding, to members: inout JSONObject) {
+        members["cursor"] = .string(standing.cursor.description)
+        members["waiting"] = .integer(Int64(standing.waiting))
+        members["given_up"] = .integer(Int64(standing.givenUp))
+        members["blocked_since"] =
+            standing.blockedSince.map { .string($0.description) } ?? .null
+        members["halted"] = standing.halted.map { .string($0) } ?? .null
+    }
+
+    /// What a body says, over what is set already.
+    static func terms(_ body: JSON, over old: SubscriptionTerms) -> SubscriptionTerms {
+        var terms = old
+        if let name = body["name"]?.string { terms.name = name }
+        if let url = body["url"]?.string { terms.url = url }
+        if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
+        if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
+        if let order = body["order"]?.string.flatMap(SubscriptionTerms.Order.init) {
+            terms.order = order
+        }
+        if let kind = body["signature"]?.string.flatMap(SubscriptionTerms.Signature.init) {
+            terms.signature = kind
+        }
+        if let headers = body["headers"]?.object {
+            terms.headers = [:]
+            for (name, value) in headers { terms.headers[name] = value.string }
+        }
+        return terms
+    }
+}
+
+extension TokenMint {
+    /// Follows from the command, so that a repeat of it tells the same.
+    func webhookSecret(of command: UUID) -> SubscriptionSecret? {
+        SubscriptionSecret(
+            shared: Array(derive(.webhookSecret, command.bytes).prefix(32)),
+            seed: Array(derive(.webhookKey, command.bytes).prefix(32)))
+    }
+}

@@ -1,0 +1,29 @@
+public import EventSourcing
+public import Values
+
+/// Puts on record that nothing can be delivered to a subscription any more.
+public struct DisableSubscription: Command {
+    public var id: UUID
+    public var reason: Subscription.DisableReason
+    public var position: Int64?
+
+    public init(id: UUID, reason: Subscription.DisableReason, position: Int64? = nil) {
+        self.id = id
+        self.reason = reason
+        self.position = position
+    }
+
+    public typealias Rejection = NotFound<Subscription>
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> InRealm<Subscription> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
+        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.state.standing == .active else { return Decision() }
+        return Decision(SubscriptionEvent.disabled(reason, position: position), in: id)
+    }
+}

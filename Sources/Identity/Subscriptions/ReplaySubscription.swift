@@ -1,0 +1,36 @@
+public import EventSourcing
+public import Values
+
+/// Puts on record that events are sent to a subscription again.
+public struct ReplaySubscription: Command {
+    public var id: UUID
+    public var replay: SubscriptionReplay
+
+    public init(id: UUID, replay: SubscriptionReplay) {
+        self.id = id
+        self.replay = replay
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case notFound
+        case invalid(FieldFault)
+    }
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> InRealm<Subscription> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
+        guard facts.thing.isThere else { throw .notFound }
+        if case .range(let from, let to, let types) = replay {
+            guard from >= 1 else {
+                throw .invalid(FieldFault("from", .outOfRange(lowest: 1, highest: to)))
+            }
+            guard from <= to else { throw .invalid(FieldFault("from", .conflicts(with: "to"))) }
+            do { try SubscriptionFilter(types: types).check() } catch { throw .invalid(error) }
+        }
+        return Decision(SubscriptionEvent.replayed(replay), in: id)
+    }
+}

@@ -1,0 +1,89 @@
+public import EventSourcing
+public import Values
+
+/// That a realm's events are sent to a service.
+public struct Subscription: StreamState {
+    public enum Kind: String, CaseIterable, Sendable {
+        case webhook
+    }
+
+    public enum DisableReason: String, CaseIterable, Sendable {
+        /// The receiver answered 410.
+        case gone
+        /// Nothing could be delivered for days.
+        case failing
+        /// In strict order, an event was given up.
+        case givenUp = "given_up"
+        /// The log was set back behind what had been delivered.
+        case rewound
+    }
+
+    public enum Standing: Sendable, Equatable {
+        case active
+        case paused
+        case disabled(DisableReason)
+        case deleted
+    }
+
+    public private(set) var kind = Kind.webhook
+    public private(set) var terms = SubscriptionTerms(name: "", url: "")
+    public private(set) var standing = Standing.active
+    /// Nil where it cannot be opened any more.
+    public private(set) var secret: SubscriptionSecret?
+    /// Signs beside the newer one until its time is over.
+    public private(set) var oldSecret: SubscriptionSecret?
+    public private(set) var oldSecretEnds: Timestamp?
+    /// Everything up to here was never asked for, or was given up by an administrator.
+    public private(set) var startsAfter: Int64?
+    /// How often a place to start from was named.
+    public private(set) var starts = 0
+
+    public init() {}
+
+    public mutating func apply(_ event: SubscriptionEvent) {
+        switch event {
+        case .created(let kind, let terms, let secret, let start):
+            (self.kind, self.terms, self.secret) = (kind, terms, secret)
+            startsAfter = start
+            starts += 1
+        case .changed(let terms): self.terms = terms
+        case .paused: standing = .paused
+        case .resumed(let start):
+            standing = .active
+            if let start {
+                startsAfter = start
+                starts += 1
+            }
+        case .disabled(let reason, _): standing = .disabled(reason)
+        case .secretRotated(let secret, let ends):
+            (oldSecret, oldSecretEnds) = (self.secret, ends)
+            self.secret = secret
+        case .replayed, .givenUp: break
+        case .deleted:
+            standing = .deleted
+            (secret, oldSecret) = (nil, nil)
+        }
+    }
+
+    /// What signs a message at a time: the newest first.
+    public func secrets(at now: Timestamp) -> [SubscriptionSecret] {
+        var secrets = secret.map { [$0] } ?? []
+        if let oldSecret, let oldSecretEnds, now < oldSecretEnds { secrets.append(oldSecret) }
+        return secrets
+    }
+}
+
+/// What messages of a subscription are signed with, each 32 bytes.
+public struct SubscriptionSecret: Sendable, Equatable {
+    public static let length = 32
+
+    /// Shared with the receiver.
+    public let shared: [UInt8]
+    /// The seed of the Ed25519 key, whose public half receivers are told.
+    public let seed: [UInt8]
+
+    public init?(shared: [UInt8], seed: [UInt8]) {
+        guard shared.count == Self.length, seed.count == Self.length else { return nil }
+        (self.shared, self.seed) = (shared, seed)
+    }
+}

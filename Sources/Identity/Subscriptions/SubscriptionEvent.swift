@@ -1,0 +1,163 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to a subscription. Its deliveries are no events, but for those that are given up.
+public enum SubscriptionEvent: Event {
+    case created(
+        Subscription.Kind, SubscriptionTerms, secret: SubscriptionSecret?, startsAfter: Int64?)
+    case changed(SubscriptionTerms)
+    case paused
+    case resumed(after: Int64?)
+    case disabled(Subscription.DisableReason, position: Int64?)
+    case secretRotated(SubscriptionSecret?, oldEnds: Timestamp)
+    case replayed(SubscriptionReplay)
+    case deleted
+    case givenUp(GivenUpDelivery)
+
+    private static let secretFields: [EventField] = [
+        .bytes("secret", "Secret that messages are signed with.", .neverLeaves(.sealed)).optional,
+        .bytes("seed", "Private key that messages are signed with.", .neverLeaves(.sealed))
+            .optional,
+    ]
+
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "subscription.created", .audit, "A subscription to the realm's events was created.",
+            SubscriptionTerms.eventFields, secretFields,
+            [
+                .choice("kind", Subscription.Kind.self, "Which kind of subscription it is."),
+                .integer(
+                    "starts_after",
+                    "Position after which it starts; the event's own if it is missing."
+                ).optional,
+            ]),
+        EventShape(
+            "subscription.changed", .audit, "The subscription was changed.",
+            SubscriptionTerms.eventFields),
+        EventShape("subscription.paused", .audit, "The subscription was paused."),
+        EventShape(
+            "subscription.resumed", .audit, "The subscription was resumed.",
+            [
+                .integer(
+                    "starts_after",
+                    "Position after which it goes on; where it stopped if it is missing."
+                ).optional
+            ]),
+        EventShape(
+            "subscription.disabled", .audit,
+            "Nothing is sent any more until the subscription is resumed.",
+            [
+                .choice("reason", Subscription.DisableReason.self, "Why."),
+                .integer("position", "Position of the event that it stopped at.").optional,
+            ]),
+        EventShape(
+            "subscription.secret_rotated", .audit, "The subscription was given a new secret.",
+            secretFields, [.time("old_ends", "Until when the old secret signs as well.")]),
+        EventShape(
+            "subscription.replayed", .audit, "Events were sent to the subscription again.",
+            SubscriptionReplay.eventFields),
+        EventShape("subscription.deleted", .audit, "The subscription was deleted."),
+        EventShape(
+            "delivery.given_up", .audit, "An event could not be delivered to a subscription.",
+            GivenUpDelivery.eventFields),
+    ]
+
+    public var name: String {
+        switch self {
+        case .created: "subscription.created"
+        case .changed: "subscription.changed"
+        case .paused: "subscription.paused"
+        case .resumed: "subscription.resumed"
+        case .disabled: "subscription.disabled"
+        case .secretRotated: "subscription.secret_rotated"
+        case .replayed: "subscription.replayed"
+        case .deleted: "subscription.deleted"
+        case .givenUp: "delivery.given_up"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    /// Not personal data, but sealed like it: secrets are stored nowhere in plain text.
+    public func subject(in stream: UUID) -> UUID? {
+        switch self {
+        case .created, .changed, .secretRotated: stream
+        case .paused, .resumed, .disabled, .replayed, .deleted, .givenUp: nil
+        }
+    }
+
+    public var fields: JSONObject {
+        switch self {
+        case .created(let kind, let terms, let secret, let start):
+            var fields = terms.fields
+            fields["kind"] = .string(kind.rawValue)
+            fields["starts_after"] = start.map { .integer($0) }
+            fields.set(secret)
+            return fields
+        case .changed(let terms): return terms.fields
+        case .paused, .deleted: return [:]
+        case .resumed(let start):
+            var fields: JSONObject = [:]
+            fields["starts_after"] = start.map { .integer($0) }
+            return fields
+        case .disabled(let reason, let position):
+            var fields: JSONObject = ["reason": .string(reason.rawValue)]
+            fields["position"] = position.map { .integer($0) }
+            return fields
+        case .secretRotated(let secret, let ends):
+            var fields: JSONObject = ["old_ends": .integer(ends.seconds)]
+            fields.set(secret)
+            return fields
+        case .replayed(let replay): return replay.fields
+        case .givenUp(let delivery): return delivery.fields
+        }
+    }
+
+    public init?(name: String, fields: JSONObject) {
+        switch name {
+        case "subscription.created":
+            guard let kind: Subscription.Kind = fields.choice("kind"),
+                let terms = SubscriptionTerms(fields)
+            else { return nil }
+            self = .created(
+                kind, terms, secret: fields.subscriptionSecret,
+                startsAfter: fields["starts_after"]?.integer)
+        case "subscription.changed":
+            guard let terms = SubscriptionTerms(fields) else { return nil }
+            self = .changed(terms)
+        case "subscription.paused": self = .paused
+        case "subscription.resumed": self = .resumed(after: fields["starts_after"]?.integer)
+        case "subscription.disabled":
+            guard let reason: Subscription.DisableReason = fields.choice("reason") else {
+                return nil
+            }
+            self = .disabled(reason, position: fields["position"]?.integer)
+        case "subscription.secret_rotated":
+            guard let ends = fields.instant("old_ends") else { return nil }
+            self = .secretRotated(fields.subscriptionSecret, oldEnds: ends)
+        case "subscription.replayed":
+            guard let replay = SubscriptionReplay(fields) else { return nil }
+            self = .replayed(replay)
+        case "subscription.deleted": self = .deleted
+        case "delivery.given_up":
+            guard let delivery = GivenUpDelivery(fields) else { return nil }
+            self = .givenUp(delivery)
+        default: return nil
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate mutating func set(_ secret: SubscriptionSecret?) {
+        self["secret"] = secret.map { .string(Base64URL.encode($0.shared)) }
+        self["seed"] = secret.map { .string(Base64URL.encode($0.seed)) }
+    }
+
+    fileprivate var subscriptionSecret: SubscriptionSecret? {
+        guard let shared = self["secret"]?.string.flatMap({ Base64URL.decode($0) }),
+            let seed = self["seed"]?.string.flatMap({ Base64URL.decode($0) })
+        else { return nil }
+        return SubscriptionSecret(shared: shared, seed: seed)
+    }
+}

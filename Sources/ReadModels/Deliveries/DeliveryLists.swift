@@ -1,0 +1,163 @@
+public import EventSourcing
+internal import Postgres
+public import Values
+
+/// How a subscription's deliveries stand, as administrators are shown it.
+public struct DeliveryStanding: Sendable, Equatable {
+    public var cursor: LogCursor
+    public var waiting: Int
+    public var givenUp: Int
+    public var blockedSince: Timestamp?
+    public var halted: String?
+    public var lastStatus: Int?
+
+    public init(
+        cursor: LogCursor, waiting: Int, givenUp: Int, blockedSince: Timestamp? = nil,
+        halted: String? = nil, lastStatus: Int? = nil
+    ) {
+        self.cursor = cursor
+        self.waiting = waiting
+        self.givenUp = givenUp
+        self.blockedSince = blockedSince
+        self.halted = halted
+        self.lastStatus = lastStatus
+    }
+}
+
+/// What administrators ask and do about deliveries.
+extension DeliveryStore {
+    /// Nil before a node took the subscription in hand.
+    public func standing(
+        of subscription: UUID, in realm: RealmID
+    ) async throws -> DeliveryStanding? {
+        try await database.run { connection throws(Failure) in
+            let rows = try connection.execute(
+                readingStanding, Parameters(in: realm, subscription))
+            guard !rows.isEmpty else { return nil }
+            return DeliveryStanding(
+                cursor: LogCursor(epoch: rows.integer(0, 0), position: rows.int64(0, 1)),
+                waiting: Int(rows.int64(0, 2)), givenUp: Int(rows.int64(0, 3)),
+                blockedSince: rows.optionalInstant(0, 4), halted: rows.optionalText(0, 5),
+                lastStatus: rows.optionalInteger(0, 6))
+        }
+    }
+
+    /// Those that wait, or that were given up, in the order of the log.
+    public func deliveries(
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
+        limit: Int
+    ) async throws -> [Delivery] {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters(in: realm, subscription)
+            parameters.add(givenUp)
+            parameters.add(type)
+            parameters.add(after)
+            parameters.add(Int64(limit))
+            let rows = try connection.execute(listing, parameters)
+            return (0..<rows.count).map { Delivery(rows, $0) }
+        }
+    }
+
+    /// The newest first.
+    public func attempts(
+        of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
+        since: Timestamp?, before: Int64, limit: Int
+    ) async throws -> [DeliveryAttempt] {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters(in: realm, subscription)
+            parameters.add(position)
+            parameters.add(outcome)
+            parameters.add(time: since?.microseconds)
+            parameters.add(before)
+            parameters.add(Int64(limit))
+            let rows = try connection.execute(listingAttempts, parameters)
+            return (0..<rows.count).map { row in
+                DeliveryAttempt(
+                    number: rows.int64(row, 0), position: rows.int64(row, 1),
+                    type: rows.text(row, 2), at: rows.instant(row, 3),
+                    milliseconds: rows.integer(row, 4), status: rows.integer(row, 5),
+                    outcome: rows.text(row, 6), isReplay: rows.bool(row, 7),
+                    answer: rows.text(row, 8))
+            }
+        }
+    }
+
+    /// Has the events of a range sent again that are of these types. Those that are waiting are due at once.
+    public func replay(
+        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
+        in realm: RealmID, at now: Timestamp
+    ) async throws {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters(in: realm, subscription)
+            parameters.add(range.lowerBound)
+            parameters.add(range.upperBound)
+            var names = ArrayParameter(of: .text)
+            for type in types { names.append(type) }
+            parameters.add(names)
+            parameters.add(order.rawValue)
+            parameters.add(time: now.microseconds)
+            try connection.execute(replaying, parameters)
+        }
+    }
+
+    /// Has what was given up sent again.
+    public func revive(_ subscription: UUID, in realm: RealmID, at now: Timestamp) async throws {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters(in: realm, subscription)
+            parameters.add(time: now.microseconds)
+            try connection.execute(reviving, parameters)
+        }
+    }
+}
+
+private let readingStanding = Statement(
+    "subscription_standing",
+    """
+    select c.epoch, c.position,
+        (select count(*) from urd.delivery d where d.realm = c.realm
+            and d.subscription = c.subscription and not d.given_up),
+        (select count(*) from urd.delivery d where d.realm = c.realm
+            and d.subscription = c.subscription and d.given_up),
+        c.blocked_since, c.halted, c.last_status
+    from urd.subscription_cursor c where c.realm = $1 and c.subscription = $2
+    """)
+private let listing = Statement(
+    "deliveries_list",
+    """
+    select \(deliveryColumns) from urd.delivery d
+    where d.realm = $1 and d.subscription = $2 and d.given_up = $3
+        and ($4::text is null or d.type = $4) and d.position > $5
+    order by d.position limit $6
+    """)
+private let listingAttempts = Statement(
+    "delivery_attempts_list",
+    """
+    select a.number, a.position, a.type, a.at, a.milliseconds, a.status, a.outcome, a.replay,
+        a.answer
+    from urd.delivery_attempt a
+    where a.realm = $1 and a.subscription = $2 and ($3::bigint is null or a.position = $3)
+        and ($4::text is null or a.outcome = $4) and ($5::timestamptz is null or a.at >= $5)
+        and a.number < $6
+    order by a.number desc limit $7
+    """)
+private let replaying = Statement(
+    "deliveries_replay",
+    """
+    insert into urd.delivery (realm, subscription, position, lane, type, replay, next_at)
+    select $1, $2, e.position,
+        case $6 when 'stream' then e.stream
+            when 'strict' then '00000000-0000-0000-0000-000000000000'::uuid
+            else lpad(to_hex(e.position), 32, '0')::uuid end,
+        e.type, true, $7
+    from urd.event e
+    where e.realm = $1 and e.position between $3 and $4 and e.type = any ($5)
+    order by e.position limit 100000
+    on conflict (realm, subscription, position) do update
+        set given_up = false, attempts = 0, replay = true, next_at = excluded.next_at
+    """)
+private let reviving = Statement(
+    "deliveries_revive",
+    """
+    update urd.delivery set given_up = false, attempts = 0, replay = true, next_at = $3
+    where realm = $1 and subscription = $2 and given_up
+    """)

@@ -1,0 +1,279 @@
+public import EventSourcing
+public import Postgres
+public import Values
+
+/// How far each subscription is, and what of it is not done yet: rows, which change with each delivery.
+public struct DeliveryStore: Sendable {
+    let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Where a subscription begins, if it has to.
+    public struct Start: Sendable {
+        public var cursor: LogCursor
+        /// How often a place to start from was named, this one included.
+        public var count: Int
+
+        public init(_ cursor: LogCursor, count: Int) {
+            self.cursor = cursor
+            self.count = count
+        }
+    }
+
+    /// Takes a subscription in hand: who had it before changes nothing any more.
+    public func claim(
+        _ subscription: UUID, in realm: RealmID, by lease: UUID, from start: Start
+    ) async throws -> (progress: DeliveryProgress, waiting: [Delivery]) {
+        try await database.run { connection throws(Failure) in
+            try connection.transaction { connection throws(Failure) in
+                var parameters = Parameters(in: realm, subscription)
+                parameters.add(Int32(clamping: start.cursor.epoch))
+                parameters.add(start.cursor.position)
+                parameters.add(Int32(clamping: start.count))
+                parameters.add(lease)
+                let rows = try connection.execute(claiming, parameters)
+                if rows.bool(0, 8) {
+                    try connection.execute(emptying, Parameters(in: realm, subscription))
+                }
+                let waiting = try connection.execute(
+                    readingWaiting, Parameters(in: realm, subscription))
+                return (
+                    DeliveryProgress(rows, 0),
+                    (0..<waiting.count).map { Delivery(waiting, $0) }
+                )
+            }
+        }
+    }
+
+    /// What one step came to.
+    public struct Step: Sendable {
+        public var progress: DeliveryProgress
+        public var parked: [Delivery] = []
+        public var settled: [Int64] = []
+        public var attempts: [DeliveryAttempt] = []
+
+        public init(_ progress: DeliveryProgress) {
+            self.progress = progress
+        }
+    }
+
+    /// Outcome and cursor move together.
+    /// - Returns: false where another node has the subscription in hand: nothing was written.
+    public func write(
+        _ step: Step, of subscription: UUID, in realm: RealmID, by lease: UUID
+    ) async throws -> Bool {
+        try await database.run { connection throws(Failure) in
+            try connection.transaction { connection throws(Failure) in
+                let moved = try connection.execute(
+                    moving, step.progress.parameters(of: subscription, in: realm, by: lease))
+                guard moved.changed == 1 else { return false }
+                if !step.settled.isEmpty {
+                    var parameters = Parameters(in: realm, subscription)
+                    var array = ArrayParameter(of: .int8)
+                    for position in step.settled { array.append(position) }
+                    parameters.add(array)
+                    try connection.execute(settling, parameters)
+                }
+                if !step.parked.isEmpty {
+                    try connection.execute(
+                        parking, step.parked.parameters(of: subscription, in: realm))
+                }
+                if !step.attempts.isEmpty {
+                    try connection.execute(
+                        noting, step.attempts.parameters(of: subscription, in: realm))
+                }
+                return true
+            }
+        }
+    }
+
+    /// Forgets those of a realm that are there no more.
+    public func keepOnly(_ subscriptions: [UUID], in realm: RealmID) async throws {
+        try await database.run { connection throws(Failure) in
+            let parameters = Parameters(in: realm, any: subscriptions)
+            for statement in forgetting { try connection.execute(statement, parameters) }
+        }
+    }
+
+    /// Forgets attempts from before a time.
+    public func prune(before time: Timestamp, in realm: RealmID) async throws {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters(realm: realm.name)
+            parameters.add(time: time.microseconds)
+            try connection.execute(pruning, parameters)
+        }
+    }
+}
+
+extension DeliveryProgress {
+    fileprivate init(_ rows: Rows, _ row: Int) {
+        self.init(
+            cursor: LogCursor(epoch: rows.integer(row, 0), position: rows.int64(row, 1)))
+        done = rows.array(row, 2).compactMap { bytes in
+            bytes.map { $0.reduce(0) { $0 << 8 | Int64($1) } }
+        }
+        blockedSince = rows.optionalInstant(row, 3)
+        failures = rows.integer(row, 4)
+        restsUntil = rows.optionalInstant(row, 5)
+        halted = rows.optionalText(row, 6)
+        lastStatus = rows.optionalInteger(row, 7)
+    }
+
+    fileprivate func parameters(
+        of subscription: UUID, in realm: RealmID, by lease: UUID
+    ) -> Parameters {
+        var parameters = Parameters(in: realm, subscription)
+        parameters.add(lease)
+        parameters.add(Int32(clamping: cursor.epoch))
+        parameters.add(cursor.position)
+        var array = ArrayParameter(of: .int8)
+        for position in done { array.append(position) }
+        parameters.add(array)
+        parameters.add(time: blockedSince?.microseconds)
+        parameters.add(Int32(clamping: failures))
+        parameters.add(time: restsUntil?.microseconds)
+        parameters.add(halted)
+        parameters.add(lastStatus.map { Int32(clamping: $0) })
+        return parameters
+    }
+}
+
+extension Delivery {
+    init(_ rows: Rows, _ row: Int) {
+        self.init(
+            position: rows.int64(row, 0), lane: rows.identifier(row, 1), type: rows.text(row, 2),
+            attempts: rows.integer(row, 3), isReplay: rows.bool(row, 4),
+            isGivenUp: rows.bool(row, 5), status: rows.optionalInteger(row, 6),
+            nextAt: rows.instant(row, 7))
+    }
+}
+
+extension [Delivery] {
+    fileprivate func parameters(of subscription: UUID, in realm: RealmID) -> Parameters {
+        var positions = ArrayParameter(of: .int8)
+        var lanes = ArrayParameter(of: .uuid)
+        var types = ArrayParameter(of: .text)
+        var attempts = ArrayParameter(of: .int4)
+        var replays = ArrayParameter(of: .bool)
+        var givenUp = ArrayParameter(of: .bool)
+        var statuses = ArrayParameter(of: .int4)
+        var times = ArrayParameter(of: .timestamptz)
+        for one in self {
+            positions.append(one.position)
+            lanes.append(uuid: (one.lane.high, one.lane.low))
+            types.append(one.type)
+            attempts.append(Int32(clamping: one.attempts))
+            replays.append(one.isReplay)
+            givenUp.append(one.isGivenUp)
+            if let status = one.status {
+                statuses.append(Int32(clamping: status))
+            } else {
+                statuses.appendNull()
+            }
+            times.append(time: one.nextAt.microseconds)
+        }
+        var parameters = Parameters(in: realm, subscription)
+        parameters.add([positions, lanes, types, attempts, replays, givenUp, statuses, times])
+        return parameters
+    }
+}
+
+extension [DeliveryAttempt] {
+    fileprivate func parameters(of subscription: UUID, in realm: RealmID) -> Parameters {
+        var positions = ArrayParameter(of: .int8)
+        var types = ArrayParameter(of: .text)
+        var times = ArrayParameter(of: .timestamptz)
+        var durations = ArrayParameter(of: .int4)
+        var statuses = ArrayParameter(of: .int4)
+        var outcomes = ArrayParameter(of: .text)
+        var replays = ArrayParameter(of: .bool)
+        var answers = ArrayParameter(of: .text)
+        for one in self {
+            positions.append(one.position)
+            types.append(one.type)
+            times.append(time: one.at.microseconds)
+            durations.append(Int32(clamping: one.milliseconds))
+            statuses.append(Int32(clamping: one.status))
+            outcomes.append(one.outcome)
+            replays.append(one.isReplay)
+            answers.append(one.answer)
+        }
+        var parameters = Parameters(in: realm, subscription)
+        parameters.add(
+            [positions, types, times, durations, statuses, outcomes, replays, answers])
+        return parameters
+    }
+}
+
+private let claiming = Statement(
+    "subscription_claim",
+    """
+    with old as (
+        select c.starts from urd.subscription_cursor c
+        where c.realm = $1 and c.subscription = $2 for update)
+    insert into urd.subscription_cursor as c (
+        realm, subscription, epoch, position, starts, leased_by)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (realm, subscription) do update set
+        leased_by = $6,
+        epoch = case when c.starts < $5 then $3 else c.epoch end,
+        position = case when c.starts < $5 then $4 else c.position end,
+        done = case when c.starts < $5 then '{}' else c.done end,
+        failures = case when c.starts < $5 then 0 else c.failures end,
+        blocked_since = case when c.starts < $5 then null else c.blocked_since end,
+        rests_until = case when c.starts < $5 then null else c.rests_until end,
+        starts = greatest(c.starts, $5)
+    returning c.epoch, c.position, c.done, c.blocked_since, c.failures, c.rests_until, c.halted,
+        c.last_status, coalesce((select o.starts < $5 from old o), false)
+    """)
+/// An administrator named another place to go on from: what waited is not wanted any more.
+private let emptying = Statement(
+    "deliveries_empty",
+    "delete from urd.delivery where realm = $1 and subscription = $2 and not given_up")
+let deliveryColumns = """
+    d.position, d.lane, d.type, d.attempts, d.replay, d.given_up, d.status, d.next_at
+    """
+private let readingWaiting = Statement(
+    "deliveries_waiting",
+    """
+    select \(deliveryColumns) from urd.delivery d
+    where d.realm = $1 and d.subscription = $2 and not d.given_up order by d.position
+    """)
+private let moving = Statement(
+    "subscription_move",
+    """
+    update urd.subscription_cursor set epoch = $4, position = $5, done = $6, blocked_since = $7,
+        failures = $8, rests_until = $9, halted = $10, last_status = $11, last_at = now()
+    where realm = $1 and subscription = $2 and leased_by = $3
+    """)
+private let settling = Statement(
+    "deliveries_settle",
+    "delete from urd.delivery where realm = $1 and subscription = $2 and position = any ($3)")
+private let parking = Statement(
+    "deliveries_park",
+    """
+    insert into urd.delivery (
+        realm, subscription, position, lane, type, attempts, replay, given_up, status, next_at)
+    select $1, $2, u.* from unnest(
+        $3::bigint[], $4::uuid[], $5::text[], $6::integer[], $7::boolean[], $8::boolean[],
+        $9::integer[], $10::timestamptz[]) u
+    on conflict (realm, subscription, position) do update set attempts = excluded.attempts,
+        given_up = excluded.given_up, status = excluded.status, next_at = excluded.next_at
+    """)
+private let noting = Statement(
+    "delivery_attempts_note",
+    """
+    insert into urd.delivery_attempt (
+        realm, subscription, position, type, at, milliseconds, status, outcome, replay, answer)
+    select $1, $2, u.* from unnest(
+        $3::bigint[], $4::text[], $5::timestamptz[], $6::integer[], $7::integer[], $8::text[],
+        $9::boolean[], $10::text[]) u
+    """)
+private let forgetting = ["subscription_cursor", "delivery", "delivery_attempt"].map {
+    Statement(
+        "\($0)_forget", "delete from urd.\($0) where realm = $1 and subscription <> all ($2)")
+}
+private let pruning = Statement(
+    "delivery_attempts_prune", "delete from urd.delivery_attempt where realm = $1 and at < $2")

@@ -1,0 +1,32 @@
+extension DatabaseChecks {
+    /// Nil as long as all webhooks are delivered to, or nothing can be said of them.
+    func webhooks(_ facts: [String: String]) async -> Diagnosis? {
+        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 17,
+            let found = try? await tools.query(address, Self.troubledWebhooks),
+            let first = found.first, first.count == 3
+        else { return nil }
+        let told = found.map { row in
+            let words = row.map { $0 ?? "?" }
+            return "\(words[1]) in \(words[0]): \(words[2])"
+        }
+        return .warning(
+            "webhooks", told.joined(separator: ", "),
+            mend:
+                "`urd webhook attempts \((first[1]) ?? "?") --realm \((first[0]) ?? "?")` shows the "
+                + "last answers; `urd webhook resume` lets a disabled one go on where it stopped.")
+    }
+
+    /// Disabled, halted, or without a yes for an hour.
+    private static let troubledWebhooks = """
+        select s.realm, s.subscription::text,
+            case when s.state = 'disabled' then 'disabled (' || s.reason || ')'
+                when c.halted is not null then 'halted, ' || c.halted
+                else 'nothing was taken since ' || to_char(c.blocked_since at time zone 'UTC',
+                    'YYYY-MM-DD HH24:MI "UTC"') end
+        from urd.subscriptions s left join urd.subscription_cursor c
+            on c.realm = s.realm and c.subscription = s.subscription
+        where s.state = 'disabled' or s.state = 'active'
+            and (c.halted is not null or c.blocked_since < now() - interval '1 hour')
+        order by s.realm, s.subscription limit 20
+        """
+}

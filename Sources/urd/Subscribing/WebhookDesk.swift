@@ -1,0 +1,74 @@
+import API
+import EventSourcing
+import Identity
+import JSON
+import ReadModels
+import Values
+
+/// What administrators ask and do about deliveries.
+struct WebhookDesk: WebhookDeliveries {
+    let store: DeliveryStore
+    /// Nil where nothing is sent.
+    let sender: WebhookSender?
+    let mayBeLoopback: Bool
+
+    private func asking<Value>(
+        _ ask: () async throws -> Value
+    ) async throws(LogFailure) -> Value {
+        do { return try await ask() } catch { throw .unavailable }
+    }
+
+    func standing(
+        of subscription: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> DeliveryStanding? {
+        try await asking { try await store.standing(of: subscription, in: realm) }
+    }
+
+    func deliveries(
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
+        limit: Int
+    ) async throws(LogFailure) -> [Delivery] {
+        try await asking {
+            try await store.deliveries(
+                of: subscription, in: realm, givenUp: givenUp, type: type, after: after,
+                limit: limit)
+        }
+    }
+
+    func attempts(
+        of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
+        since: Timestamp?, before: Int64, limit: Int
+    ) async throws(LogFailure) -> [DeliveryAttempt] {
+        try await asking {
+            try await store.attempts(
+                of: subscription, in: realm, position: position, outcome: outcome, since: since,
+                before: before, limit: limit)
+        }
+    }
+
+    func replay(
+        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
+        in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) {
+        try await asking {
+            try await store.replay(
+                range, types: types, order: order, to: subscription, in: realm, at: now)
+        }
+    }
+
+    func revive(
+        _ subscription: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) {
+        try await asking { try await store.revive(subscription, in: realm, at: now) }
+    }
+
+    func test(
+        _ subscription: Subscription, id: String, type: String, data: JSONObject, at now: Timestamp
+    ) async -> DeliveryAttempt {
+        let message = WebhookMessage(id: id, type: type, at: now, data: data)
+        let answer = await sender?.send(message, to: subscription) ?? .notTried
+        return DeliveryAttempt(
+            position: 0, type: type, at: now, milliseconds: Int(answer.took / .milliseconds(1)),
+            status: answer.status, outcome: answer.outcome, isReplay: false, answer: answer.text)
+    }
+}

@@ -1,0 +1,86 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Webhooks of a realm` {
+    private let path = "/api/admin/realms/acme/webhooks"
+
+    private func create(
+        _ world: borrowing World, _ more: JSONObject = [:], key: String? = nil
+    ) async throws -> Answered {
+        let body: JSONObject = ["url": "https://crm.example.org/hook", "name": "CRM"]
+        return try await world.send(
+            .post, path, body: .object(body.merging(more) { $1 }), idempotencyKey: key)
+    }
+
+    @Test func `the secret is told when a webhook is created, and in repeats of it alone`()
+        async throws
+    {
+        let world = try await World()
+        let made = try await create(world, key: "one")
+        let secret = try #require(made.json["secret"]?.string)
+        #expect(secret.hasPrefix("whsec_"))
+        let again = try await create(world, key: "one")
+        #expect(again.json["secret"]?.string == secret)
+        let id = try #require(made.json["id"]?.string)
+        let shown = try await world.send(.get, "\(path)/\(id)")
+        #expect(shown.status == .ok)
+        #expect(shown.json["secret"] == nil)
+        let list = try await world.send(.get, path)
+        #expect(!String(decoding: list.json.canonical(), as: UTF8.self).contains("whsec_"))
+        let events = try await world.send(.get, "/api/admin/realms/acme/events")
+        let told = String(decoding: events.json.canonical(), as: UTF8.self)
+        #expect(told.contains("subscription.created"))
+        #expect(!told.contains("\"secret\""))
+    }
+
+    @Test func `the values of headers are told to nobody`() async throws {
+        let world = try await World()
+        let made = try await create(world, ["headers": ["Authorization": "Basic c2VjcmV0"]])
+        #expect(made.status == .created)
+        #expect(made.json["header_names"] == ["Authorization"])
+        #expect(!String(decoding: made.json.canonical(), as: UTF8.self).contains("c2VjcmV0"))
+    }
+
+    @Test(arguments: [
+        "http://crm.example.org/", "https://a@example.org/", "https://crm.example.org/#x",
+    ])
+    func `a webhook is refused with an address that is not safe`(_ url: String) async throws {
+        let world = try await World()
+        let answer = try await create(world, ["url": .string(url)])
+        #expect(answer.status == .badRequest)
+        #expect(answer.json["field"]?.string == "url")
+    }
+
+    @Test func `a webhook is paused, resumed and given another secret`() async throws {
+        let world = try await World()
+        let made = try await create(world)
+        let one = path + "/" + (try #require(made.json["id"]?.string))
+        let paused = try await world.send(.post, one + "/pause")
+        #expect(paused.json["state"] == "paused")
+        let resumed = try await world.send(.post, one + "/resume", body: ["from": "now"])
+        #expect(resumed.json["state"] == "active")
+        let both = try await world.send(
+            .post, one + "/resume", body: ["from": "now", "starts_after": 1])
+        #expect(both.status == .badRequest)
+        let rotated = try await world.send(.post, one + "/secret", body: ["keep_old": 3600])
+        let secret = try #require(rotated.json["secret"]?.string)
+        #expect(secret != made.json["secret"]?.string)
+        #expect(try await world.send(.delete, one).status == .noContent)
+        #expect(try await world.send(.get, one).problem == .noSuchWebhook)
+        #expect(try await world.send(.post, one + "/pause").problem == .noSuchWebhook)
+    }
+
+    @Test func `a realm has a limited number of webhooks`() async throws {
+        let world = try await World()
+        for _ in 1..<WebhookRoutes.limit { #expect(try await create(world).status == .created) }
+        let answer = try await create(world)
+        #expect(answer.problem == .tooManyWebhooks)
+    }
+}

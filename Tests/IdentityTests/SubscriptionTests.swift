@@ -1,0 +1,144 @@
+import EventSourcing
+import Identity
+import LogTesting
+import Testing
+import Values
+
+@Suite struct Subscriptions {
+    let webhook = UUID(high: 0, low: 77)
+    let secret: SubscriptionSecret
+    let terms = SubscriptionTerms(name: "CRM", url: "https://crm.example.org/urd")
+
+    init() throws {
+        secret = try #require(
+            SubscriptionSecret(
+                shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)))
+    }
+
+    var created: SubscriptionEvent {
+        .created(.webhook, terms, secret: secret, startsAfter: nil)
+    }
+
+    func create(_ change: (inout SubscriptionTerms) -> Void = { _ in }) -> CreateWebhook {
+        var terms = terms
+        change(&terms)
+        return CreateWebhook(id: webhook, terms: terms, secret: secret)
+    }
+
+    @Test func `a webhook is created once`() async throws {
+        try await given().when(create()).then(created, in: webhook)
+        try await given(created, in: webhook).when(create()).thenRejected(.idTaken)
+    }
+
+    @Test(arguments: [
+        ("http://crm.example.org/", FieldFault.Reason.unsafeScheme),
+        ("http://127.0.0.1:8080/", .unsafeScheme), ("https://a:b@example.org/", .hasUserInfo),
+        ("https://crm.example.org/#a", .hasFragment), ("crm", .malformed),
+    ])
+    func `a webhook is refused with an address that is not safe`(
+        _ url: String, _ reason: FieldFault.Reason
+    ) async throws {
+        try await given().when(create { $0.url = url })
+            .thenRejected(.invalid(FieldFault("url", reason)))
+    }
+
+    @Test func `a webhook on this machine is taken in development alone`() async throws {
+        var command = create { $0.url = "http://127.0.0.1:8080/" }
+        command.mayBeLoopback = true
+        try await given().when(command).then(
+            SubscriptionEvent.created(
+                .webhook, command.terms, secret: secret, startsAfter: nil), in: webhook)
+    }
+
+    @Test func `a webhook is refused with an unknown type or a header of ours`() async throws {
+        try await given().when(create { $0.filter.types = ["account.*", "account.baked"] })
+            .thenRejected(.invalid(FieldFault("types", .unsupported, at: 1)))
+        for name in ["Webhook-Id", "Host", "content-type", "Urd-Replay"] {
+            try await given().when(create { $0.headers = [name: "x"] })
+                .thenRejected(.invalid(FieldFault("headers", .reserved)))
+        }
+        try await given().when(create { $0.headers = ["A": "x\r\nB: y"] })
+            .thenRejected(.invalid(FieldFault("headers", .malformed)))
+    }
+
+    @Test func `a group comes as far as the reach allows, and an exact type always`() {
+        let services = SubscriptionFilter()
+        #expect(services.wants("account.registered"))
+        #expect(!services.wants("client.registered"))
+        #expect(!services.wants("nothing.known"))
+        #expect(SubscriptionFilter(reach: .audit).wants("client.registered"))
+        #expect(SubscriptionFilter(types: ["client.registered"]).wants("client.registered"))
+        #expect(!SubscriptionFilter(types: ["client.*"]).wants("client.registered"))
+        #expect(!SubscriptionFilter(types: ["session.*"]).wants("account.registered"))
+    }
+
+    @Test func `a subscription is paused, resumed, disabled and deleted`() async throws {
+        let active = given(created, in: webhook)
+        try await active.when(PauseSubscription(id: webhook))
+            .then(SubscriptionEvent.paused, in: webhook)
+        try await active.when(ResumeSubscription(id: webhook)).thenNothing()
+        try await active.when(ResumeSubscription(id: webhook, startsAfter: 4))
+            .then(SubscriptionEvent.resumed(after: 4), in: webhook)
+        try await active.when(
+            DisableSubscription(id: webhook, reason: .gone, position: 9)
+        ).then(SubscriptionEvent.disabled(.gone, position: 9), in: webhook)
+        let paused = active.given(SubscriptionEvent.paused, in: webhook)
+        try await paused.when(PauseSubscription(id: webhook)).thenNothing()
+        try await paused.when(ResumeSubscription(id: webhook))
+            .then(SubscriptionEvent.resumed(after: nil), in: webhook)
+        try await paused.when(DisableSubscription(id: webhook, reason: .gone)).thenNothing()
+        try await active.when(DeleteSubscription(id: webhook))
+            .then(SubscriptionEvent.deleted, in: webhook)
+        let deleted = active.given(SubscriptionEvent.deleted, in: webhook)
+        try await deleted.when(DeleteSubscription(id: webhook)).thenRejected(.notFound)
+        try await deleted.when(ResumeSubscription(id: webhook)).thenRejected(.notFound)
+        try await given().when(PauseSubscription(id: webhook)).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(PauseSubscription(id: webhook))
+            .thenRejected(.realmDisabled)
+    }
+
+    @Test func `the old secret signs beside the new one until its time is over`() async throws {
+        let newer = try #require(
+            SubscriptionSecret(
+                shared: Array(repeating: 3, count: 32), seed: Array(repeating: 4, count: 32)))
+        let now = Timestamp(seconds: 1000)
+        let rotated = SubscriptionEvent.secretRotated(newer, oldEnds: now.adding(seconds: 3600))
+        try await given(created, in: webhook).when(
+            RotateSubscriptionSecret(id: webhook, secret: newer, keepsOldFor: 3600, now: now)
+        ).then(rotated, in: webhook)
+        try await given(created, in: webhook).when(
+            RotateSubscriptionSecret(id: webhook, secret: newer, keepsOldFor: 3599, now: now)
+        ).thenRejected(
+            .invalid(FieldFault("keep_old", .outOfRange(lowest: 3600, highest: 604_800))))
+        var state = Subscription()
+        state.apply(created)
+        state.apply(rotated)
+        #expect(state.secrets(at: now) == [newer, secret])
+        #expect(state.secrets(at: now.adding(seconds: 3600)) == [newer])
+    }
+
+    @Test func `a delivery that is given up and a replay are on record`() async throws {
+        let lost = GivenUpDelivery(
+            position: 4, type: "account.erased", attempts: 10, status: 500)
+        try await given(created, in: webhook).when(
+            GiveUpDelivery(subscription: webhook, delivery: lost)
+        ).then(SubscriptionEvent.givenUp(lost), in: webhook)
+        try await given(created, in: webhook).when(
+            ReplaySubscription(id: webhook, replay: .range(from: 5, to: 4, types: []))
+        ).thenRejected(.invalid(FieldFault("from", .conflicts(with: "to"))))
+        try await given(created, in: webhook).when(
+            ReplaySubscription(id: webhook, replay: .givenUp)
+        ).then(SubscriptionEvent.replayed(.givenUp), in: webhook)
+    }
+
+    @Test func `a change of the terms is on record where there is one`() async throws {
+        var other = terms
+        other.order = .strict
+        try await given(created, in: webhook).when(
+            ChangeSubscription(id: webhook, terms: other)
+        ).then(SubscriptionEvent.changed(other), in: webhook)
+        try await given(created, in: webhook).when(
+            ChangeSubscription(id: webhook, terms: terms)
+        ).thenNothing()
+    }
+}
