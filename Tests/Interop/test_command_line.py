@@ -168,6 +168,8 @@ class Examples(unittest.TestCase):
         shell("urd realm set demo --roles '{\"https://api.example.org\":{\"editor\":[]}}'")
         shell("urd client register --client-id partner --grant-types client_credentials "
               "--contacts ops@partner.example")
+        for name in ("one", "two", "three"):
+            shell(f"urd webhook create --realm demo --name {name} --url https://127.0.0.1:1/")
         account = rsa.generate_private_key(65537, 2048)
         key = ec.generate_private_key(ec.SECP256R1())
 
@@ -212,6 +214,8 @@ class Examples(unittest.TestCase):
         if word == "KEY":
             return next(one["id"] for one in read("admin key list")["items"]
                         if one["name"] == "deployment" and one.get("revoked_at") is None)
+        if word == "WEBHOOK":
+            return read("webhook list")["items"][0]["id"]
         if word == "WEBAPP":
             return read("web-app list --realm flagship")["items"][0]["id"]
         if word == "SIZE":

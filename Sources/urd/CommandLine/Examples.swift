@@ -175,8 +175,8 @@ enum Examples {
             "urd device revoke-certification INSTALLATION --realm flagship"
         ],
         "webhook create": [
-            "urd webhook create --realm demo --name CRM \\\n"
-                + "    --url https://crm.example.org/urd --types account.*"
+            "urd webhook create --realm demo --name Billing \\\n"
+                + "    --url https://billing.example.org/urd --types 'account.*'"
         ],
         "webhook list": ["urd webhook list --realm demo"],
         "webhook show": ["urd webhook show WEBHOOK --realm demo"],
@@ -187,7 +187,7 @@ enum Examples {
         "webhook rotate-secret": ["urd webhook rotate-secret WEBHOOK --realm demo"],
         "webhook deliveries": ["urd webhook deliveries WEBHOOK --realm demo --state given_up"],
         "webhook attempts": ["urd webhook attempts WEBHOOK --realm demo"],
-        "webhook resend": ["urd webhook resend 48211 --webhook-id WEBHOOK --realm demo"],
+        "webhook resend": ["urd webhook resend WEBHOOK 1 --realm demo"],
         "webhook replay": ["urd webhook replay WEBHOOK --realm demo --from 1"],
         "webhook redeliver": ["urd webhook redeliver WEBHOOK --realm demo"],
         "webhook test": ["urd webhook test WEBHOOK --realm demo"],
