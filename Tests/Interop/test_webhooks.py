@@ -261,11 +261,14 @@ class Webhooks(unittest.TestCase):
         self.receivers.append(receiver)
         done = urd.command(
             "webhook", "create", "--realm", urd.values["URD_REALM"], "--name", "CLI", "--url",
-            "https://127.0.0.1:9/", "--json")
+            receiver.url, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         hook = json.loads(done.stdout)
         self.hooks.append(hook)
-        self.assertTrue(hook["secret"].startswith("whsec_"))
+        account = register()
+        eventually(lambda: account in registered(receiver), "the event came")
+        Webhook(hook["secret"]).verify(
+            receiver.taken[0]["body"], receiver.taken[0]["headers"])
 
 
 @unittest.skipIf(MISSING, MISSING)

@@ -1,4 +1,5 @@
 import API
+import EventStore
 import HTTP
 import JSON
 import Telemetry
@@ -9,7 +10,7 @@ struct AdminRequests: Sendable {
     private let router: Router
 
     /// Opens the store that the settings name; `close` when the work is done.
-    init(_ settings: Settings, asksProviders: Bool = false) async throws {
+    init(_ settings: Settings, callsOthers: Bool = false) async throws {
         let store = try Store(settings)
         do {
             try await store.checkSchema()
@@ -17,8 +18,12 @@ struct AdminRequests: Sendable {
                 API.table,
                 context: AdminContext(
                     store: store, queries: try Models(store).queries,
-                    upstream: asksProviders
+                    upstream: callsOthers
                         ? Upstream(calls: UpstreamCalls(try OutgoingCalls(settings))) : Upstream(),
+                    sender: callsOthers
+                        ? try WebhookSender(settings, now: store.clock.now) : nil,
+                    // The server that sends says whether it calls this machine.
+                    mayBeLoopback: true,
                     operator: Operator.name),
                 log: .silent, metrics: store.metrics)
         } catch {

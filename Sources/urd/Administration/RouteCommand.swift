@@ -25,7 +25,7 @@ struct RouteCommand: AnySubcommand {
                         : input.description + nameHint(input),
                     count: isNamedRealm(input) ? .optional : .one)
             },
-            settings: Store.settings + (asksProviders ? Settings.outgoing : []),
+            settings: Store.settings + (callsOthers ? Settings.outgoing : []),
             consequence: consequence)
     }
 
@@ -40,9 +40,9 @@ struct RouteCommand: AnySubcommand {
         return options
     }
 
-    /// What a provider signed is looked at with its own keys.
-    private var asksProviders: Bool {
-        ["createDelegatedCode", "delegateCode"].contains(operation.id)
+    /// What a provider signed is looked at with its own keys, and a webhook is tried from here.
+    private var callsOthers: Bool {
+        ["createDelegatedCode", "delegateCode", "testWebhook"].contains(operation.id)
     }
 
     var inputs: [Operation.Input] {
@@ -60,7 +60,7 @@ struct RouteCommand: AnySubcommand {
     func run(_ call: Invocation) async throws -> ExitCode {
         let list = try RouteList(call, of: self)
         var values = try values(call)
-        let requests = try await AdminRequests(call.settings(), asksProviders: asksProviders)
+        let requests = try await AdminRequests(call.settings(), callsOthers: callsOthers)
         defer { requests.close() }
         do {
             try await resolve(&values, requests)

@@ -26,6 +26,14 @@ struct WebhookSender: Sendable {
         self.now = now
     }
 
+    /// For a command: it calls what is public, and the networks that the settings name.
+    init(_ settings: Settings, now: @escaping @Sendable () -> Timestamp) throws {
+        var options = Service.Options()
+        options.destinations = .publicOnly(except: settings.outgoingNetworks)
+        options.authorities = settings[Settings.outgoingAuthorities]
+        try self.init(options, now: now)
+    }
+
     func send(_ message: WebhookMessage, to subscription: Subscription) async -> WebhookAnswer {
         guard let request = try? message.request(subscription, at: now()) else {
             return WebhookAnswer(verdict: .refused, outcome: "no_secret")
