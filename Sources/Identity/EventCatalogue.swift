@@ -24,6 +24,7 @@ public enum EventCatalogue {
         + InstallationUseEvent.catalogue
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
         + PushProviderEvent.catalogue + SubscriptionEvent.catalogue
+        + SignalStreamEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =

@@ -253,7 +253,7 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.connected("b-1"), account: account),
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
-    ] + (try notificationSamples())
+    ] + (try notificationSamples()) + signalSamples()
 }
 
 private func notificationSamples() throws -> [any Event] {
@@ -305,6 +305,31 @@ private func notificationSamples() throws -> [any Event] {
         SubscriptionEvent.replayed(.givenUp), SubscriptionEvent.deleted,
         SubscriptionEvent.givenUp(
             GivenUpDelivery(position: 5, type: "account.erased", attempts: 10, status: 500)),
+    ]
+}
+
+private func signalSamples() -> [any Event] {
+    [
+        SignalStreamEvent.created(
+            SignalTerms(
+                client: client, clientID: "siem", issuer: "https://id.example.org", slot: 3,
+                defaultSubjects: .none),
+            SignalSettings(
+                requested: [SignalKind.sessionRevoked.uri],
+                delivery: .push(
+                    endpoint: "https://siem.example.org/signals", authorization: "Bearer b"),
+                description: "All sessions")),
+        SignalStreamEvent.changed(SignalSettings()),
+        SignalStreamEvent.changed(
+            SignalSettings(
+                requested: ["urn:a"],
+                delivery: .push(
+                    endpoint: "https://siem.example.org/signals", authorization: "Bearer b"),
+                description: "All sessions")),
+        SignalStreamEvent.statusChanged(.paused, reason: "Maintenance", by: .receiver),
+        SignalStreamEvent.statusChanged(.enabled, reason: nil, by: .receiver),
+        SignalStreamEvent.subjectAdded(.sub("a")), SignalStreamEvent.subjectRemoved(.mailbox(app)),
+        SignalStreamEvent.deleted,
     ]
 }
 

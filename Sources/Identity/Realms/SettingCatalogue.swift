@@ -106,6 +106,9 @@ public enum SettingCatalogue {
         "native_apps", .apps(limit: 20), perApp: true,
         "Apps on phones that may use the domain's passkeys and open its links")
 
+    public static let signalVerification = Declare.seconds(
+        "signal_verification_interval", 60, in: 0...3_600,
+        "How long a receiver of security signals waits before its stream can be verified again")
     public static let clientRegistration = Declare.choice(
         "client_registration", ClientRegistration.closed, perApp: true,
         "Which clients may register themselves")
@@ -208,7 +211,7 @@ public enum SettingCatalogue {
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
             resources.setting, roles.setting, clientRegistration.setting, statementIssuers.setting,
-            proofNonces.setting,
+            proofNonces.setting, signalVerification.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
         ] + passkeys + pages + flagship
 

@@ -69,7 +69,8 @@ public struct RegisterOwnClient: TimedCommand {
         var allowance = OwnMetadata.Allowance()
         if let token = facts.token {
             guard let terms = token.state.goodTerms(at: now) else { throw .invalidToken }
-            allowance.scope.formUnion(terms.scope)
+            // Whose token it is becomes a receiver of everybody's signals only by an administrator's hand.
+            allowance.scope.formUnion(Set(terms.scope).subtracting(SignalScope.all))
             allowance.grants.insert(.clientCredentials)
         }
         let asked = SoftwareStatement.lay(statement, over: metadata)
