@@ -185,4 +185,14 @@ public final class CommitHub: Sendable {
             waiter?.continuation.resume()
         }
     }
+
+    /// The same, and after so long in any case.
+    public func wait(past position: Int64, in realm: RealmID, atMost time: Duration) async {
+        await withTaskGroup { group in
+            group.addTask { await self.wait(past: position, in: realm) }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
 }

@@ -37,6 +37,9 @@ enum Migrations {
         Step(
             version: 18, name: "webhook_delivery",
             sql: PackageResources.m018_webhook_delivery_sql),
+        Step(
+            version: 19, name: "signal_delivery",
+            sql: PackageResources.m019_signal_delivery_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

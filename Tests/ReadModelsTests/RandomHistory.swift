@@ -21,6 +21,7 @@ struct RandomHistory {
     var registrationTokens: [UUID] = []
     var webApps: [UUID] = []
     var things = RandomThings()
+    var signalStreams: [UUID] = []
     var serial = 0
     /// Of its own, so that what happens does not depend on when.
     private var clocks: Numbers
@@ -36,7 +37,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<61, using: &random) {
+        switch Int.random(in: 0..<63, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -55,6 +56,7 @@ struct RandomHistory {
         case 50..<53: return notification()
         case 53..<57: return mailbox()
         case 57..<61: return thing()
+        case 61, 62: return signalStream()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }

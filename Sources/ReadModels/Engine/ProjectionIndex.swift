@@ -23,6 +23,7 @@ extension Projection {
         embedded("realms", PackageResources.realms_sql),
         embedded("registration_tokens", PackageResources.registration_tokens_sql),
         embedded("sessions", PackageResources.sessions_sql),
+        embedded("ssf_streams", PackageResources.ssf_streams_sql),
         embedded("subscriptions", PackageResources.subscriptions_sql),
         embedded("web_apps", PackageResources.web_apps_sql),
     ]

@@ -8,7 +8,7 @@ internal import Values
 /// `after` on, at most `limit` of it.
 public struct ReadModelQueries: Sendable {
     let database: Database
-    private let hub: CommitHub
+    let hub: CommitHub
     let sessionsByID: LookUp<UUID, SessionView>
     let browserSessionsByID: LookUp<UUID, BrowserSessionView>
     let clientsByName: LookUp<String, ClientView>

@@ -1,0 +1,26 @@
+/// A step of a stream: from where it was to where it is, and what came of it.
+public struct SignalStep: Sendable {
+    /// Nil: it never was anywhere.
+    public var from: SignalCursor?
+    public var epoch: Int
+    public var position: Int64
+    public var version: Int
+    /// What was to be sent up to this position is not sent any more: the stream was disabled there.
+    public var droppedTo: Int64
+    /// What was to be sent from behind this position on is of a lost tail of the log.
+    public var keptTo: Int64
+    public var signals: [PendingSignal]
+
+    public init(
+        from: SignalCursor?, epoch: Int, position: Int64, version: Int, droppedTo: Int64,
+        keptTo: Int64, signals: [PendingSignal]
+    ) {
+        self.from = from
+        self.epoch = epoch
+        self.position = position
+        self.version = version
+        self.droppedTo = droppedTo
+        self.keptTo = keptTo
+        self.signals = signals
+    }
+}
