@@ -12,4 +12,6 @@ public enum JWTType: String, CaseIterable, Sendable {
     case introspection = "token-introspection+jwt"
     /// OpenID Connect Back-Channel Logout 1.0.
     case logoutToken = "logout+jwt"
+    /// RFC 8417.
+    case securityEvent = "secevent+jwt"
 }

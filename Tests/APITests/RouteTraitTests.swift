@@ -29,7 +29,7 @@ import Testing
         #expect(
             routes(.sameForEveryone) == [
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
-                "getKeySetFile",
+                "getKeySetFile", "getSignalConfiguration",
             ])
     }
 

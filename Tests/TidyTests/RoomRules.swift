@@ -14,6 +14,7 @@ enum RoomRules {
         "Native": shared,
         "Site": shared,
         "Flagship": shared,
+        "Signals": shared,
         // The profile gives the endpoints of OAuth other addresses.
         "Voo": shared.union(["OAuth"]),
         "Admin": shared,

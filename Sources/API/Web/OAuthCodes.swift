@@ -56,6 +56,7 @@ extension ProblemKind {
             .noSuchProblem, .noSuchEventType, .methodNotAllowed, .realmExists, .reservedRealm,
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
+            .noSuchSignalStream, .tooManySignalStreams, .askedTooOften,
             .notAcceptable, .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"

@@ -89,6 +89,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchEvent = "no-such-event"
     case noSuchSubject = "no-such-subject"
     case noSuchCheckpoint = "no-such-checkpoint"
+    case noSuchSignalStream = "no-such-signal-stream"
     case noSuchProblem = "no-such-problem"
     case noSuchEventType = "no-such-event-type"
 
@@ -109,6 +110,9 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case mailNotFailed = "mail-not-failed"
     case notificationNotFailed = "notification-not-failed"
     case positionLost = "position-lost"
+    case tooManySignalStreams = "too-many-signal-streams"
+
+    case askedTooOften = "asked-too-often"
 
     case notAcceptable = "not-acceptable"
 
@@ -150,19 +154,21 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited, .tooManyFeeds: .tooManyRequests
+        case .rateLimited, .tooManyFeeds, .askedTooOften: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchWebhook,
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
-            .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchEventType:
+            .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
+            .noSuchEventType:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
             .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
-            .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks:
+            .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
+            .tooManySignalStreams:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -251,6 +257,7 @@ extension ProblemKind {
         case .noSuchEvent: "The log has no event at this position."
         case .noSuchSubject: "No event of the realm is sealed under this subject."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
+        case .noSuchSignalStream: "The client has no such stream."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .methodNotAllowed: "This path does not know the method."
@@ -269,6 +276,8 @@ extension ProblemKind {
         case .identityTaken: "It signs in to another account."
         case .mailNotFailed: "The mail is sent, or still on its way."
         case .notificationNotFailed: "The notification is sent, or still on its way."
+        case .tooManySignalStreams: "The client has as many streams as it may have."
+        case .askedTooOften: "It was asked again too soon, or for too much."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .notAcceptable: "This is not there in any type that the request accepts."
         case .unsupportedMediaType: "The body must be of the type that is described."

@@ -181,6 +181,7 @@ struct SignInWorld {
 /// The read models of a realm, folded from the log each time.
 struct FoldedQueries: RealmQueries, Folding {
     let log: WatchedLog
+    let signals = MemorySignals()
 
     func fold<State: StreamState>(
         _ type: State.Type, _ stream: UUID, _ realm: RealmID

@@ -38,7 +38,9 @@ private typealias Site = AuthorizeWorld
         async throws
     {
         let world = try await JWTWorld()
-        for kind in [JWTType.userInfo, .introspection, .logoutToken, .accessToken] {
+        for kind in [
+            JWTType.userInfo, .introspection, .logoutToken, .accessToken, .securityEvent,
+        ] {
             let token = try await world.signedAgain(try await world.token(kind), as: .idToken)
             #expect(try await !world.takes(token, reader), "\(kind) at \(reader)")
         }

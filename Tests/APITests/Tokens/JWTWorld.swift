@@ -76,6 +76,7 @@ struct JWTWorld: Sendable {
                 decoding: try await world.userInfo(tokens.access).response.body, as: UTF8.self)
         case .introspection: return try await introspected(tokens.access)
         case .logoutToken: return try await logoutToken(tokens.id)
+        case .securityEvent: return try await securityEvent()
         }
     }
 
@@ -92,6 +93,12 @@ struct JWTWorld: Sendable {
                 ], body: Array(Form.encode([("token", token)]).utf8), source: "203.0.113.7",
                 id: "request-14"))
         return String(decoding: answer.response.body, as: UTF8.self)
+    }
+
+    private func securityEvent() async throws -> String {
+        let receiver = try await SignalWorld(world, clientID: "siem-\(UUID.random())")
+        let sets = try await receiver.poll(try await receiver.create())
+        return try #require(sets.values.first)
     }
 
     private func logoutToken(_ idToken: String) async throws -> String {

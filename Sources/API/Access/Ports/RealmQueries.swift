@@ -4,7 +4,7 @@ public import ReadModels
 public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
-public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries {
+public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries {
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func knownClient(
         _ clientID: String, in realm: RealmID

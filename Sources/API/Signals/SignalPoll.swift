@@ -1,0 +1,89 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// One request of a receiver for its signals.
+struct SignalPoll: Sendable {
+    struct Found: Sendable {
+        var tokens: [SignalFeed.Ready] = []
+        var hasMore = false
+
+        var isEmpty: Bool { tokens.isEmpty && !hasMore }
+
+        var json: JSON {
+            [
+                "sets": .object(
+                    JSONObject(tokens.map { ($0.signal.jti, .string($0.token)) })),
+                "moreAvailable": .bool(hasMore),
+            ]
+        }
+    }
+
+    private let context: RealmContext
+    private let feed: SignalFeed
+    private let stream: KnownSignalStream
+    private var realm: RealmID { context.place.realm }
+
+    init(_ context: RealmContext, _ stream: KnownSignalStream) {
+        self.context = context
+        self.stream = stream
+        feed = SignalFeed(context)
+    }
+
+    func settle(_ request: PollRequest) async throws(Problem) {
+        try await reading { () throws(LogFailure) in
+            if !request.confirmed.isEmpty {
+                try await context.queries.confirmSignals(
+                    request.confirmed, of: stream.id, in: realm)
+            }
+            for refused in request.refused {
+                try await context.queries.refuseSignal(
+                    refused.id, because: refused.reason, of: stream.id, in: realm)
+            }
+            try await context.queries.heardOfSignals(of: stream.id, in: realm)
+        }
+    }
+
+    func fetch(_ request: PollRequest) async throws(Problem) -> Found {
+        try await reading { () throws(LogFailure) in try await look(stream, request).found }
+    }
+
+    /// The answer, as soon as there is something to answer, or the time is over. The stream is looked at
+    /// anew each time: it may have been paused, or deleted.
+    func wait(_ request: PollRequest, for patience: Duration) async throws -> JSON {
+        let end = context.clock.passed() + patience
+        while context.clock.passed() < end {
+            guard let stream = try await feed.stream(stream.id, in: realm),
+                stream.state.settings.delivery == .poll
+            else { break }
+            let (found, position) = try await look(stream, request)
+            if !found.isEmpty { return found.json }
+            // A verification is no event: it is looked for.
+            await context.queries.waitForCommit(
+                past: position, in: realm,
+                atMost: min(.milliseconds(500), end - context.clock.passed()))
+        }
+        return Found().json
+    }
+
+    private func look(
+        _ stream: KnownSignalStream, _ request: PollRequest
+    ) async throws(LogFailure) -> (found: Found, position: Int64) {
+        guard stream.state.status == .enabled else { return (Found(), .max) }
+        let position = try await feed.prepare(stream, in: realm)
+        guard request.limit > 0 else { return (Found(), position) }
+        let pending = try await context.queries.pendingSignals(
+            of: stream.id, in: realm, limit: request.limit + 1)
+        let made = try await feed.tokens(
+            for: Array(pending.prefix(request.limit)), of: stream, in: realm)
+        if !made.pointless.isEmpty {
+            try await context.queries.confirmSignals(made.pointless, of: stream.id, in: realm)
+        }
+        return (
+            Found(tokens: made.ready, hasMore: pending.count > request.limit), position
+        )
+    }
+}

@@ -1,0 +1,84 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where receivers pause, resume and disable their streams (SSF 1.0 section 8.1.2).
+enum SignalStatusRoutes {
+    static let table: [Route<RealmContext>] = [read, change]
+
+    private static let path = PathTemplate(stringLiteral: SignalMetadataRoutes.status)
+
+    private static let read = Route<RealmContext>(
+        .get, path, id: "getSignalStreamStatus", tag: SignalAnswers.tag,
+        summary: "Shows whether a stream is enabled, paused or disabled.",
+        detail: "Needs the scope `ssf.read`.", right: .service, voice: .oauth,
+        parameters: [
+            Parameter(
+                "stream_id", in: .query, .text(1...255), required: true, "The stream.",
+                example: .string(SignalAnswers.stream))
+        ],
+        answer: .ok("The status.", schema, example: example), refusals: SignalAnswers.faults
+    ) { call throws(Problem) in
+        let receiver = try call.signalReceiver(SignalScope.read)
+        return answer(try await call.signalStream(call.text("stream_id"), of: receiver))
+    }
+
+    private static let change = Route<RealmContext>(
+        .post, path, id: "setSignalStreamStatus", tag: SignalAnswers.tag,
+        summary: "Enables, pauses or disables a stream.",
+        detail: """
+            Needs the scope `ssf.manage`. A paused stream keeps everything for later, for as long as \
+            it is paused; a disabled one has nothing of what happens meanwhile.
+            """,
+        right: .service, voice: .oauth, body: SignalAnswers.body(example),
+        answer: .ok("The status.", schema, example: example), refusals: SignalAnswers.faults
+    ) { call throws(Problem) in
+        let receiver = try call.signalReceiver(SignalScope.manage)
+        let stream = try await call.namedSignalStream(of: receiver)
+        guard let status = try call.signalText("status").flatMap(SignalStatus.init) else {
+            throw Problem(
+                .invalidField, "status must be enabled, paused or disabled.", field: "status")
+        }
+        try await Commands(call).dispatch(
+            SetSignalStatus(
+                id: stream.id, client: receiver.client, status: status,
+                reason: try call.signalText("reason", most: 200)), as: receiver.caller)
+        let context = call.context
+        if status == .enabled {
+            try await reading { () throws(LogFailure) in
+                try await context.queries.resumeSignals(of: stream.id, in: context.place.realm)
+            }
+        }
+        return answer(try await call.signalStream(stream.id.description, of: receiver))
+    }
+
+    private static func answer(_ stream: KnownSignalStream) -> Response {
+        var members: JSONObject = [
+            "stream_id": .string(stream.id.description),
+            "status": .string(stream.state.status.rawValue),
+        ]
+        members["reason"] = stream.state.statusReason.map { .string($0) }
+        return .json(.ok, .object(members))
+    }
+
+    private static let schema = Schema.object(
+        .required("stream_id", Fields.id, "The stream."),
+        .required("status", .oneOf(SignalStatus.allCases.map(\.rawValue)), "Its status."),
+        .optional("reason", .text(1...200), "Why, in the words of the side that changed it."))
+
+    private static let example: JSON = [
+        "stream_id": .string(SignalAnswers.stream), "status": "paused",
+        "reason": "Maintenance until noon",
+    ]
+}
+
+extension SetSignalStatus.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchSignalStream)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+internal import Identity
+internal import JSON
+internal import Values
+
+/// A stream as its receiver sees it and says it (SSF 1.0 section 8.1.1). The header that signals are
+/// pushed with is taken and never shown.
+struct SignalStreamDocument {
+    let stream: KnownSignalStream
+    /// Seconds between two verifications that a receiver asks for.
+    let verificationInterval: Int64
+
+    init(_ stream: KnownSignalStream, at place: Place) {
+        self.stream = stream
+        verificationInterval = place.settings[SettingCatalogue.signalVerification]
+    }
+
+    /// Seconds after which a stream that is not polled is paused.
+    static let inactivityTimeout: Int64 = 30 * 86_400
+
+    var json: JSON {
+        let (terms, settings) = (stream.terms, stream.state.settings)
+        var members: JSONObject = [
+            "stream_id": .string(stream.id.description), "iss": .string(terms.issuer),
+            "aud": .string(terms.clientID), "events_supported": texts(SignalOffer.supported),
+            "events_requested": texts(settings.requested),
+            "events_delivered": texts(SignalOffer.delivered(settings.requested).map(\.uri)),
+            "min_verification_interval": .integer(verificationInterval),
+        ]
+        members["description"] = settings.description.map { .string($0) }
+        switch settings.delivery {
+        case .push(let endpoint, _):
+            members["delivery"] = [
+                "method": .string(settings.delivery.method), "endpoint_url": .string(endpoint),
+            ]
+        case .poll:
+            let address = terms.issuer + SignalMetadataRoutes.poll + stream.id.description
+            members["delivery"] = [
+                "method": .string(settings.delivery.method), "endpoint_url": .string(address),
+            ]
+            members["inactivity_timeout"] = .integer(Self.inactivityTimeout)
+        }
+        return .object(members)
+    }
+
+    private func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+
+    /// Members that are the transmitter's: a receiver may only repeat them.
+    private static let own = [
+        "iss", "aud", "events_supported", "events_delivered", "min_verification_interval",
+        "inactivity_timeout",
+    ]
+
+    /// Refuses another value of what is not the receiver's to say.
+    func check(_ body: JSON) throws(Problem) {
+        for name in Self.own {
+            guard let value = body[name], !value.isNull, value != json[name] else { continue }
+            // One audience may stand as a text or as a list of one.
+            if name == "aud", value == [.string(stream.terms.clientID)] { continue }
+            throw Problem(
+                .invalidField, "\(name) is the transmitter's to set.", field: name)
+        }
+    }
+
+    // MARK: - What a receiver says
+
+    /// The settings in a body. What is missing stays as it is in `current`, where one is given.
+    static func settings(
+        in body: JSON, keeping current: SignalSettings?
+    ) throws(Problem) -> SignalSettings {
+        var settings = current ?? SignalSettings()
+        if let requested = body["events_requested"], !requested.isNull {
+            guard let list = requested.array, list.allSatisfy({ $0.string != nil }) else {
+                throw malformed("events_requested", "must be a list of texts")
+            }
+            var types: [String] = []
+            for type in list.compactMap(\.string) where !types.contains(type) { types.append(type) }
+            settings.requested = types
+        }
+        if let description = body["description"], !description.isNull {
+            guard let text = description.string else {
+                throw malformed("description", "must be a text")
+            }
+            settings.description = text
+        }
+        if let delivery = body["delivery"], !delivery.isNull {
+            settings.delivery = try self.delivery(delivery, current?.delivery)
+        }
+        return settings
+    }
+
+    /// The name that drafts of the framework had for pushing; some receivers know no other.
+    private static let formerPushMethod =
+        "https://schemas.openid.net/secevent/risc/delivery-method/push"
+
+    private static func delivery(
+        _ value: JSON, _ current: SignalDelivery?
+    ) throws(Problem) -> SignalDelivery {
+        guard value.object != nil else { throw malformed("delivery", "must be an object") }
+        switch value["method"]?.string {
+        case SignalDelivery.pollMethod: return .poll
+        case SignalDelivery.pushMethod, formerPushMethod:
+            guard let endpoint = value["endpoint_url"]?.string else {
+                throw malformed("endpoint_url", "is required to push")
+            }
+            var header: String?
+            if let given = value["authorization_header"], !given.isNull {
+                guard let text = given.string else {
+                    throw malformed("authorization_header", "must be a text")
+                }
+                header = text
+            } else if case .push(endpoint, let known) = current {
+                // It is shown to nobody, so that no receiver can repeat what it read.
+                header = known
+            }
+            return .push(endpoint: endpoint, authorization: header)
+        default:
+            throw malformed(
+                "method", "must be \(SignalDelivery.pushMethod) or \(SignalDelivery.pollMethod)")
+        }
+    }
+
+    private static func malformed(_ name: String, _ sentence: String) -> Problem {
+        Problem(.invalidField, "\(name) \(sentence).", field: name)
+    }
+
+    static let schema = Schema.named(
+        "SignalStream",
+        .object(
+            .required("stream_id", Fields.id, "The stream."),
+            .required("iss", .text(1...2048), "The issuer of its signals."),
+            .required("aud", .text(1...128), "Who they are for: the client."),
+            .required(
+                "events_supported", .list(of: .text(1...255), 0...50), "What the realm sends."),
+            .required(
+                "events_requested", .list(of: .text(1...255), 0...50),
+                "What the receiver asks for."),
+            .required(
+                "events_delivered", .list(of: .text(1...255), 0...50), "What it gets of that."),
+            .required(
+                "delivery",
+                .object(
+                    .required("method", .text(1...255), "How they are delivered."),
+                    .required("endpoint_url", .text(1...2048), "And where.")),
+                "How and where."),
+            .required(
+                "min_verification_interval", .integer(0...86_400),
+                "Seconds between two verifications."),
+            .optional(
+                "inactivity_timeout", .integer(0...31_536_000),
+                "Seconds after which a stream that is not polled is paused."),
+            .optional("description", .text(1...200), "In the receiver's words.")))
+
+    static let example: JSON = [
+        "stream_id": .string(SignalAnswers.stream), "iss": "https://id.example.com",
+        "aud": "siem", "events_supported": .array(SignalOffer.supported.map { .string($0) }),
+        "events_requested": [.string(SignalKind.sessionRevoked.uri)],
+        "events_delivered": [.string(SignalKind.sessionRevoked.uri)],
+        "delivery": [
+            "method": .string(SignalDelivery.pollMethod),
+            "endpoint_url": .string("https://id.example.com/ssf/poll/\(SignalAnswers.stream)"),
+        ],
+        "min_verification_interval": 60, "inactivity_timeout": 2_592_000,
+    ]
+
+    static let exampleSettings: JSON = [
+        "events_requested": [.string(SignalKind.sessionRevoked.uri)],
+        "delivery": ["method": .string(SignalDelivery.pollMethod)],
+    ]
+}

@@ -1,0 +1,112 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// Where receivers say whose signals they want (SSF 1.0 section 8.1.3). The answer is the same whether
+/// there is anybody of that name or not.
+enum SignalSubjectRoutes {
+    static let table: [Route<RealmContext>] = [add, remove]
+
+    private static let add = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: SignalMetadataRoutes.addSubject),
+        id: "addSignalSubject", tag: SignalAnswers.tag,
+        summary: "Adds a subject to a stream.", detail: detail, right: .service, voice: .oauth,
+        body: SignalAnswers.body(
+            [
+                "stream_id": .string(SignalAnswers.stream), "subject": subject, "verified": true,
+            ]),
+        answer: Answer(status: .ok, description: "It is added.", content: .nothing),
+        refusals: SignalAnswers.faults + [.askedTooOften]
+    ) { call throws(Problem) in
+        let receiver = try call.signalReceiver(SignalScope.manage)
+        let stream = try await call.namedSignalStream(of: receiver)
+        if let subject = try call.namedSubject(for: stream) {
+            try await Commands(call).dispatch(
+                AddSignalSubject(
+                    stream: stream.id, client: receiver.client, subject: subject),
+                as: receiver.caller)
+        }
+        return Response(status: .ok)
+    }
+
+    private static let remove = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: SignalMetadataRoutes.removeSubject),
+        id: "removeSignalSubject", tag: SignalAnswers.tag,
+        summary: "Removes a subject from a stream.", detail: detail, right: .service,
+        voice: .oauth,
+        body: SignalAnswers.body(
+            ["stream_id": .string(SignalAnswers.stream), "subject": subject]),
+        answer: Answer(status: .noContent, description: "It is removed.", content: .nothing),
+        refusals: SignalAnswers.faults + [.askedTooOften]
+    ) { call throws(Problem) in
+        let receiver = try call.signalReceiver(SignalScope.manage)
+        let stream = try await call.namedSignalStream(of: receiver)
+        if let subject = try call.namedSubject(for: stream) {
+            try await Commands(call).dispatch(
+                RemoveSignalSubject(
+                    stream: stream.id, client: receiver.client, subject: subject),
+                as: receiver.caller)
+        }
+        return Response(status: .noContent)
+    }
+
+    private static let detail = """
+        Needs the scope `ssf.manage`. Accounts are named by `iss_sub` or `email`; the answer does not \
+        tell whether there is such an account.
+        """
+
+    private static let subject: JSON = ["format": "email", "email": "ann@example.org"]
+}
+
+extension Call<RealmContext> {
+    /// Nil for a subject that nothing here can ever match.
+    fileprivate func namedSubject(
+        for stream: KnownSignalStream
+    ) throws(Problem) -> NamedSubject? {
+        guard let subject = body["subject"]?.object else {
+            throw Problem(.missingField, "subject is required.", field: "subject")
+        }
+        // Where the user of a complex subject is named, its other members are narrower than any account.
+        let simple = subject["format"]?.string == "complex" ? nil : subject
+        switch simple?["format"]?.string {
+        case "iss_sub":
+            guard let issuer = subject["iss"]?.string, let sub = subject["sub"]?.string else {
+                throw Problem(.invalidField, "subject needs iss and sub.", field: "subject")
+            }
+            guard issuer == stream.terms.issuer, SubjectForm.matches(sub) else { return nil }
+            return .sub(sub)
+        case "email":
+            guard let email = subject["email"]?.string else {
+                throw Problem(.invalidField, "subject needs email.", field: "subject")
+            }
+            guard let address = try? MailAddress(email) else { return nil }
+            return .mailbox(context.mint.mailbox(address.text))
+        case nil where subject["format"] == nil:
+            throw Problem(.invalidField, "subject needs a format.", field: "subject")
+        default: return nil
+        }
+    }
+}
+
+extension AddSignalSubject.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchSignalStream)
+        case .tooMany(let limit):
+            Problem(.askedTooOften, "A stream treats at most \(limit) subjects by name.")
+        }
+    }
+}
+
+extension RemoveSignalSubject.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchSignalStream)
+        case .tooMany(let limit):
+            Problem(.askedTooOften, "A stream treats at most \(limit) subjects by name.")
+        }
+    }
+}

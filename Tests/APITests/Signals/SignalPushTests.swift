@@ -1,0 +1,158 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import ReadModels
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `The signals that are pushed` {
+    private let ann = UUID(high: 0x0193_a0e7_5e0c_7000, low: 0x9000_0000_0000_0001)
+    private let bob = UUID(high: 0x0193_a0e7_5e0c_7000, low: 0x9000_0000_0000_0002)
+
+    private struct Pusher {
+        let ours: SignalWorld
+        let feed: SignalFeed
+        let stream: UUID
+
+        init() async throws {
+            ours = try await SignalWorld(try await SignInWorld())
+            let id = try await ours.create([
+                "events_requested": [.string(SignalKind.sessionRevoked.uri)],
+                "delivery": [
+                    "method": "urn:ietf:rfc:8935", "endpoint_url": "https://siem.example/signals",
+                    "authorization_header": "Bearer b",
+                ],
+            ])
+            stream = try #require(UUID(id))
+            let (log, clock, mint) = (ours.world.log, ours.world.clock, ours.world.mint)
+            let realmClock = RealmContext.Clock(
+                now: { clock.next() }, passed: { .seconds(clock.next().seconds) })
+            feed = SignalFeed(
+                mint: { _ in mint },
+                keys: TokenKeys(
+                    commands: Dispatcher(log: log), clock: realmClock,
+                    revision: { _ in log.revision }, generate: { try .generate($0) }),
+                events: log, queries: FoldedQueries(log: log), clock: realmClock)
+        }
+
+        func posts() async throws -> [SignalPost] {
+            guard case .post(let posts) = try await feed.work(for: stream, in: ours.world.realm)
+            else { return [] }
+            return posts
+        }
+
+        func settle(
+            _ post: SignalPost, _ status: Int, error: String? = nil
+        ) async throws -> Bool {
+            let body = error.map { JSON.object(["err": .string($0)]).canonical() } ?? []
+            return try await feed.settle(
+                post, by: SignalReceipt(status: status, body: body, retryAfter: nil), of: stream,
+                in: ours.world.realm)
+        }
+
+        func kind(_ post: SignalPost) throws -> String {
+            SignalWorld.kinds([try JWTWorld.claims(post.token)]).first ?? ""
+        }
+    }
+
+    @Test func `the signals of one account go one by one, in order, and other accounts beside`()
+        async throws
+    {
+        let pusher = try await Pusher()
+        let verification = try await pusher.posts()
+        #expect(verification.count == 1)
+        #expect(verification.first?.authorization == "Bearer b")
+        #expect(verification.first?.endpoint == "https://siem.example/signals")
+        #expect(try await pusher.settle(try #require(verification.first), 202))
+        let sessions = [
+            try await pusher.ours.session(of: ann), try await pusher.ours.session(of: ann),
+        ]
+        for session in sessions { try await pusher.ours.end(session, of: ann) }
+        try await pusher.ours.end(try await pusher.ours.session(of: bob), of: bob)
+        func told(_ post: SignalPost) throws -> String? {
+            try JWTWorld.claims(post.token)["sub_id"]?["session"]?["id"]?.string
+        }
+        let first = try await pusher.posts()
+        #expect(first.count == 2)
+        #expect(try told(try #require(first.first)) == sessions[0].description)
+        #expect(try await pusher.posts().map(\.token) == first.map(\.token))
+        #expect(try await pusher.settle(try #require(first.first), 202))
+        let next = try await pusher.posts()
+        #expect(try next.compactMap(told).contains(sessions[1].description))
+    }
+
+    @Test func `a receiver's refusal of one signal drops it, and its refusal of keys does not`()
+        async throws
+    {
+        let pusher = try await Pusher()
+        let first = try #require(try await pusher.posts().first)
+        for error in ["authentication_failed", "invalid_key"] {
+            #expect(try await !pusher.settle(first, 400, error: error))
+        }
+        #expect(try await !pusher.settle(first, 400))
+        #expect(try await !pusher.settle(first, 500, error: "invalid_request"))
+        #expect(try await pusher.posts().map(\.token) == [first.token])
+        #expect(try await pusher.settle(first, 400, error: "invalid_request"))
+        #expect(try await pusher.posts().isEmpty)
+    }
+
+    @Test
+    func
+        `a receiver that cannot be reached is asked again later, and a third refusal of keys pauses`()
+        async throws
+    {
+        let pusher = try await Pusher()
+        let realm = pusher.ours.world.realm
+        let post = try #require(try await pusher.posts().first)
+        let refusal = SignalReceipt(
+            status: 400, body: JSON.object(["err": "invalid_key"]).canonical(), retryAfter: nil)
+        var reasons: [String?] = []
+        for _ in 0..<3 {
+            reasons.append(
+                try await pusher.feed.postpone(
+                    [(post, refusal)], othersSettled: false, of: pusher.stream, in: realm))
+        }
+        #expect(reasons[0] == nil)
+        #expect(reasons[1] == nil)
+        #expect(reasons[2] != nil)
+        guard case .wait(_, let until?) = try await pusher.feed.work(for: pusher.stream, in: realm)
+        else {
+            Issue.record("It is pushed to at once.")
+            return
+        }
+        #expect(until > pusher.ours.world.clock.next())
+    }
+
+    @Test func `a client that may not receive any more is sent nothing`() async throws {
+        let pusher = try await Pusher()
+        let world = pusher.ours.world
+        let client = try #require(
+            try await FoldedQueries(log: world.log).knownClient("siem", in: world.realm))
+        try await world.carryOut(DisableClient(id: client.id))
+        #expect(try await pusher.posts().isEmpty)
+        try await world.carryOut(EnableClient(id: client.id))
+        #expect(try await pusher.posts().count == 1)
+    }
+
+    @Test func `a stream that the transmitter paused tells so first when it is resumed`()
+        async throws
+    {
+        let pusher = try await Pusher()
+        try await pusher.ours.world.carryOut(
+            SetSignalStatus(id: pusher.stream, client: nil, status: .paused, reason: "Silence"))
+        #expect(try await pusher.posts().isEmpty)
+        try await pusher.ours.end(try await pusher.ours.session(of: ann), of: ann)
+        try await pusher.ours.set("enabled", pusher.stream.description)
+        var told: [String] = []
+        while let post = try await pusher.posts().first {
+            told.append(try pusher.kind(post))
+            #expect(try await pusher.settle(post, 202))
+        }
+        #expect(told.contains("stream-updated"))
+        #expect(told.last == "session-revoked")
+    }
+}
