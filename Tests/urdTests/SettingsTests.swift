@@ -38,6 +38,22 @@ struct SettingsTests {
         #expect(LogoutService.configuration(Service.Options(try load(), [])).caFile == nil)
     }
 
+    @Test func `receivers of signals are called over TLS alone, by the address rules of all calls`()
+        throws
+    {
+        let settings = try load(
+            environment: [
+                "URD_OUTGOING_CA_FILE": "/etc/house-ca.pem",
+                "URD_OUTGOING_NETWORKS": "10.1.0.0/16",
+            ])
+        let configuration = SignalService.configuration(Service.Options(settings, []))
+        #expect(configuration.caFile == "/etc/house-ca.pem")
+        let expected = Destinations.publicOnly(except: settings.outgoingNetworks)
+        #expect("\(configuration.destinations)" == "\(expected)")
+        #expect(!configuration.allowsHTTP)
+        #expect(configuration.maximumRedirects == 0)
+    }
+
     @Test func `every default setting is an allowed value`() throws {
         let settings = try load()
         for setting in Settings.table {

@@ -91,7 +91,7 @@ struct DemoData {
             "setRealmSettings",
             [
                 "realm": .string(Self.realm), "primary_domain": "localhost",
-                "native_grants": true,
+                "native_grants": true, "signal_verification_interval": 0,
                 // A developer joins again and again, always from the same machine.
                 "rate_limits": ["native-otp": ["sign-ups": .null]],
             ])

@@ -92,6 +92,9 @@ struct Service: Sendable {
                 group.addTask { try await logout.run() }
                 let webhooks = WebhookService(store, models.queries, sender: sender)
                 group.addTask { try await webhooks.run() }
+                let signals = SignalService(
+                    store, models.queries, web: try WebClient(SignalService.configuration(options)))
+                group.addTask { try await signals.run() }
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))
