@@ -26,10 +26,17 @@ import Testing
         #expect(slip.code == .usage && slip.error.contains("did you mean session?"))
     }
 
+    @Test func `no description of a type is wider than a table`() async {
+        for shape in EventCatalogue.newest {
+            let lines = await run("describe", shape.name).output.split(separator: "\n")
+            #expect(lines.allSatisfy { $0.count <= Table.width }, "\(shape.name)")
+        }
+    }
+
     @Test func `a type is described with its fields and what it is elsewhere`() async throws {
         let text = await run("describe", "client.secret_rotated").output
         #expect(text.contains("secret_digest") && text.contains("never-leaves"))
-        #expect(text.contains("OCSF 1.8.0: 3004/3"))
+        #expect(text.contains("OCSF 1.8.0:\n  3004/3"))
         let ended = await run("describe", "session.ended").output
         #expect(ended.contains("caep:session-revoked (session and user)"))
         #expect(ended.contains("Told to: services"))

@@ -98,9 +98,7 @@ struct FeedQuestion {
         for text in texts("stream", call) {
             if let stream = UUID(text) { filter.streams.insert(stream) }
         }
-        let reach = call.text("to").flatMap { EventReach(rawValue: $0) } ?? .audit
-        filter.unasked = Set(
-            EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name))
+        filter.unasked = unasked[call.text("to") ?? EventReach.audit.rawValue] ?? []
         let conditions = ["type", "not_type", "stream"].reduce(0) { $0 + texts($1, call).count }
         guard conditions <= mostConditions else {
             throw Problem(
@@ -121,6 +119,13 @@ struct FeedQuestion {
         }
         return filter
     }
+
+    /// What is left out unless it is named, by for whom. Made once: each silent feed holds one of these.
+    private static let unasked: [String: Set<String>] = Dictionary(
+        uniqueKeysWithValues: [EventReach.services, .audit, .internal].map { reach in
+            let names = EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name)
+            return (reach.rawValue, Set(names))
+        })
 
     private static func texts(_ name: String, _ call: Call<AdminContext>) -> [String] {
         call.parameters[name]?.array?.compactMap(\.string) ?? []

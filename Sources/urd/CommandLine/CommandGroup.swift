@@ -56,8 +56,7 @@ struct CommandGroup: Sendable {
             name: "audit", title: "Audit and privacy",
             rows: [
                 Row("audit", summary: "See who changed what, and when"),
-                Row("events", summary: "Read the events of a realm, and follow them"),
-                Row("feed", summary: "Follow a realm over HTTP, and run a program for each event"),
+                Row("events", "feed", summary: "Read the events of a realm, and follow them"),
                 Row("verify", summary: "Verify that the log is as it was written"),
                 Row("proof", "log", summary: "Prove and export what the signed log says"),
                 Row("subject", summary: "Erase personal data for ever"),

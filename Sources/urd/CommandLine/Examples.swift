@@ -109,9 +109,9 @@ enum Examples {
             "urd audit list --actor operator:root --all --csv",
         ],
         "feed": [
-            "urd feed --from start --limit 5",
-            "urd feed --type 'account.*' --cursor-file /tmp/urd-feed-cursor \\\n"
-                + "      --from start --limit 1 --exec 'cat >>/tmp/urd-feed-events'",
+            "urd feed --from start --limit 5 >events.ndjson",
+            "urd feed --from start --type 'client.*' --limit 1 --cursor-file cursor \\\n"
+                + "      --exec 'cat >>clients.ndjson'",
         ],
         "events tail": [
             "urd events tail --type client.registered --limit 5", "urd events tail --follow --json",

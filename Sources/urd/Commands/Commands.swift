@@ -7,7 +7,8 @@ enum Commands {
             Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), Migrate(),
             Doctor(tools: .ofThisBinary), ConfigPrint(), Completion(),
         ] + RouteCommands.all + [
-            EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), Feed(), Verify(), Proof(),
+            EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), FeedCommand(), Verify(),
+            Proof(),
             LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),

@@ -6,7 +6,7 @@ import Values
 /// Shows the fields of an event type, and what it is in other vocabularies.
 struct EventsDescribe: Subcommand {
     static let path = ["events", "describe"]
-    static let summary = "Describe the fields of an event type"
+    static let summary = "Show the fields of an event type, and what it is elsewhere"
     static let details = """
         Also which security events of CAEP and RISC it amounts to, and which class and activity of OCSF \
         it is. No database is needed.
@@ -34,21 +34,23 @@ struct EventsDescribe: Subcommand {
     private func write(_ shape: EventShape, to console: Console) {
         console.write("\(shape.name), revision \(shape.revision): \(shape.sentence)")
         console.write("Told to: \(shape.reach.rawValue)")
-        console.write(Self.line("Security events (CAEP, RISC)", signals(shape)))
-        console.write(Self.line("OCSF \(OCSFTable.version)", records(shape)))
+        Self.write("Security events (CAEP, RISC)", signals(shape), to: console)
+        Self.write("OCSF \(OCSFTable.version)", records(shape), to: console)
         guard !shape.fields.isEmpty else { return console.write("It has no fields.") }
         var table = Table("field", "type", "visibility", "what it is")
         for field in shape.fields {
             table.add(
                 field.isRequired ? field.name : "\(field.name)?", field.type.shortDescription,
-                field.visibility.description, field.sentence)
+                field.visibility.shortDescription, field.sentence)
         }
         console.write("")
         console.write(table.render(width: Table.width))
     }
 
-    private static func line(_ title: String, _ entries: [String]) -> String {
-        "\(title): \(entries.isEmpty ? "none" : entries.joined(separator: "; "))"
+    private static func write(_ title: String, _ entries: [String], to console: Console) {
+        guard entries.count > 0 else { return console.write("\(title): none") }
+        console.write("\(title):")
+        for entry in entries { console.write("  \(entry)") }
     }
 
     private func signals(_ shape: EventShape) -> [String] {
@@ -82,9 +84,20 @@ extension FieldType {
     /// A closed set is named as such: its values are in the schema, and in `--json`.
     fileprivate var shortDescription: String {
         switch self {
-        case .choice(let values) where values.count > 3: "one of \(values.count)"
-        case .list(.choice(let values)) where values.count > 3: "[one of \(values.count)]"
-        case .text, .choice, .integer, .boolean, .uuid, .time, .bytes, .list, .object: description
+        case .choice(let values): "one of \(values.count)"
+        case .list(.choice(let values)): "[one of \(values.count)]"
+        case .text, .integer, .boolean, .uuid, .time, .bytes, .list, .object: description
+        }
+    }
+}
+
+extension EventField.Visibility {
+    /// Without to whom, and how it is kept.
+    fileprivate var shortDescription: String {
+        switch self {
+        case .open: "open"
+        case .personal: "personal"
+        case .neverLeaves: "never-leaves"
         }
     }
 }

@@ -30,6 +30,7 @@ struct World {
     let revokedKey: BearerKey
     /// What stands for each parameter of a path.
     var names: [String: String] = [
+        "type": "session.ended", "revision": "1",
         "realm": "acme", "host": "id.acme.example", "position": "1", "level": "0", "index": "0",
         "problem": "busy", "subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a77",
         "provider": "corporate",

@@ -4,7 +4,7 @@ import HTTPClient
 import JSON
 
 /// Follows a realm over HTTP: what a service does that keeps a copy of something.
-struct Feed: Subcommand {
+struct FeedCommand: Subcommand {
     static let path = ["feed"]
     static let summary = "Read the events of a realm over HTTP, and run a program for each"
     static let details = """
