@@ -19,7 +19,7 @@ public enum NearestName {
     }
 
     /// The same as a sentence of its own.
-    static func question(for name: String, among known: [String]) -> String {
+    public static func question(for name: String, among known: [String]) -> String {
         find(name, among: known).map { " Did you mean '\($0)'?" } ?? ""
     }
 

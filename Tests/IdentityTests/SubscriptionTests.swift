@@ -26,8 +26,8 @@ import Values
     }
 
     @Test func `a webhook is created once`() async throws {
-        try await given().when(create()).then(created, in: webhook)
-        try await given(created, in: webhook).when(create()).thenRejected(.idTaken)
+        try await givenRealm().when(create()).then(created, in: webhook)
+        try await givenRealm().given(created, in: webhook).when(create()).thenRejected(.idTaken)
     }
 
     @Test(arguments: [
@@ -38,26 +38,26 @@ import Values
     func `a webhook is refused with an address that is not safe`(
         _ url: String, _ reason: FieldFault.Reason
     ) async throws {
-        try await given().when(create { $0.url = url })
+        try await givenRealm().when(create { $0.url = url })
             .thenRejected(.invalid(FieldFault("url", reason)))
     }
 
     @Test func `a webhook on this machine is taken in development alone`() async throws {
         var command = create { $0.url = "http://127.0.0.1:8080/" }
         command.mayBeLoopback = true
-        try await given().when(command).then(
+        try await givenRealm().when(command).then(
             SubscriptionEvent.created(
                 .webhook, command.terms, secret: secret, startsAfter: nil), in: webhook)
     }
 
     @Test func `a webhook is refused with an unknown type or a header of ours`() async throws {
-        try await given().when(create { $0.filter.types = ["account.*", "account.baked"] })
+        try await givenRealm().when(create { $0.filter.types = ["account.*", "account.baked"] })
             .thenRejected(.invalid(FieldFault("types", .unsupported, at: 1)))
         for name in ["Webhook-Id", "Host", "content-type", "Urd-Replay"] {
-            try await given().when(create { $0.headers = [name: "x"] })
+            try await givenRealm().when(create { $0.headers = [name: "x"] })
                 .thenRejected(.invalid(FieldFault("headers", .reserved)))
         }
-        try await given().when(create { $0.headers = ["A": "x\r\nB: y"] })
+        try await givenRealm().when(create { $0.headers = ["A": "x\r\nB: y"] })
             .thenRejected(.invalid(FieldFault("headers", .malformed)))
     }
 
@@ -73,7 +73,7 @@ import Values
     }
 
     @Test func `a subscription is paused, resumed, disabled and deleted`() async throws {
-        let active = given(created, in: webhook)
+        let active = givenRealm().given(created, in: webhook)
         try await active.when(PauseSubscription(id: webhook))
             .then(SubscriptionEvent.paused, in: webhook)
         try await active.when(ResumeSubscription(id: webhook)).thenNothing()
@@ -103,10 +103,10 @@ import Values
                 shared: Array(repeating: 3, count: 32), seed: Array(repeating: 4, count: 32)))
         let now = Timestamp(seconds: 1000)
         let rotated = SubscriptionEvent.secretRotated(newer, oldEnds: now.adding(seconds: 3600))
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             RotateSubscriptionSecret(id: webhook, secret: newer, keepsOldFor: 3600, now: now)
         ).then(rotated, in: webhook)
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             RotateSubscriptionSecret(id: webhook, secret: newer, keepsOldFor: 3599, now: now)
         ).thenRejected(
             .invalid(FieldFault("keep_old", .outOfRange(lowest: 3600, highest: 604_800))))
@@ -120,13 +120,13 @@ import Values
     @Test func `a delivery that is given up and a replay are on record`() async throws {
         let lost = GivenUpDelivery(
             position: 4, type: "account.erased", attempts: 10, status: 500)
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             GiveUpDelivery(subscription: webhook, delivery: lost)
         ).then(SubscriptionEvent.givenUp(lost), in: webhook)
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             ReplaySubscription(id: webhook, replay: .range(from: 5, to: 4, types: []))
         ).thenRejected(.invalid(FieldFault("from", .conflicts(with: "to"))))
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             ReplaySubscription(id: webhook, replay: .givenUp)
         ).then(SubscriptionEvent.replayed(.givenUp), in: webhook)
     }
@@ -134,10 +134,10 @@ import Values
     @Test func `a change of the terms is on record where there is one`() async throws {
         var other = terms
         other.order = .strict
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             ChangeSubscription(id: webhook, terms: other)
         ).then(SubscriptionEvent.changed(other), in: webhook)
-        try await given(created, in: webhook).when(
+        try await givenRealm().given(created, in: webhook).when(
             ChangeSubscription(id: webhook, terms: terms)
         ).thenNothing()
     }

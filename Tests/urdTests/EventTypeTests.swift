@@ -1,3 +1,4 @@
+import EventSourcing
 import Identity
 import JSON
 import Testing

@@ -55,8 +55,9 @@ import Testing
     private static let verbs: Set<String> = [
         "Accept", "Appoint", "Assign", "Bring", "Build", "Cancel", "Change", "Confirm", "Create",
         "Delete", "Destroy", "Disable", "Enable", "End", "Erase", "Find", "Give", "Link", "List",
-        "Print",
-        "Prove", "Read", "Register", "Release", "Remove", "Replace", "Revoke", "Retire", "Rotate",
+        "Pause", "Print",
+        "Prove", "Read", "Register", "Release", "Remove", "Replace", "Resume", "Revoke", "Retire",
+        "Rotate",
         "Schedule", "Send", "Serve", "Set", "Show", "Start", "Switch", "Unlink", "Update", "Verify",
         "Wrap", "Write",
     ]

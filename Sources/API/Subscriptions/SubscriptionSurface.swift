@@ -1,4 +1,4 @@
 /// How services follow a realm.
 struct SubscriptionSurface: Surface {
-    let routes = FeedRoutes.table + WebhookRoutes.table + WebhookDeliveryRoutes.table
+    let routes = FeedRoutes.table + WebhookDeliveryRoutes.table + WebhookRoutes.table
 }

@@ -9,7 +9,7 @@ internal import Values
 /// Where a realm's events are sent.
 enum WebhookRoutes {
     static let table: [Route<AdminContext>] = [
-        create, list, get, update, delete, pause, resume, rotate,
+        create, list, get, update, pause, resume, rotate, delete,
     ]
 
     /// As many a realm may have.
@@ -18,7 +18,7 @@ enum WebhookRoutes {
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks", id: "createWebhook",
         commandLine: "webhook create", tag: "Webhooks",
-        summary: "Have the events of a realm sent to an address.",
+        summary: "Send the events of a realm to an address.",
         detail: """
             Messages are signed by Standard Webhooks 1.0.0 with the secret in this answer, which is not \
             told again.

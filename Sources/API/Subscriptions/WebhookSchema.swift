@@ -70,7 +70,7 @@ enum WebhookSchema {
     static let schema = Schema.named("Webhook", .object(members))
 
     static let secret = Member.required(
-        "secret", .text(51...51), "What messages are signed with. It is not told again.")
+        "secret", .text(50...50), "What messages are signed with. It is not told again.")
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "name": "CRM",

@@ -48,7 +48,7 @@ public enum SubscriptionEvent: Event {
             "subscription.disabled", .audit,
             "Nothing is sent any more until the subscription is resumed.",
             [
-                .choice("reason", Subscription.DisableReason.self, "Why."),
+                .choice("reason", Subscription.DisableReason.self, "Why it was disabled."),
                 .integer("position", "Position of the event that it stopped at.").optional,
             ]),
         EventShape(

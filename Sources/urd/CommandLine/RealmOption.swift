@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import Values
 
 /// The realm that `--realm` or URD_REALM names, for commands that are no routes.
 struct RealmOption: Sendable {

@@ -48,7 +48,7 @@ struct EventsDescribe: Subcommand {
     }
 
     private static func write(_ title: String, _ entries: [String], to console: Console) {
-        guard entries.count > 0 else { return console.write("\(title): none") }
+        guard !entries.isEmpty else { return console.write("\(title): none") }
         console.write("\(title):")
         for entry in entries { console.write("  \(entry)") }
     }

@@ -1,7 +1,7 @@
 extension DatabaseChecks {
     /// Nil as long as all webhooks are delivered to, or nothing can be said of them.
     func webhooks(_ facts: [String: String]) async -> Diagnosis? {
-        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 17,
+        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 18,
             let found = try? await tools.query(address, Self.troubledWebhooks),
             let first = found.first, first.count == 3
         else { return nil }

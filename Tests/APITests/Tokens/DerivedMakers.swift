@@ -181,9 +181,11 @@ enum DerivedMakers {
             let given = mint.clientSecrets(of: id).first?.text
             return { $0.clientSecrets(of: id).contains { $0.text == given } }
         }
-        makers[.adminKey] = { mint in
-            let given = mint.derive(.adminKey, id.bytes)
-            return { $0.version { $0.derive(.adminKey, id.bytes) == given } != nil }
+        for purpose in [DerivedPurpose.adminKey, .webhookSecret, .webhookKey] {
+            makers[purpose] = { mint in
+                let given = mint.derive(purpose, id.bytes)
+                return { $0.version { $0.derive(purpose, id.bytes) == given } != nil }
+            }
         }
         return makers
     }
