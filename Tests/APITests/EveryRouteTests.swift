@@ -226,7 +226,10 @@ private let admin = API.table.filter { $0.right != .nothing }
                     body: try world.example(of: route))
                 // ".." is a client id like any other: it is a name here and never a path.
                 let isName = wrong == "%2e%2e" && hole == "client_id"
-                let expected = isName ? ProblemKind.noSuchClient : .invalidParameter
+                // It is the text of an event type too, of one that there is not.
+                let isType = wrong == "%2e%2e" && id == "getEventSchema" && hole == "type"
+                let expected: ProblemKind =
+                    isName ? .noSuchClient : isType ? .noSuchEventType : .invalidParameter
                 #expect(answer.problem == expected, "\(route.id) \(hole) \(wrong)")
             }
         }

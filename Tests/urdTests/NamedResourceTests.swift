@@ -8,7 +8,8 @@ import Testing
     private let nameless: Set<ProblemKind> = [
         .noSuchRoute, .noSuchAccount, .noSuchSession, .noSuchMail, .noSuchNotification,
         .noSuchPushProvider, .noSuchInvite, .noSuchRegistrationToken, .noSuchPasskey, .noSuchEvent,
-        .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchDevice,
+        .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchDevice, .noSuchWebhook,
+        .noSuchEventType, .noSuchSignalStream,
     ]
 
     @Test func `the names of resources have a list for every problem that is about a name`() {

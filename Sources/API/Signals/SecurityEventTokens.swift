@@ -6,7 +6,7 @@ internal import ReadModels
 internal import Values
 
 /// Signed security events (RFC 8417): one event a token, with neither `sub` nor `exp`.
-extension SignalFeed {
+extension SignalReader {
     /// A signal, ready to be sent. One whose event says nothing to the receiver any more has none.
     struct Ready: Sendable {
         let signal: PendingSignal
@@ -58,7 +58,7 @@ extension SignalFeed {
         }
         guard let found, let account = found.subject.user else { return nil }
         var claims = found.claims
-        if found.kind.profile == .caep {
+        if found.kind.standard == .caep {
             claims["event_timestamp"] = .integer(found.at.seconds)
             claims["initiating_entity"] = .string(found.initiator.rawValue)
             claims["reason_admin"] = ["en": .string(found.reason)]

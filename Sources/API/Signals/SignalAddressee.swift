@@ -16,7 +16,7 @@ struct SignalAddressee: Sendable {
     func sub(of account: UUID) -> String { mint.subject(account, in: sector) }
 }
 
-extension SignalFeed {
+extension SignalReader {
     /// A client that is gone has no sector any more: nothing is sent to it then, see `mayReceive`.
     func addressee(
         of stream: KnownSignalStream, in realm: RealmID

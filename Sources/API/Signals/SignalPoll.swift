@@ -8,7 +8,7 @@ internal import Values
 /// One request of a receiver for its signals.
 struct SignalPoll: Sendable {
     struct Found: Sendable {
-        var tokens: [SignalFeed.Ready] = []
+        var tokens: [SignalReader.Ready] = []
         var hasMore = false
 
         var isEmpty: Bool { tokens.isEmpty && !hasMore }
@@ -23,14 +23,14 @@ struct SignalPoll: Sendable {
     }
 
     private let context: RealmContext
-    private let feed: SignalFeed
+    private let feed: SignalReader
     private let stream: KnownSignalStream
     private var realm: RealmID { context.place.realm }
 
     init(_ context: RealmContext, _ stream: KnownSignalStream) {
         self.context = context
         self.stream = stream
-        feed = SignalFeed(context)
+        feed = SignalReader(context)
     }
 
     func settle(_ request: PollRequest) async throws(Problem) {

@@ -41,7 +41,7 @@ public struct SignalReceipt: Sendable {
     }
 }
 
-extension SignalFeed {
+extension SignalReader {
     /// So many are on their way to one receiver at once, of one account one.
     private static let mostAtOnce = 8
     /// After so many seconds of nothing but failures a stream is paused.

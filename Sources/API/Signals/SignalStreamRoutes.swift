@@ -38,7 +38,7 @@ enum SignalStreamRoutes {
         // From its first look at the log on it has a place there.
         let context = call.context
         _ = try await reading { () throws(LogFailure) in
-            try await SignalFeed(context).prepare(stream, in: context.place.realm)
+            try await SignalReader(context).prepare(stream, in: context.place.realm)
         }
         return .json(.created, SignalStreamDocument(stream, at: call.context.place).json)
     }
@@ -56,7 +56,7 @@ enum SignalStreamRoutes {
             let stream = try await call.signalStream(id, of: receiver)
             return .json(.ok, SignalStreamDocument(stream, at: call.context.place).json)
         }
-        let (context, feed) = (call.context, SignalFeed(call.context))
+        let (context, feed) = (call.context, SignalReader(call.context))
         let known = try await reading { () throws(LogFailure) in
             try await context.queries.signalStreams(
                 of: receiver.client, in: context.place.realm)

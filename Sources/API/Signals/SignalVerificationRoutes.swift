@@ -39,7 +39,7 @@ extension Call<RealmContext> {
         let isAsked = try await reading { () throws(LogFailure) in
             // The stream has a place before anything is put there.
             if stream.state.status == .enabled {
-                _ = try await SignalFeed(context).prepare(stream, in: realm)
+                _ = try await SignalReader(context).prepare(stream, in: realm)
             }
             let head = try await context.commands.events.head(of: realm)
             return try await context.queries.verifySignals(

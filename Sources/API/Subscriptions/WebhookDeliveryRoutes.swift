@@ -11,6 +11,13 @@ enum WebhookDeliveryRoutes {
         list, attempts, resend, replay, redeliver, test,
     ]
 
+    /// What may come of an attempt.
+    private static let outcomes = [
+        "delivered", "refused", "redirect", "gone", "slow_down", "timeout", "unreachable",
+        "unknown_host", "not_public", "untrusted", "broken", "answer_too_large", "invalid_request",
+        "no_secret", "not_tried",
+    ]
+
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries",
         id: "listWebhookDeliveries", commandLine: "webhook deliveries", tag: "Webhooks",
@@ -22,7 +29,9 @@ enum WebhookDeliveryRoutes {
             Parameter(
                 "state", in: .query, .oneOf(["waiting", "given_up"]),
                 "Which; those that wait if nothing is said."),
-            Parameter("type", in: .query, .text(1...100), "Only events of this type."),
+            Parameter(
+                "type", in: .query, .oneOf(EventCatalogue.newest.map(\.name)),
+                "Only events of this type.", example: "account.erased"),
         ],
         answer: Lists.answer(
             "WebhookDeliveryList", of: delivery, next: Cursor.position, example: exampleDelivery),
@@ -52,8 +61,8 @@ enum WebhookDeliveryRoutes {
                 "position", in: .query, Fields.position, "Only those of the event at this position."
             ),
             Parameter(
-                "outcome", in: .query, .text(1...40), "Only those with this outcome.",
-                example: "delivered"), Lists.since,
+                "outcome", in: .query, .oneOf(outcomes),
+                "Only those with this outcome.", example: "delivered"), Lists.since,
         ],
         answer: Lists.answer(
             "WebhookAttemptList", of: attempt, next: Cursor.position, example: exampleAttempt),

@@ -1,7 +1,7 @@
 extension SignalRule: CustomStringConvertible {
     /// As the golden list and the command line show it.
     public var description: String {
-        let head = "\(kind.profile.rawValue):\(kind.rawValue) (\(subject.rawValue))"
+        let head = "\(kind.standard.rawValue):\(kind.rawValue) (\(subject.rawValue))"
         let details =
             (condition == .always ? [] : [condition.rawValue])
             + (content.description.map { [$0] } ?? []) + (isOnRequest ? ["on request"] : [])

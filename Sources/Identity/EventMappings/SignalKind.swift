@@ -14,14 +14,14 @@ public enum SignalKind: String, CaseIterable, Sendable {
     case recoveryActivated = "recovery-activated"
     case recoveryInformationChanged = "recovery-information-changed"
 
-    public enum Profile: String, Sendable {
+    public enum Standard: String, Sendable {
         /// The OpenID Continuous Access Evaluation Profile.
         case caep
         /// The OpenID RISC Profile.
         case risc
     }
 
-    public var profile: Profile {
+    public var standard: Standard {
         switch self {
         case .sessionRevoked, .tokenClaimsChange, .credentialChange, .assuranceLevelChange,
             .deviceComplianceChange, .sessionEstablished, .sessionPresented:
@@ -34,7 +34,7 @@ public enum SignalKind: String, CaseIterable, Sendable {
 
     /// What names it in `events` of a security event token and in `events_requested` of a stream.
     public var uri: String {
-        "https://schemas.openid.net/secevent/\(profile.rawValue)/event-type/\(rawValue)"
+        "https://schemas.openid.net/secevent/\(standard.rawValue)/event-type/\(rawValue)"
     }
 
     public init?(uri: String) {

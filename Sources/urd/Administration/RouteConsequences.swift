@@ -64,6 +64,11 @@ struct RouteConsequence: Sendable {
             "removes the provider: people no longer sign in by it"),
         "unlinkIdentity": RouteConsequence(
             "removes the link: the account's person no longer signs in by the provider"),
+        "rotateWebhookSecret": webhook(
+            "replaces the webhook's secret: the old one signs beside it for a while, and then no more"
+        ),
+        "deleteWebhook": webhook(
+            "deletes the webhook: nothing is sent to it any more, and what waits is dropped"),
         "rotateSigningKey": RouteConsequence(
             "retires the key that signs now; the published one takes its place"),
     ]
@@ -81,6 +86,10 @@ struct RouteConsequence: Sendable {
     private static func client(_ effect: String) -> RouteConsequence {
         RouteConsequence(
             effect, reading: "getClient", ["client_id", "client_name", "enabled", "grant_types"])
+    }
+
+    private static func webhook(_ effect: String) -> RouteConsequence {
+        RouteConsequence(effect, reading: "getWebhook", ["id", "name", "url", "state"])
     }
 
     private static func account(_ effect: String) -> RouteConsequence {

@@ -90,11 +90,8 @@ struct Service: Sendable {
                 let logout = LogoutService(
                     store, letters: LogoutLetters(store, models.queries), web: web)
                 group.addTask { try await logout.run() }
-                let webhooks = WebhookService(store, models.queries, sender: sender)
-                group.addTask { try await webhooks.run() }
-                let signals = SignalService(
-                    store, models.queries, web: try WebClient(SignalService.configuration(options)))
-                group.addTask { try await signals.run() }
+                let subscribers = try Subscribers(store, models.queries, options, sender)
+                group.addTask { try await subscribers.run() }
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))

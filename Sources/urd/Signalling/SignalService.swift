@@ -16,7 +16,7 @@ import Values
 /// it, and never not at all.
 final class SignalService: Sendable {
     private let store: Store
-    private let feed: SignalFeed
+    private let feed: SignalReader
     private let queries: ReadModelQueries
     private let web: WebClient
     private let leadership: Leadership
@@ -27,7 +27,7 @@ final class SignalService: Sendable {
         self.store = store
         self.queries = queries
         self.web = web
-        feed = SignalFeed(store, queries)
+        feed = SignalReader(store, queries)
         leadership = Leadership(
             of: "signals", at: store.database.address, fence: store.database.fence)
         outcomes = store.metrics.counter(
@@ -176,7 +176,7 @@ final class SignalService: Sendable {
     }
 }
 
-extension SignalFeed {
+extension SignalReader {
     init(_ store: Store, _ queries: ReadModelQueries) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(

@@ -38,7 +38,7 @@ struct OpenFeed {
     /// The next line; nil at the end.
     mutating func line() async -> String? {
         while lines.isEmpty {
-            guard let piece = await pieces.next() else { return nil }
+            guard let piece = await pieces.next(isolation: #isolation) else { return nil }
             rest += piece
             while let end = rest.firstIndex(of: 0x0A) {
                 lines.append(String(decoding: rest[..<end], as: UTF8.self))
@@ -119,7 +119,9 @@ extension World {
 
     /// One more event of a client, in a stream of its own.
     func register(_ name: String) async throws {
-        try await make("/api/admin/realms/acme/clients", ["client_name": .string(name)])
+        try await make(
+            "/api/admin/realms/acme/clients",
+            ["client_name": .string(name), "grant_types": ["client_credentials"]])
     }
 
     /// Lets seconds pass until the feed says something.

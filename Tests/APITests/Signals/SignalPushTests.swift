@@ -15,7 +15,7 @@ import Values
 
     private struct Pusher {
         let ours: SignalWorld
-        let feed: SignalFeed
+        let feed: SignalReader
         let stream: UUID
 
         init() async throws {
@@ -31,7 +31,7 @@ import Values
             let (log, clock, mint) = (ours.world.log, ours.world.clock, ours.world.mint)
             let realmClock = RealmContext.Clock(
                 now: { clock.next() }, passed: { .seconds(clock.next().seconds) })
-            feed = SignalFeed(
+            feed = SignalReader(
                 mint: { _ in mint },
                 keys: TokenKeys(
                     commands: Dispatcher(log: log), clock: realmClock,

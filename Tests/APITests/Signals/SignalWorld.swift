@@ -104,7 +104,8 @@ struct SignalWorld: Sendable {
     }
 
     static func kinds(_ signals: [JSONObject]) -> [String] {
-        signals.flatMap { $0["events"]?.object?.keys ?? [] }.map {
+        let types = signals.compactMap { $0["events"]?.object }.map { Array($0.keys) }
+        return types.joined().map {
             $0.split(separator: "/").last.map(String.init) ?? ""
         }.sorted()
     }

@@ -127,7 +127,8 @@ extension FoldedQueries: SignalQueries {
     ) async throws(LogFailure) {
         signals.change(stream) { known in
             known.cursor?.failures += 1
-            known.cursor?.failingSince = known.cursor?.failingSince ?? time
+            let since = known.cursor?.failingSince ?? time
+            known.cursor?.failingSince = since
             known.cursor?.nextAt = time
         }
     }

@@ -6,7 +6,7 @@ internal import Values
 
 /// Finds in the log what is to be delivered to the receivers of security signals. Nothing is kept for a
 /// receiver but a place in the log and what it has yet to confirm: see decision 0123.
-public struct SignalFeed: Sendable {
+public struct SignalReader: Sendable {
     typealias Minting = @Sendable (RealmID) async throws(LogFailure) -> TokenMint
 
     let mint: Minting

@@ -1,0 +1,83 @@
+import EventSourcing
+import Identity
+import JSON
+import Values
+
+/// Notifications, push providers and webhooks.
+func notificationSamples() throws -> [any Event] {
+    let terms = NotificationTerms(
+        source: host, account: app, originator: "oauth", sender: client, slug: "banks",
+        category: "balance", priority: .high, channels: [.mobile, .mail], isCollapsible: true,
+        due: noon)
+    let content = NotificationContent(
+        title: "Your balance is low", message: "Three euros.", members: ["appName": "Banks"],
+        categoryID: "my-bank", state: "low", sender: "Banks")
+    return [
+        NotificationEvent.requested(terms, content),
+        NotificationEvent.pushed(attempt: 1, .dedicated, [client]),
+        NotificationEvent.mailed(
+            attempt: 1, mail: key, account: app,
+            NotificationContent(title: "Low", message: "Three euros.", sender: "Banks")),
+        NotificationEvent.deferred(attempt: 1, until: noon, code: 503),
+        NotificationEvent.failed(attempt: 2, .notTaken, code: 404),
+        NotificationEvent.superseded(by: client), NotificationEvent.requeued,
+        NotificationSourceEvent.moved(to: client, state: try digest(1)),
+        PushProviderEvent.set(
+            .firebase(
+                FirebaseProvider(
+                    project: "demo", email: "push@demo.example", keyID: "k1",
+                    privateKey: "AAAA"))),
+        PushProviderEvent.set(
+            .apple(
+                AppleProvider(team: "TEAM", keyID: "KEY", privateKey: "AAAA", topic: "org.example"))
+        ), PushProviderEvent.removed(.apple),
+        SubscriptionEvent.created(
+            .webhook,
+            SubscriptionTerms(
+                name: "CRM", url: "https://crm.example.org/urd",
+                filter: SubscriptionFilter(types: ["account.*"], reach: .audit), order: .strict,
+                signature: .both, headers: ["Authorization": "Basic AA"]),
+            secret: SubscriptionSecret(
+                shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)),
+            startsAfter: 7),
+        SubscriptionEvent.changed(
+            SubscriptionTerms(
+                name: "CRM", url: "https://b.example.org/", headers: ["X-Team": "crm"])),
+        SubscriptionEvent.paused, SubscriptionEvent.resumed(after: nil),
+        SubscriptionEvent.resumed(after: 9), SubscriptionEvent.disabled(.gone, position: 4),
+        SubscriptionEvent.secretRotated(
+            SubscriptionSecret(
+                shared: Array(repeating: 3, count: 32), seed: Array(repeating: 4, count: 32)),
+            oldEnds: Timestamp(seconds: 1_800_000_000)),
+        SubscriptionEvent.replayed(.range(from: 1, to: 9, types: ["account.*"])),
+        SubscriptionEvent.replayed(.givenUp), SubscriptionEvent.deleted,
+        SubscriptionEvent.givenUp(
+            GivenUpDelivery(position: 5, type: "account.erased", attempts: 10, status: 500)),
+    ]
+}
+
+/// Streams of security signals.
+func signalSamples() -> [any Event] {
+    [
+        SignalStreamEvent.created(
+            SignalTerms(
+                client: client, clientID: "siem", issuer: "https://id.example.org", slot: 3,
+                defaultSubjects: .none),
+            SignalSettings(
+                requested: [SignalKind.sessionRevoked.uri],
+                delivery: .push(
+                    endpoint: "https://siem.example.org/signals", authorization: "Bearer b"),
+                description: "All sessions")),
+        SignalStreamEvent.changed(SignalSettings()),
+        SignalStreamEvent.changed(
+            SignalSettings(
+                requested: ["urn:a"],
+                delivery: .push(
+                    endpoint: "https://siem.example.org/signals", authorization: "Bearer b"),
+                description: "All sessions")),
+        SignalStreamEvent.statusChanged(.paused, reason: "Maintenance", by: .receiver),
+        SignalStreamEvent.statusChanged(.enabled, reason: nil, by: .receiver),
+        SignalStreamEvent.subjectAdded(.sub("a")), SignalStreamEvent.subjectRemoved(.mailbox(app)),
+        SignalStreamEvent.deleted,
+    ]
+}
