@@ -166,10 +166,13 @@ extension Recorded {
         if case .opened = personal { with(.sealed) } else { self }
     }
 
-    private func with(_ personal: Personal) -> Recorded {
+    func with(_ leaf: LeafHash) -> Recorded { with(personal, leaf) }
+
+    private func with(_ personal: Personal, _ leaf: LeafHash? = nil) -> Recorded {
         Recorded(
             realm: realm, position: position, stream: stream, version: version, name: name,
             revision: revision, at: at, command: command, subject: subject, actor: actor,
-            client: client, correlation: correlation, leaf: leaf, open: open, personal: personal)
+            client: client, correlation: correlation, leaf: leaf ?? self.leaf, open: open,
+            personal: personal)
     }
 }

@@ -46,7 +46,8 @@ public struct RandomCommands: Sendable {
         let limit = count * 5
         let events = try await left.events(from: 1, limit: limit, in: realm)
         let others = try await right.events(from: 1, limit: limit, in: realm)
-        for (event, other) in zip(events, others) where event != other {
+        // The log in memory has no records to hash: its leaves stand in for those.
+        for (event, other) in zip(events, others) where event != other.with(event.leaf) {
             return "\(event) and \(other)"
         }
         let heads = (try await left.head(of: realm), try await right.head(of: realm))

@@ -11,6 +11,12 @@ enum WebhookDeliveryRoutes {
         list, attempts, resend, replay, redeliver, test,
     ]
 
+    private static let eventType = Schema.text(
+        1...100,
+        .said(
+            "the type of an event such as account.erased",
+            .either(EventCatalogue.newest.map { .text($0.name) })))
+
     /// What may come of an attempt.
     private static let outcomes = [
         "delivered", "refused", "redirect", "gone", "slow_down", "timeout", "unreachable",
@@ -30,7 +36,7 @@ enum WebhookDeliveryRoutes {
                 "state", in: .query, .oneOf(["waiting", "given_up"]),
                 "Which; those that wait if nothing is said."),
             Parameter(
-                "type", in: .query, .oneOf(EventCatalogue.newest.map(\.name)),
+                "type", in: .query, eventType,
                 "Only events of this type.", example: "account.erased"),
         ],
         answer: Lists.answer(

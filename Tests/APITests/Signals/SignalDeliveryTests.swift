@@ -76,8 +76,8 @@ import Values
         let ours = try await SignalWorld(
             try await SignInWorld(),
             metadata: [
-                "subject_type": "pairwise", "redirect_uris": ["https://siem.example/back"],
-                "grant_types": ["client_credentials", "authorization_code"],
+                "subject_type": "pairwise",
+                "sector_identifier_uri": "https://siem.example/sector.json",
             ])
         let stream = try await ours.create()
         try await ours.end(try await ours.session(of: ann), of: ann)

@@ -96,7 +96,7 @@ func rawAppend(
         '{}', '{}', '{}', '{}', '{}',
         array[1], array[0], array['\(stream)']::uuid[], array[\(version + 1)],
         array['thing.done'], array[1]::smallint[], array[now()], array['\(command)']::uuid[],
-        array[null]::uuid[], array['\\x00']::bytea[], array['\\x00']::bytea[],
+        array[null]::uuid[], array[sha256('leaf')]::bytea[], array['\\x00']::bytea[],
         array['{"actor":"system"}']::json[], array['{"number":1}']::json[], array[null]::bytea[],
         array[null]::uuid[])
     """
