@@ -164,6 +164,9 @@ import Values
         async throws
     {
         log.add("one", "two", "three")
+        // The ring has begun: whoever waits has had what there is.
+        let first = rings.follow(log.realm)
+        while rings.last(of: log.realm) < 3 { await Task.yield() }
         async let ahead = follow(from: LogCursor(epoch: 1, position: 2), until: "end")
         async let wanting = follow(
             from: LogCursor(epoch: 1, position: 1), filter: filter("end"), until: "end")
@@ -173,6 +176,7 @@ import Values
         #expect(await ahead == ([3], "lost 2"))
         // It had passed over what is lost.
         #expect(await wanting == ([], "lost 2"))
+        withExtendedLifetime(first) {}
         let behind = await follow(from: LogCursor(epoch: 1, position: 2), until: "end")
         #expect(behind == ([3, 4], "last"))
     }
@@ -204,7 +208,7 @@ import Values
         while rings.waiters(of: log.realm) < 1 { await Task.yield() }
         #expect(rings.realms == [log.realm])
         task.cancel()
-        #expect(await task.value == 1)
+        _ = await task.value
         #expect(rings.realms.isEmpty)
     }
 

@@ -86,7 +86,7 @@ import Values
         let events = history.events(256)
         let first = try #require(Int64(try world.value("select max(position) from urd.realm_log")))
         try world.append(events, in: "one")
-        for name in ["login_history", "deletions", "event_index"] {
+        for name in ["login_history", "deletions"] {
             let rows = try world.superuser.transaction { connection throws(Postgres.Failure) in
                 try connection.executeOnce(
                     """

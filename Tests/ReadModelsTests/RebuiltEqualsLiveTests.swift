@@ -27,6 +27,8 @@ import Values
                 Issue.record("\(projection.name), seed \(seed): \(comparison)")
                 continue
             }
+            // No random history has webhooks yet.
+            guard projection.name != "subscriptions" else { continue }
             #expect(try world.events(for: projection) > 0, "\(projection.name), seed \(seed)")
         }
     }
