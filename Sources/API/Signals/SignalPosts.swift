@@ -87,7 +87,7 @@ extension SignalReader {
             })
     }
 
-    /// Whether a stream waits in vain for somebody to poll it.
+    /// Whether a stream waits for its receiver to poll it.
     private func isForsaken(
         _ stream: KnownSignalStream, in realm: RealmID
     ) async throws(LogFailure) -> Bool {
