@@ -115,7 +115,7 @@ private struct EventIndexQuestion {
     init(
         _ references: EventReferences, after position: Int64, limit: Int, in realm: RealmID
     ) {
-        precondition(!references.isEmpty, "A question to the index names an account, a session or a client.")
+        precondition(!references.isEmpty, "A question to the index names an account or a client.")
         var parameters = Parameters(realm: realm.name)
         parameters.add(position)
         parameters.add(Int64(limit))
