@@ -441,6 +441,8 @@ class Command(unittest.TestCase):
             "URD_URL": urd.values["URD_URL"], "URD_REALM": realm, "URD_ADMIN_KEY": urd.key, **more})
 
     def test_it_needs_no_database_and_writes_a_line_for_each_event(self):
+        for _ in range(3):
+            register()
         whole = log()
         result = self.feed("--from", "start", "--type", "client.*", "--limit", "3",
                            URD_DATABASE_URL="", URD_MASTER_KEY_FILE="")
