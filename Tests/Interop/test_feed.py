@@ -62,7 +62,7 @@ def log():
     while True:
         page = admin("GET", f"{urd.realm}/events?limit=200{after}")
         found += [(item["position"], item["command"], item["type"]) for item in page["items"]]
-        if page["next"] is None:
+        if not page["more"]:
             return found
         after = "&after=" + page["next"]
 
@@ -441,6 +441,8 @@ class Command(unittest.TestCase):
             "URD_URL": urd.values["URD_URL"], "URD_REALM": realm, "URD_ADMIN_KEY": urd.key, **more})
 
     def test_it_needs_no_database_and_writes_a_line_for_each_event(self):
+        for _ in range(3):
+            register()
         whole = log()
         result = self.feed("--from", "start", "--type", "client.*", "--limit", "3",
                            URD_DATABASE_URL="", URD_MASTER_KEY_FILE="")

@@ -13,12 +13,9 @@ struct FeedQuestion {
     let showsLeaves: Bool
     let showsRecords: Bool
 
-    /// In all conditions together.
-    private static let mostConditions = 50
-
     static let parameters = [
         Parameter(
-            "Last-Event-ID", in: .header, FeedStart.cursor,
+            "Last-Event-ID", in: .header, LogLists.cursor,
             "The cursor of the last frame that was seen. It goes before `from`.",
             example: "3:48211"),
         Parameter(
@@ -28,14 +25,7 @@ struct FeedQuestion {
         Parameter(
             "from_time", in: .query, Lists.since.schema,
             "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
-        Parameter(
-            "type", in: .query, .list(of: type, 1...50),
-            "Only events of this type, or of all whose types begin like account.*"),
-        Parameter(
-            "not_type", in: .query, .list(of: type, 1...50), "No events of this type or these."),
-        Parameter(
-            "stream", in: .query, .list(of: Fields.id, 1...50),
-            "Only events of this stream: the id of an account, a client, a session."),
+    ] + EventConditions.parameters + [
         Parameter(
             "to", in: .query, .oneOf(["services", "audit", "internal"]),
             """
@@ -62,14 +52,6 @@ struct FeedQuestion {
             "Frames without `event`, which is what `onmessage` of a browser hears of."),
     ]
 
-    private static let type = Schema.text(
-        3...100,
-        .said(
-            "a type of events such as client.registered, or of many such as client.*",
-            .sequence([
-                .some(Characters("a-z0-9_."), 2...99), .optional(.text("*")),
-            ])))
-
     private static let shard = Schema.text(
         3...5,
         .said(
@@ -92,19 +74,8 @@ struct FeedQuestion {
     }
 
     private static func filter(_ call: Call<AdminContext>) throws(Problem) -> EventFilter {
-        var filter = EventFilter()
-        filter.types = try types("type", call)
-        filter.excluded = try types("not_type", call)
-        for text in texts("stream", call) {
-            if let stream = UUID(text) { filter.streams.insert(stream) }
-        }
+        var filter = try EventConditions.filter(call)
         filter.unasked = unasked[call.text("to") ?? EventReach.audit.rawValue] ?? []
-        let conditions = ["type", "not_type", "stream"].reduce(0) { $0 + texts($1, call).count }
-        guard conditions <= mostConditions else {
-            throw Problem(
-                .invalidParameter, "At most \(mostConditions) conditions may be given.",
-                field: "type")
-        }
         if let text = call.text("shard") {
             let parts = text.split(separator: "/").compactMap { Int($0) }
             guard parts.count == 2,
@@ -126,34 +97,6 @@ struct FeedQuestion {
             let names = EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name)
             return (reach.rawValue, Set(names))
         })
-
-    private static func texts(_ name: String, _ call: Call<AdminContext>) -> [String] {
-        call.parameters[name]?.array?.compactMap(\.string) ?? []
-    }
-
-    /// A type that there is not would be waited for in vain.
-    private static func types(
-        _ name: String, _ call: Call<AdminContext>
-    ) throws(Problem) -> EventFilter.Types {
-        let known = Set(EventCatalogue.all.map(\.name))
-        var types = EventFilter.Types()
-        for text in texts(name, call) {
-            let family = String(text.dropLast())
-            if text.hasSuffix(".*"), known.contains(where: { $0.hasPrefix(family) }) {
-                types.families.insert(family)
-            } else if known.contains(text) {
-                types.names.insert(text)
-            } else {
-                let families = Set(known.map { "\($0.prefix { $0 != "." }).*" })
-                let all = known.union(families).sorted()
-                throw Problem(
-                    .invalidParameter,
-                    "There are no events '\(text)'\(NearestName.hint(for: text, among: all))",
-                    field: name)
-            }
-        }
-        return types
-    }
 }
 
 extension EventReach {

@@ -56,20 +56,3 @@ enum FeedRoutes {
         return response
     }
 }
-
-extension Call<AdminContext> {
-    fileprivate func openFeed() throws(Problem) -> FeedPlace {
-        var key: AdminKeyView?
-        if case .key(let shown) = caller { key = shown }
-        do {
-            return try context.feeds.open(with: key)
-        } catch {
-            switch error {
-            case .tooManyOfKey:
-                throw Problem(
-                    .tooManyFeeds, "A key may have \(Feeds.mostOfKey) feeds open on a node.")
-            case .tooMany: throw Problem(.busy, "This node has as many feeds as it may have.")
-            }
-        }
-    }
-}

@@ -10,18 +10,11 @@ enum FeedStart {
     case cursor(LogCursor, field: String)
     case time(Timestamp)
 
-    private static let cursorPattern = Pattern.sequence([
-        .some(Characters("0-9"), 1...9), .text(":"), .some(Characters("0-9"), 1...15),
-    ])
-
-    static let cursor = Schema.text(
-        3...25, .said("a cursor such as 3:48211", cursorPattern))
-
     static let place = Schema.text(
         3...25,
         .said(
             "start, now, or a cursor such as 3:48211",
-            .either([.text("start"), .text("now"), cursorPattern])))
+            .either([.text("start"), .text("now"), LogLists.cursorPattern])))
 
     init(_ call: Call<AdminContext>) throws(Problem) {
         for field in ["Last-Event-ID", "from"] {
@@ -56,16 +49,7 @@ enum FeedStart {
             }
             return LogCursor(epoch: head.epoch, position: position)
         case .cursor(let cursor, let field):
-            switch history.standing(of: cursor) {
-            case .valid: return LogCursor(epoch: head.epoch, position: cursor.position)
-            case .beyondHead:
-                throw Problem(
-                    .invalidParameter,
-                    "\(field) is beyond the head of the log, \(head.epoch):\(head.position).",
-                    field: field)
-            case .lost(let kept):
-                throw Problem(lostBehind: kept, epoch: head.epoch, field: field)
-            }
+            return try history.place(of: cursor, field: field)
         }
     }
 

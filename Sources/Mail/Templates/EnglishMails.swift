@@ -10,7 +10,7 @@ extension MailText {
                 introduction: "Enter this code to sign in to {product}. It expires in {minutes} "
                     + "and works once.",
                 closing: "If you didn't ask for a code, you can ignore this e-mail: without the "
-                    + "code nobody can sign in.\n\n{product} staff will never ask you for it.")
+                    + "code no one can sign in.\n\n{product} staff will never ask you for it.")
         case .secondFactorCode:
             MailText(
                 subject: "Your second code for {product}",
@@ -39,7 +39,7 @@ extension MailText {
                     "Use this link to sign in. It expires in {minutes} and works once.",
                 button: "Sign in",
                 closing: "If you didn't ask for a link, you can ignore this e-mail: without the "
-                    + "link nobody can sign in. Don't share it.")
+                    + "link no one can sign in. Don't share it.")
         case .emailVerification:
             MailText(
                 subject: "Confirm your address for {product}",

@@ -312,15 +312,3 @@ public final class EventRing: Sendable {
             })
     }
 }
-
-extension LogPage {
-    /// The position that should be there, behind the one that was asked for, and is not.
-    fileprivate func hole(after position: Int64) -> Int64? {
-        var next = position + 1
-        for event in events {
-            guard event.position == next else { return next }
-            next += 1
-        }
-        return events.isEmpty && head.position > position ? next : nil
-    }
-}

@@ -136,7 +136,7 @@ extension RouteCommand {
         for count in known.counts {
             let page = try await requests.read(count.operation, asked)
             let number = page["items"]?.array?.count ?? 0
-            let more = page["next"]?.string == nil ? "" : " or more"
+            let more = page.nextPage == nil ? "" : " or more"
             rows.append(Preview.Row(label: count.label, value: "\(number)\(more)"))
         }
         return rows

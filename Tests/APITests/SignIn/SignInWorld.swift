@@ -91,10 +91,11 @@ struct SignInWorld {
         try await carryOut(command, Dispatcher(log: log))
     }
 
+    private static let routes = RouteTree(API.realmTable + API.flagshipTable)
+
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
-        let route = RouteTree(API.realmTable + API.flagshipTable).find(request.path)?.route(
-            for: request.method)
+        let route = Self.routes.find(request.path)?.route(for: request.method)
         let isJSON = answer.response.headers["Content-Type"] == "application/json"
         if answer.status == route?.answer.status, isJSON,
             case .json(let schema, _)? = route?.answer.content

@@ -43,6 +43,12 @@ final class WatchedLog: EventLog {
         if let failure = broken.withLock({ $0 }) { throw failure }
     }
 
+    /// A standby takes over that has the log up to a position alone.
+    func failOver(_ realm: RealmID, keeping position: Int64) async throws {
+        base.failOver(realm, keeping: position)
+        hub.publish(try await base.head(of: realm), of: realm)
+    }
+
     /// What was sealed for a subject cannot be read any more.
     func erase(_ subject: UUID, in realm: RealmID) { base.erase(subject, in: realm) }
 

@@ -267,7 +267,7 @@ struct World {
 
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
-        try answer.check(against: API.table, request)
+        try answer.checkAsPromised(request)
         return answer
     }
 }
