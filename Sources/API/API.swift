@@ -6,6 +6,7 @@ public enum API {
     /// What realms have. A new protocol is a folder, and a name here.
     private static let protocols: [any RealmSurface] = [
         NativeSurface(), SiteSurface(), FlagshipSurface(), WebAppSurface(), SignalsSurface(),
+        ServiceFeedSurface(),
     ]
 
     /// What the token endpoint takes.

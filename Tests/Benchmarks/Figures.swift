@@ -45,6 +45,19 @@ enum Figures {
                 name: "feed-catch-up", summary: "a whole log to a follower from its start",
                 measure: FeedFigures.catchUp),
             Entry(
+                name: "feed-fan-out", summary: "the newest events to 1, 100 and 1,000 sockets",
+                measure: FeedSocketFigures.fanOut),
+            Entry(
+                name: "feed-latency",
+                summary: "from a command's answer to its event at 1, 100 and 1,000 sockets",
+                measure: FeedSocketFigures.latency),
+            Entry(
+                name: "feed-memory", summary: "memory of each of 1,000 silent feeds",
+                measure: FeedSocketFigures.memory),
+            Entry(
+                name: "feed-catch-up-socket", summary: "a whole log over one socket",
+                measure: FeedSocketFigures.catchUp),
+            Entry(
                 name: "serve", summary: "urd serve: memory while idle, and from start to ready",
                 measure: ServeFigures.measure),
             Entry(

@@ -40,6 +40,11 @@ func notificationSamples() throws -> [any Event] {
             secret: SubscriptionSecret(
                 shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)),
             startsAfter: 7),
+        SubscriptionEvent.created(
+            .feed,
+            SubscriptionTerms(
+                name: "Index", url: "", filter: SubscriptionFilter(types: ["account.*"])),
+            secret: nil, startsAfter: 0),
         SubscriptionEvent.changed(
             SubscriptionTerms(
                 name: "CRM", url: "https://b.example.org/", headers: ["X-Team": "crm"])),

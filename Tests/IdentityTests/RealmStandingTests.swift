@@ -10,7 +10,7 @@ private let inOpenRealms: [any Command.Type] = [
     ChangePerson.self, ChangeRoles.self, ChangeSubscription.self,
     ChangeTwoFactor<RemoveTOTP>.self, ConfigureProvider.self,
     ConfirmOwnerMove.self, ConfirmTOTP.self, CreateApp.self, CreateInvites.self,
-    CreateRegistrationToken.self, CreateWebhook.self, DeleteApp.self, DeleteClient.self,
+    CreateFeedSubscription.self, CreateRegistrationToken.self, CreateWebhook.self, DeleteApp.self, DeleteClient.self,
     DeletePasskey.self,
     DeleteSubscription.self, DisableSubscription.self, GiveUpDelivery.self,
     PauseSubscription.self, ReplaySubscription.self, ResumeSubscription.self,

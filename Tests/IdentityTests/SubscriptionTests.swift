@@ -30,6 +30,35 @@ import Values
         try await givenRealm().given(created, in: webhook).when(create()).thenRejected(.idTaken)
     }
 
+    @Test func `a subscription of the feed has no address, and one kind is not changed as the other`()
+        async throws
+    {
+        let feed = UUID(high: 0, low: 78)
+        let terms = SubscriptionTerms(name: "Index", url: "")
+        let create = CreateFeedSubscription(id: feed, terms: terms, startsAfter: 4)
+        let made = SubscriptionEvent.created(.feed, terms, secret: nil, startsAfter: 4)
+        try await givenRealm().when(create).then(made, in: feed)
+        let there = givenRealm().given(made, in: feed)
+        try await there.when(create).thenRejected(.idTaken)
+        var unknown = create
+        unknown.terms.filter.types = ["account.baked"]
+        try await givenRealm().when(unknown)
+            .thenRejected(.invalid(FieldFault("types", .unsupported, at: 0)))
+        var changed = terms
+        changed.filter.reach = .audit
+        try await there.when(ChangeSubscription(id: feed, kind: .feed, terms: changed))
+            .then(SubscriptionEvent.changed(changed), in: feed)
+        try await there.when(ChangeSubscription(id: feed, terms: self.terms))
+            .thenRejected(.notFound)
+        try await there.when(PauseSubscription(id: feed)).thenRejected(.notFound)
+        try await there.when(ResumeSubscription(id: feed)).thenRejected(.notFound)
+        try await there.when(DeleteSubscription(id: feed)).thenRejected(.notFound)
+        try await there.when(DeleteSubscription(id: feed, kind: .feed))
+            .then(SubscriptionEvent.deleted, in: feed)
+        try await givenRealm().given(created, in: webhook)
+            .when(DeleteSubscription(id: webhook, kind: .feed)).thenRejected(.notFound)
+    }
+
     @Test(arguments: [
         ("http://crm.example.org/", FieldFault.Reason.unsafeScheme),
         ("http://127.0.0.1:8080/", .unsafeScheme), ("https://a:b@example.org/", .hasUserInfo),

@@ -41,6 +41,8 @@ public final class RealmContext: RouteContext {
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
     var passphrases: PassphraseWork { shared.passphrases }
+    /// Nil where nobody follows.
+    var feeds: Feeds? { shared.feeds }
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
@@ -59,11 +61,12 @@ public final class RealmContext: RouteContext {
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
+        let feeds: Feeds?
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork
+            passphrases: PassphraseWork, feeds: Feeds?
         ) {
             self.keys = keys
             replayableResponses = ReplayableResponses(passed: clock.passed)
@@ -76,6 +79,7 @@ public final class RealmContext: RouteContext {
             self.clock = clock
             time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
+            self.feeds = feeds
         }
     }
 
@@ -111,7 +115,7 @@ public final class RealmContext: RouteContext {
         case nobody
         case client(PresentClient)
         case account(UUID, SessionView, scope: [String], audience: [String])
-        case service(SessionView, scope: [String])
+        case service(SessionView, scope: [String], until: Timestamp)
 
         /// The client, where the route asks for one.
         var client: PresentClient {
@@ -160,7 +164,7 @@ public final class RealmContext: RouteContext {
             let token = try await bearer(of: request, at: route.traits)
             guard token.isFor(place.issuer) else { throw Problem(.invalidToken) }
             guard token.session.terms.account == nil else { throw Problem(.forbidden) }
-            return .service(token.session, scope: token.scope)
+            return .service(token.session, scope: token.scope, until: token.expiresAt)
         // Realms are managed through the admin API.
         case .realm, .everything: throw Problem(.forbidden)
         }

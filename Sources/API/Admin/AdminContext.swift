@@ -23,6 +23,7 @@ public struct AdminContext: RouteContext {
     /// Of those who follow realms on this node.
     let feeds: Feeds
     let deliveries: any WebhookDeliveries
+    let feedCursors: any FeedCursors
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -41,12 +42,13 @@ public struct AdminContext: RouteContext {
             _, _ throws(LogFailure) in throw .unavailable
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
+        upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(), feedCursors: any FeedCursors,
         operator: String? = nil
     ) {
         self.upstream = upstream
         self.feeds = feeds
         self.deliveries = deliveries
+        self.feedCursors = feedCursors
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing

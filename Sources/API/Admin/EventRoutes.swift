@@ -39,7 +39,8 @@ enum EventRoutes {
                 page.events.map { json($0, place) }, next: page.reached, hasMore: page.hasMore)
         }
         let awaited = AwaitedEvents(
-            pages: pages, start: place.moved(to: page.reached), place: try call.openFeed(),
+            pages: pages, start: place.moved(to: page.reached),
+            place: try call.context.feeds.place(for: call.context.feedHolder(of: call.caller)),
             following: call.context.feeds.rings.follow(
                 realm, filter: pages.about.isEmpty ? pages.filter : nil),
             seconds: UInt64(seconds))

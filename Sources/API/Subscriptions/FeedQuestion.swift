@@ -6,14 +6,21 @@ internal import Values
 
 /// What a follower asks for.
 struct FeedQuestion {
+    enum Reader {
+        case administrator
+        /// A client of the realm: it is told what services act on, and nothing else.
+        case service
+    }
+
     let start: FeedStart
-    let filter: EventFilter
-    let form: FeedForm
+    var filter: EventFilter
+    var form: FeedForm
     /// Whether the leaves of all events are shown, and the records of those that are sent.
     let showsLeaves: Bool
     let showsRecords: Bool
 
-    static let parameters = [
+    /// Those of every feed.
+    static let common = [
         Parameter(
             "Last-Event-ID", in: .header, LogLists.cursor,
             "The cursor of the last frame that was seen. It goes before `from`.",
@@ -30,7 +37,8 @@ struct FeedQuestion {
             "to", in: .query, .oneOf(["services", "audit", "internal"]),
             """
             Whose events: those for services, those that audits need as well, or all that there are. \
-            Audit, if nothing is said. Types that are named go before it.
+            Audit for an administrator, services for a client, if nothing is said. Types that are \
+            named go before it.
             """),
         Parameter(
             "shard", in: .query, shard,
@@ -38,6 +46,21 @@ struct FeedQuestion {
             `2/8`: of eight parts that the streams are divided into, the third. All events of a \
             stream are in one part.
             """, example: "2/8"),
+        Parameter(
+            "format", in: .query, .oneOf(["urd", "cloudevents"]),
+            "How an event is written: as everywhere in this API, or as a CloudEvent (1.0)."),
+        Parameter(
+            "unnamed", in: .query, .boolean,
+            "Frames without `event`, which is what `onmessage` of a browser hears of."),
+    ]
+
+    static let parameters = common + [
+        Parameter(
+            "account", in: .query, .list(of: Fields.id, 1...50),
+            "Only events about this account, also those that do not name it themselves."),
+        Parameter(
+            "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
+            "Only events about this client: by its name, or by its id where it is deleted."),
         Parameter(
             "leaves", in: .query, .oneOf(["all"]),
             """
@@ -48,8 +71,14 @@ struct FeedQuestion {
             "include", in: .query, .oneOf(["record"]),
             "With each event its canonical record, which is what its leaf is the hash of."),
         Parameter(
-            "unnamed", in: .query, .boolean,
-            "Frames without `event`, which is what `onmessage` of a browser hears of."),
+            "subscription", in: .query, Fields.id,
+            """
+            Begin where the reader of this subscription has confirmed to be, and send what it says. \
+            One reader at a time has it.
+            """),
+        Parameter(
+            "take_over", in: .query, .boolean,
+            "Take the subscription from the reader that has it, who is told and sent nothing more."),
     ]
 
     private static let shard = Schema.text(
@@ -60,7 +89,7 @@ struct FeedQuestion {
                 .some(Characters("0-9"), 1...2), .text("/"), .some(Characters("0-9"), 1...2),
             ])))
 
-    init(_ call: Call<AdminContext>) throws(Problem) {
+    init<Context>(_ call: Call<Context>, by reader: Reader) throws(Problem) {
         guard let framing = FeedForm.Framing(accepting: call.request.headers.all("Accept")) else {
             throw Problem(
                 .notAcceptable, "A feed is text/event-stream or application/x-ndjson.",
@@ -70,12 +99,16 @@ struct FeedQuestion {
         showsLeaves = call.text("leaves") != nil
         showsRecords = call.text("include") != nil
         start = try FeedStart(call)
-        filter = try Self.filter(call)
+        filter = try Self.filter(call, for: reader)
     }
 
-    private static func filter(_ call: Call<AdminContext>) throws(Problem) -> EventFilter {
-        var filter = try EventConditions.filter(call)
-        filter.unasked = unasked[call.text("to") ?? EventReach.audit.rawValue] ?? []
+    private static func filter<Context>(
+        _ call: Call<Context>, for reader: Reader
+    ) throws(Problem) -> EventFilter {
+        var filter = try EventConditions.filter(call, beside: ["account", "client"])
+        let reach = call.text("to").flatMap(EventReach.init) ?? reader.reach
+        filter.unasked = unasked[reach.rawValue] ?? []
+        try reader.check(reach, filter.types)
         if let text = call.text("shard") {
             let parts = text.split(separator: "/").compactMap { Int($0) }
             guard parts.count == 2,
@@ -91,12 +124,53 @@ struct FeedQuestion {
         return filter
     }
 
+    /// What a subscription is sent.
+    static func filter(_ terms: SubscriptionFilter) -> EventFilter {
+        var filter = EventFilter()
+        for type in terms.types {
+            if type.hasSuffix(".*") {
+                filter.types.families.insert(String(type.dropLast()))
+            } else {
+                filter.types.names.insert(type)
+            }
+        }
+        filter.unasked = unasked[terms.reach.rawValue] ?? []
+        return filter
+    }
+
     /// What is left out unless it is named, by for whom. Made once: each silent feed holds one of these.
     private static let unasked: [String: Set<String>] = Dictionary(
         uniqueKeysWithValues: [EventReach.services, .audit, .internal].map { reach in
             let names = EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name)
             return (reach.rawValue, Set(names))
         })
+}
+
+extension FeedQuestion.Reader {
+    fileprivate var reach: EventReach {
+        switch self {
+        case .administrator: .audit
+        case .service: .services
+        }
+    }
+
+    /// Says no where more is asked for than the reader may be told: to leave it out in silence would look as
+    /// if it never happened.
+    fileprivate func check(
+        _ reach: EventReach, _ types: EventFilter.Types
+    ) throws(Problem) {
+        switch self {
+        case .administrator: return
+        case .service: break
+        }
+        guard reach == .services else {
+            throw Problem(
+                .forbidden, "A client is told what services act on: `to` is services.", field: "to")
+        }
+        let hidden = EventCatalogue.all.filter { $0.reach != .services }.map(\.name)
+        guard let asked = hidden.sorted().first(where: types.names.contains) else { return }
+        throw Problem(.forbidden, "A client is not told of '\(asked)'.", field: "type")
+    }
 }
 
 extension EventReach {

@@ -16,23 +16,27 @@ enum FeedStart {
             "start, now, or a cursor such as 3:48211",
             .either([.text("start"), .text("now"), LogLists.cursorPattern])))
 
-    init(_ call: Call<AdminContext>) throws(Problem) {
+    init<Context>(_ call: Call<Context>) throws(Problem) {
         for field in ["Last-Event-ID", "from"] {
             guard let text = call.text(field) else { continue }
-            switch text {
-            case "start": self = .start
-            case "now": self = .now
-            default:
-                guard let cursor = LogCursor(text) else {
-                    throw Problem(
-                        .invalidParameter, "\(field) must be a cursor such as 3:48211.",
-                        field: field)
-                }
-                self = .cursor(cursor, field: field)
-            }
+            self = try FeedStart(text, of: field)
             return
         }
         self = try call.moment("from_time").map { .time($0) } ?? .now
+    }
+
+    init(_ text: String?, of field: String) throws(Problem) {
+        switch text {
+        case "start": self = .start
+        case nil, "now": self = .now
+        case let text?:
+            guard let cursor = LogCursor(text) else {
+                throw Problem(
+                    .invalidParameter, "\(field) must be a cursor such as 3:48211.",
+                    field: field)
+            }
+            self = .cursor(cursor, field: field)
+        }
     }
 
     /// The place that the follower has everything up to, in the epoch that the log is in.
@@ -81,5 +85,21 @@ enum FeedStart {
             }
         }
         return min(low, head)
+    }
+}
+
+extension Problem {
+    /// The log went back behind what the reader has: it keeps what is up to a position.
+    init(lostBehind kept: Int64, epoch: Int, field: String? = nil) {
+        self.init(
+            .positionLost,
+            """
+            The database was restored or failed over and has lost events that were read from it. \
+            Undo what was made of positions after \(kept), and begin again there.
+            """, field: field)
+        members["kept_to"] = .integer(kept)
+        members["cursor"] = .string(
+            kept == 0
+                ? LogCursor.start.description : LogCursor(epoch: epoch, position: kept).description)
     }
 }

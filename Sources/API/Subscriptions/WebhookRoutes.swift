@@ -52,7 +52,7 @@ enum WebhookRoutes {
         }
         let known = try await reading { () throws(LogFailure) in
             try await call.context.queries.subscriptions(
-                in: write.realm, after: nil, limit: limit)
+                of: .webhook, in: write.realm, after: nil, limit: limit)
         }
         if known.count >= limit, !known.contains(where: { $0.id == id }) {
             throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
@@ -85,7 +85,7 @@ enum WebhookRoutes {
         let after = call.text("after").flatMap(Cursor.uuid)
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.subscriptions(
-                in: realm, after: after, limit: call.limit + 1)
+                of: .webhook, in: realm, after: after, limit: call.limit + 1)
         }
         if items.isEmpty { try await call.knownRealm() }
         return Lists.page(call.limit, of: items, item: { .object(WebhookSchema.json($0)) }) {
@@ -257,7 +257,7 @@ extension Call<AdminContext> {
         let found = try await reading { () throws(LogFailure) in
             try await context.queries.subscription(id, in: realm)
         }
-        guard let found else {
+        guard let found, found.kind == .webhook else {
             try await knownRealm()
             throw Problem(.noSuchWebhook)
         }

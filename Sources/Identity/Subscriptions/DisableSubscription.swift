@@ -22,7 +22,7 @@ public struct DisableSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         guard facts.thing.state.standing == .active else { return Decision() }
         return Decision(SubscriptionEvent.disabled(reason, position: position), in: id)
     }

@@ -20,7 +20,7 @@ public struct ResumeSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         if facts.thing.state.standing == .active, startsAfter == nil { return Decision() }
         return Decision(SubscriptionEvent.resumed(after: startsAfter), in: id)
     }

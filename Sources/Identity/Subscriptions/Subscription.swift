@@ -4,7 +4,10 @@ public import Values
 /// That a realm's events are sent to a service.
 public struct Subscription: StreamState {
     public enum Kind: String, CaseIterable, Sendable {
+        /// Events are sent to an address.
         case webhook
+        /// Events are read over a feed, whose cursor is kept.
+        case feed
     }
 
     public enum DisableReason: String, CaseIterable, Sendable {

@@ -82,7 +82,9 @@ public enum SubscriptionEvent: Event {
     /// Not personal data, but sealed like it: secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {
         switch self {
-        case .created, .changed, .secretRotated: stream
+        case .created(.feed, _, _, _): nil
+        case .changed(let terms): terms.url.isEmpty ? nil : stream
+        case .created(.webhook, _, _, _), .secretRotated: stream
         case .paused, .resumed, .disabled, .replayed, .deleted, .givenUp: nil
         }
     }

@@ -107,16 +107,23 @@ extension SubscriptionTerms {
     ]
 
     /// Where a name leads is looked at whenever it is called: it can lead elsewhere tomorrow.
-    func check(mayBeLoopback: Bool) throws(FieldFault) {
+    func check(_ kind: Subscription.Kind, mayBeLoopback: Bool = false) throws(FieldFault) {
         do throws(FieldFault.Reason) { try TextRule.label(name, limit: 200) } catch {
             throw FieldFault("name", error)
         }
+        try filter.check()
+        switch kind {
+        case .feed: break
+        case .webhook: try checkAddress(mayBeLoopback: mayBeLoopback)
+        }
+    }
+
+    private func checkAddress(mayBeLoopback: Bool) throws(FieldFault) {
         do throws(FieldFault.Reason) {
             try WebAddressRule.check(url, mayBeLoopback: mayBeLoopback)
         } catch {
             throw FieldFault("url", error)
         }
-        try filter.check()
         guard headers.count <= Self.headerLimit else {
             throw FieldFault("headers", .tooMany(limit: Self.headerLimit))
         }
@@ -147,10 +154,15 @@ extension SubscriptionTerms {
 
     var fields: JSONObject {
         var fields: JSONObject = [
-            "name": .string(name), "url": .string(url), "types": .texts(filter.types),
-            "to": .string(filter.reach.rawValue), "order": .string(order.rawValue),
-            "signature": .string(signature.rawValue),
+            "name": .string(name), "types": .texts(filter.types),
+            "to": .string(filter.reach.rawValue),
         ]
+        // A feed is read: nothing is sent anywhere.
+        if !url.isEmpty {
+            fields["url"] = .string(url)
+            fields["order"] = .string(order.rawValue)
+            fields["signature"] = .string(signature.rawValue)
+        }
         if !headers.isEmpty {
             fields["header_names"] = .texts(headers.keys.sorted())
             fields["headers"] = .object(
@@ -160,10 +172,12 @@ extension SubscriptionTerms {
     }
 
     init?(_ fields: JSONObject) {
-        guard let name = fields["name"]?.string, let url = fields["url"]?.string,
-            let types = fields.texts("types"), let reach: EventReach = fields.choice("to"),
-            let order: Order = fields.choice("order"),
-            let signature: Signature = fields.choice("signature")
+        guard let name = fields["name"]?.string, let types = fields.texts("types"),
+            let reach: EventReach = fields.choice("to")
+        else { return nil }
+        let url = fields["url"]?.string ?? ""
+        guard let order: Order = url.isEmpty ? .stream : fields.choice("order"),
+            let signature: Signature = url.isEmpty ? .shared : fields.choice("signature")
         else { return nil }
         var headers: [String: String] = [:]
         for (name, value) in fields["headers"]?.object ?? [:] { headers[name] = value.string }
@@ -179,11 +193,12 @@ extension SubscriptionTerms {
 
     static let eventFields: [EventField] = [
         .text("name", "What the administrators call the subscription."),
-        .text("url", "Where messages are sent."),
+        .text("url", "Where messages are sent; missing for a feed.").optional,
         .texts("types", "Types of events that are sent, or groups of them; all if it is empty."),
         .choice("to", EventReach.self, "How far events are sent that no type names exactly."),
-        .choice("order", Order.self, "In which order events are sent."),
-        .choice("signature", Signature.self, "How messages are signed."),
+        .choice("order", Order.self, "In which order events are sent; missing for a feed.").optional,
+        .choice("signature", Signature.self, "How messages are signed; missing for a feed.")
+            .optional,
         .texts("header_names", "Names of the headers that are sent along.").optional,
         .object(
             "headers", "Headers that are sent along with each message.", .neverLeaves(.sealed)

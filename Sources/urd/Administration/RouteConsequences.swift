@@ -69,6 +69,9 @@ struct RouteConsequence: Sendable {
         ),
         "deleteWebhook": webhook(
             "deletes the webhook: nothing is sent to it any more, and what waits is dropped"),
+        "deleteSubscription": RouteConsequence(
+            "deletes the subscription: its reader is sent nothing more, and where it was is forgotten",
+            reading: "getSubscription", ["id", "name", "types", "cursor"]),
         "rotateSigningKey": RouteConsequence(
             "retires the key that signs now; the published one takes its place"),
     ]

@@ -25,8 +25,8 @@ extension DatabaseChecks {
                     'YYYY-MM-DD HH24:MI "UTC"') end
         from urd.subscriptions s left join urd.subscription_cursor c
             on c.realm = s.realm and c.subscription = s.subscription
-        where s.state = 'disabled' or s.state = 'active'
-            and (c.halted is not null or c.blocked_since < now() - interval '1 hour')
+        where s.kind = 'webhook' and (s.state = 'disabled' or s.state = 'active'
+            and (c.halted is not null or c.blocked_since < now() - interval '1 hour'))
         order by s.realm, s.subscription limit 20
         """
 }

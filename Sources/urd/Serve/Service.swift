@@ -77,7 +77,10 @@ struct Service: Sendable {
                 group.addTask { try await models.run() }
                 group.addTask { try await forget() }
                 group.addTask { try await store.feeds.keepTime() }
-                group.addTask { try await store.feeds.watchKeys(models.queries) }
+                group.addTask { try await store.feeds.watchGrants() }
+                group.addTask {
+                    try await store.feeds.leases.watch(FeedCursorStore(store.database))
+                }
                 group.addTask { try await servers.realms.recordRefusals() }
                 if let carrier = options.mailCarrier {
                     let mailer = Mailer(
@@ -236,7 +239,7 @@ extension RealmContexts {
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
             fetchLogo: { await outgoing?.logo(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases)
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds)
     }
 }
 
@@ -294,7 +297,8 @@ extension AdminContext {
             }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,
             deliveries: WebhookDesk(
                 store: DeliveryStore(store.database), sender: sender,
-                mayBeLoopback: mayBeLoopback), operator: `operator`)
+                mayBeLoopback: mayBeLoopback),
+            feedCursors: FeedCursorStore(store.database), operator: `operator`)
     }
 }
 

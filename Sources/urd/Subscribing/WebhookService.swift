@@ -77,7 +77,7 @@ final class WebhookService: Sendable {
         guard
             let wanted = try? await queries.subscriptions(in: realm, after: nil, limit: 1000)
         else { return false }
-        let active = wanted.filter { $0.standing == .active }
+        let active = wanted.filter { $0.kind == .webhook && $0.standing == .active }
         let ids = Set(active.map(\.id))
         for (key, one) in running where key.realm == realm && !ids.contains(key.id) {
             one.task.cancel()

@@ -20,6 +20,7 @@ struct World {
     let router: Router
     let metrics = Metrics()
     let feeds: Feeds
+    let feedCursors: MemoryFeedCursors
     let lines = Lines()
     /// The subjects whose keys were destroyed.
     let destroyed = Destroyed()
@@ -47,6 +48,8 @@ struct World {
         let dispatcher = Dispatcher(log: log)
         let feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
         self.feeds = feeds
+        let feedCursors = MemoryFeedCursors(log: log)
+        self.feedCursors = feedCursors
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
@@ -61,7 +64,7 @@ struct World {
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
             makeSigningKey: { try SigningKey.generate($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
-            upstream: Upstream(calls: StandIn.usual.calls))
+            upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -116,6 +119,9 @@ struct World {
         let webhook = try await make(
             "/api/admin/realms/acme/webhooks",
             ["url": "https://crm.example.org/urd", "name": "CRM"])
+        let subscription = try await make(
+            "/api/admin/realms/acme/subscriptions", ["name": "Search index"])
+        names["subscription_id"] = try #require(subscription.json["id"]?.string)
         names["webhook_id"] = try #require(webhook.json["id"]?.string)
         try await furnishPeople()
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")

@@ -12,7 +12,7 @@ public protocol SubscriptionQueries: Sendable {
     ) async throws(LogFailure) -> SubscriptionView?
 
     func subscriptions(
-        in realm: RealmID, after: UUID?, limit: Int
+        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [SubscriptionView]
 }
 

@@ -29,14 +29,17 @@ enum EventConditions {
                 .some(Characters("a-z0-9_."), 2...99), .optional(.text("*")),
             ])))
 
-    static func filter(_ call: Call<AdminContext>) throws(Problem) -> EventFilter {
+    /// - Parameter others: names of conditions beside these, which count as well.
+    static func filter<Context>(
+        _ call: Call<Context>, beside others: [String] = []
+    ) throws(Problem) -> EventFilter {
         var filter = EventFilter()
         filter.types = try types("type", call)
         filter.excluded = try types("not_type", call)
         for text in texts("stream", call) {
             if let stream = UUID(text) { filter.streams.insert(stream) }
         }
-        let count = parameters.reduce(0) { $0 + texts($1.name, call).count }
+        let count = (parameters.map(\.name) + others).reduce(0) { $0 + texts($1, call).count }
         guard count <= most else {
             throw Problem(
                 .invalidParameter, "At most \(most) conditions may be given.", field: "type")
@@ -44,13 +47,13 @@ enum EventConditions {
         return filter
     }
 
-    private static func texts(_ name: String, _ call: Call<AdminContext>) -> [String] {
+    static func texts<Context>(_ name: String, _ call: Call<Context>) -> [String] {
         call.parameters[name]?.array?.compactMap(\.string) ?? []
     }
 
     /// A type that there is not would be waited for in vain.
-    private static func types(
-        _ name: String, _ call: Call<AdminContext>
+    private static func types<Context>(
+        _ name: String, _ call: Call<Context>
     ) throws(Problem) -> EventFilter.Types {
         let known = Set(EventCatalogue.all.map(\.name))
         var types = EventFilter.Types()
