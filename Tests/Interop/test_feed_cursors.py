@@ -256,7 +256,7 @@ class LostTail(unittest.TestCase):
 
             def register():
                 admin("POST", pair.urd.clients, {
-                    "client_id": uuid.uuid4().hex, "token_endpoint_auth_method": "none",
+                    "client_id": f"feed-{uuid.uuid4().hex[:12]}", "token_endpoint_auth_method": "none",
                     "grant_types": ["urn:cocoar:otp"]}, node.api)
 
             with Feed(node.url, key, name, "from=start&to=internal") as feed:

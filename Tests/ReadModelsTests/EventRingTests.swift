@@ -115,6 +115,24 @@ import Values
         #expect(await ticked == 10)
     }
 
+    @Test func `a follower that was passed over is woken at an earlier tick than one that was not`()
+        async throws
+    {
+        log.add("noise")
+        let following = rings.follow(log.realm, filter: filter("wanted"))
+        while rings.last(of: log.realm) < 1 { await Task.yield() }
+        async let reached = following.wait(
+            past: LogCursor(epoch: 1, position: 1), since: following.alarms, until: 5, ifPassed: 2)
+        while rings.waiters(of: log.realm) < 1 { await Task.yield() }
+        for _ in 0..<2 { rings.tick() }
+        #expect(rings.waiters(of: log.realm) == 1)
+        log.add("noise")
+        while rings.last(of: log.realm) < 2 { await Task.yield() }
+        #expect(rings.waiters(of: log.realm) == 1)
+        rings.tick()
+        #expect(await reached == 2)
+    }
+
     private func lastOfLog() async -> Int64 { (try? await log.head(of: log.realm).position) ?? 0 }
 
     @Test func `a follower who is far behind reads pages, and misses nothing`() async throws {

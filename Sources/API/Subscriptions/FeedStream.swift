@@ -238,7 +238,9 @@ struct FeedStream: Sendable {
             due = min(due, following.ticks + 1)
         }
         if let expiry { due = min(due, following.ticks + expiry.seconds) }
-        let reached = await following.wait(past: progress.cursor, since: alarms, until: due)
+        let reached = await following.wait(
+            past: progress.cursor, since: alarms, until: due,
+            ifPassed: progress.spokeAt + Self.unspokenSeconds)
         guard !Task.isCancelled else { return }
         if reached > progress.cursor.position {
             progress.cursor = LogCursor(epoch: progress.cursor.epoch, position: reached)

@@ -12,7 +12,7 @@ enum ServiceFeedRoutes {
         .get, "/feed", id: "followServiceEvents", tag: "Feed",
         summary: "Follow the events of the realm that services act on.",
         detail: "Needs the scope `events.read`. The feed ends when the token expires. "
-            + FeedRoutes.detail, right: .service, voice: .oauth, parameters: FeedQuestion.common,
+            + FeedRoutes.detail, right: .service, parameters: FeedQuestion.common,
         answer: FeedRoutes.answer,
         refusals: Place.refusals + [
             .insufficientScope, .positionLost, .notAcceptable, .tooManyFeeds,

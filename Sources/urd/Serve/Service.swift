@@ -76,11 +76,7 @@ struct Service: Sendable {
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget() }
-                group.addTask { try await store.feeds.keepTime() }
-                group.addTask { try await store.feeds.watchGrants() }
-                group.addTask {
-                    try await store.feeds.leases.watch(FeedCursorStore(store.database))
-                }
+                group.addTask { try await store.feeds.run(FeedCursorStore(store.database)) }
                 group.addTask { try await servers.realms.recordRefusals() }
                 if let carrier = options.mailCarrier {
                     let mailer = Mailer(

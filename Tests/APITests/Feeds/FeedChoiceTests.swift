@@ -114,14 +114,14 @@ import Values
                 ], source: "203.0.113.7", id: "request-1"))
     }
 
-    @Test func `a client with the scope is told what services act on, and nothing else`()
+    @Test func `a feed of a client with the scope has the events that services act on and no others`()
         async throws
     {
         let world = try await SignInWorld()
         let token = try await token(world, "events.read")
         var feed = try OpenFeed(try await ask(world, token, "from=start").response)
         _ = try await feed.begin()
-        try await world.carryOut(SetRealmSettings(["registration": "closed"]))
+        try await world.carryOut(SetRealmSettings(["registration": "off"]))
         try await world.carryOut(
             Happening<Account>(event: .disabled(), stream: UUID.random()))
         let frame = try #require(await feed.next())
@@ -151,7 +151,7 @@ import Values
         let token = try await token(world, "jobs")
         let answer = try await ask(world, token)
         #expect(answer.status == .forbidden)
-        #expect(answer.json["error"] == "insufficient_scope")
+        #expect(answer.problem == .insufficientScope)
         #expect(try await ask(world, "nonsense").status == .unauthorized)
     }
 

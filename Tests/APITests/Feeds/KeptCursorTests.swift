@@ -122,7 +122,7 @@ import Values
 
     @Test func `a reader whose place is taken is told so and sent nothing more`() async throws {
         let world = try await World()
-        let id = try await create(world, [:])
+        let id = try await create(world, ["types": ["client.*"]])
         var feed = try await world.follow("subscription=\(id)")
         _ = try await feed.begin()
         var other = try await world.follow("subscription=\(id)&take_over=true")
@@ -143,7 +143,7 @@ import Values
         async throws
     {
         let world = try await World()
-        let id = try await create(world, [:])
+        let id = try await create(world, ["types": ["client.*"]])
         var feed = try await world.follow("subscription=\(id)")
         _ = try await feed.begin()
         world.feedCursors.take(try #require(UUID(id)))
@@ -153,7 +153,7 @@ import Values
 
     @Test func `a database that is away holds up a kept feed, which then goes on`() async throws {
         let world = try await World()
-        let id = try await create(world, [:])
+        let id = try await create(world, ["types": ["client.*"]])
         var feed = try await world.follow("subscription=\(id)")
         _ = try await feed.begin()
         world.feedCursors.set(isDown: true)
@@ -166,7 +166,7 @@ import Values
 
     @Test func `a deleted subscription ends its feed and is not found`() async throws {
         let world = try await World()
-        let id = try await create(world, [:])
+        let id = try await create(world, ["types": ["client.*"]])
         var feed = try await world.follow("subscription=\(id)")
         _ = try await feed.begin()
         #expect(try await world.send(.delete, "\(path)/\(id)").status == .noContent)
@@ -178,7 +178,7 @@ import Values
         #expect(events.suffix(2) == ["subscription.created", "subscription.deleted"])
     }
 
-    @Test func `what is sent is what the subscription says, and nothing else may be said`()
+    @Test func `a feed of a subscription sends what the subscription says and takes no other conditions`()
         async throws
     {
         let world = try await World()
@@ -223,7 +223,8 @@ import Values
             (Method.get, ""), (.delete, ""), (.post, "/pause"), (.post, "/secret"),
         ] {
             let answer = try await world.send(
-                method, "/api/admin/realms/acme/webhooks/\(id)\(more)")
+                method, "/api/admin/realms/acme/webhooks/\(id)\(more)",
+                body: more == "/secret" ? ["keep_old": 3600] : nil)
             #expect(answer.problem == .noSuchWebhook, "\(method) \(more)")
         }
         let listed = try await world.send(.get, "/api/admin/realms/acme/webhooks")

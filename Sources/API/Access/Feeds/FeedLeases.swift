@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Telemetry
 
 /// The kept cursors that readers of this node have in hand.
-public final class FeedLeases: Sendable {
+final class FeedLeases: Sendable {
     /// A feed has its lease, and ends it.
     private struct WeakLease {
         weak var lease: FeedLease?
@@ -47,7 +47,7 @@ public final class FeedLeases: Sendable {
     }
 
     /// Keeps the leases of this node's readers, and finds those that were lost on another one.
-    public func renew(_ cursors: some FeedCursors) async {
+    func renew(_ cursors: some FeedCursors) async {
         let leases = self.leases.withLock { $0.compactMapValues(\.lease) }
         guard !leases.isEmpty, let kept = try? await cursors.renew(Array(leases.keys)) else {
             return
@@ -58,7 +58,7 @@ public final class FeedLeases: Sendable {
     }
 
     /// Looks after leases until the task is cancelled.
-    public func watch(_ cursors: some FeedCursors) async throws {
+    func watch(_ cursors: some FeedCursors) async throws {
         var rounds = 0
         while true {
             try await Task.sleep(for: .seconds(2))

@@ -19,7 +19,7 @@ public final class Feeds: Sendable {
     }
 
     let rings: EventRings
-    public let leases: FeedLeases
+    let leases: FeedLeases
     let sent: Counter
     let holes: Counter
     private let connections: Gauge
@@ -75,7 +75,7 @@ public final class Feeds: Sendable {
     }
 
     /// Closes the feeds of those whose key was revoked, whose session is over, or who have lost a right.
-    public func checkGrants() async {
+    func checkGrants() async {
         var isOver = false
         for grant in state.withLock({ Array($0.grants.values) }) {
             guard let isGood = grant.holder.isGood else { continue }
@@ -89,16 +89,26 @@ public final class Feeds: Sendable {
         if isOver { rings.wakeAll() }
     }
 
-    /// Wakes those who wait for long, once a second, until the task is cancelled.
-    public func keepTime() async throws {
+    /// Looks after the feeds of this node until the task is cancelled.
+    public func run(_ cursors: some FeedCursors) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.keepTime() }
+            group.addTask { try await self.watchGrants() }
+            group.addTask { try await self.leases.watch(cursors) }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Wakes those who wait for long, once a second.
+    private func keepTime() async throws {
         while true {
             try await Task.sleep(for: .seconds(1))
             rings.tick()
         }
     }
 
-    /// Looks after rights until the task is cancelled.
-    public func watchGrants() async throws {
+    private func watchGrants() async throws {
         while true {
             try await Task.sleep(for: .seconds(2))
             await checkGrants()
