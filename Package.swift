@@ -182,8 +182,8 @@ let package = Package(
             name: "urd-bench",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
-                "HTTPServer", "EventStore", "ReadModels", "PostgresTesting", "Identity",
-                "SecurityKeys", "Threads",
+                "HTTPServer", "HTTPClient", "EventStore", "ReadModels", "PostgresTesting",
+                "Identity", "SecurityKeys", "Threads",
             ],
             path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),

@@ -95,7 +95,7 @@ begin
             or e.type like 'client.%' and e.type <> 'client.certified' then '{}'
         else e.data end) as d (
             account uuid, accounts json, browser text, client uuid, clients json, session uuid,
-            source text, device text, otp uuid, link uuid, subject text)
+            source text, device text, otp uuid, link uuid, subject text, subjects json)
     -- One by one, which the limit sees to: a join would be free to read the whole log.
     left join lateral (
         select b.data from urd.event b
@@ -114,6 +114,7 @@ begin
         select l.id::uuid as id, (l.ordinal - 1)::smallint as ordinal
         from json_array_elements_text(case e.type
             when 'personal_data.opened' then d.accounts
+            when 'personal_data.streamed' then d.subjects
             when 'notification.pushed' then d.clients end)
             with ordinality as l (id, ordinal)
     ) several on true
@@ -121,7 +122,7 @@ begin
         select
             case
                 when e.type like 'account.%' then e.stream
-                when e.type = 'personal_data.opened' then several.id
+                when e.type like 'personal_data.%' then several.id
                 when erased.type = 'account.registered' then erased.stream
                 when e.type <> all (v_held) then coalesce(d.account, first.account)
                 else coalesce(

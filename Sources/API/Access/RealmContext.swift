@@ -29,6 +29,7 @@ public final class RealmContext: RouteContext {
     public var owner: (any PageOwner)? { place }
     var rates: RateTable { place.rates }
     var keys: TokenKeys { shared.keys }
+    var webhooks: WebhookSource { shared.webhooks }
     var clients: KnownClients { shared.clients }
     var passkeys: KnownPasskeys { shared.passkeys }
     var remoteKeys: RemoteKeys { shared.remoteKeys }
@@ -47,6 +48,7 @@ public final class RealmContext: RouteContext {
     /// What all realms and requests have in common.
     final class Shared: Sendable {
         let keys: TokenKeys
+        let webhooks: WebhookSource
         let clients: KnownClients
         let passkeys = KnownPasskeys()
         let remoteKeys: RemoteKeys
@@ -66,9 +68,12 @@ public final class RealmContext: RouteContext {
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork, feeds: Feeds?
+            passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = []
         ) {
             self.keys = keys
+            webhooks = WebhookSource(
+                keys: WebhookKeys(commands: commands, clock: clock, revision: keys.revision),
+                networks: webhookNetworks)
             replayableResponses = ReplayableResponses(passed: clock.passed)
             self.clients = clients
             self.remoteKeys = remoteKeys

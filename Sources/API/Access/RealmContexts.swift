@@ -19,7 +19,7 @@ public struct RealmContexts: Sendable {
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
-        feeds: Feeds? = nil
+        feeds: Feeds? = nil, webhookNetworks: [String] = []
     ) {
         self.places = places
         self.mint = mint
@@ -28,7 +28,8 @@ public struct RealmContexts: Sendable {
             remoteKeys: RemoteKeys(passed: clock.passed, fetch: fetchKeys),
             upstream: Upstream(calls: callProviders, passed: clock.passed),
             logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
-            queries: queries, clock: clock, passphrases: passphrases, feeds: feeds)
+            queries: queries, clock: clock, passphrases: passphrases, feeds: feeds,
+            webhookNetworks: webhookNetworks)
     }
 
     /// The routes of a surface, where it is served.

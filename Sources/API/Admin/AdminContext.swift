@@ -97,7 +97,7 @@ public struct AdminContext: RouteContext {
     }
 
     /// Nil is what no permission is enough for.
-    private func require(
+    fileprivate func require(
         _ permission: AdminPermission?, of key: AdminKeyView, in request: Request, field: String?
     ) async throws(Problem) {
         if key.permissions.allow(permission) { return }
@@ -162,6 +162,12 @@ public struct AdminContext: RouteContext {
 }
 
 extension Call<AdminContext> {
+    /// A limited key needs this permission for what the field asks, beside that of its route.
+    func require(_ permission: AdminPermission, for field: String) async throws(Problem) {
+        guard case .key(let key) = caller else { return }
+        try await context.require(permission, of: key, in: request, field: field)
+    }
+
     /// A flag that is false asks for nothing.
     fileprivate func asks(_ parameter: Parameter) -> Bool {
         parameters[parameter.name].map { $0.bool != false } ?? false

@@ -107,7 +107,7 @@ struct FeedQuestion {
     ) throws(Problem) -> EventFilter {
         var filter = try EventConditions.filter(call, beside: ["account", "client"])
         let reach = call.text("to").flatMap(EventReach.init) ?? reader.reach
-        filter.unasked = unasked[reach.rawValue] ?? []
+        filter.unasked = reach.unasked
         try reader.check(reach, filter.types)
         if let text = call.text("shard") {
             let parts = text.split(separator: "/").compactMap { Int($0) }
@@ -123,27 +123,6 @@ struct FeedQuestion {
         }
         return filter
     }
-
-    /// What a subscription is sent.
-    static func filter(_ terms: SubscriptionFilter) -> EventFilter {
-        var filter = EventFilter()
-        for type in terms.types {
-            if type.hasSuffix(".*") {
-                filter.types.families.insert(String(type.dropLast()))
-            } else {
-                filter.types.names.insert(type)
-            }
-        }
-        filter.unasked = unasked[terms.reach.rawValue] ?? []
-        return filter
-    }
-
-    /// What is left out unless it is named, by for whom. Made once: each silent feed holds one of these.
-    private static let unasked: [String: Set<String>] = Dictionary(
-        uniqueKeysWithValues: [EventReach.services, .audit, .internal].map { reach in
-            let names = EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name)
-            return (reach.rawValue, Set(names))
-        })
 }
 
 extension FeedQuestion.Reader {
@@ -170,16 +149,5 @@ extension FeedQuestion.Reader {
         let hidden = EventCatalogue.all.filter { $0.reach != .services }.map(\.name)
         guard let asked = hidden.sorted().first(where: types.names.contains) else { return }
         throw Problem(.forbidden, "A client is not told of '\(asked)'.", field: "type")
-    }
-}
-
-extension EventReach {
-    /// Who is told of more is told of what fewer are told.
-    fileprivate func has(_ other: EventReach) -> Bool {
-        switch self {
-        case .services: other == .services
-        case .audit: other != .internal
-        case .internal: true
-        }
     }
 }

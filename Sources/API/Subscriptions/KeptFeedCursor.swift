@@ -56,7 +56,7 @@ extension Call<AdminContext> {
             let position = min(cursor.acknowledged.position, history.head.position)
             return KeptFeedCursor(
                 start: LogCursor(epoch: history.head.epoch, position: position), lease: lease,
-                filter: FeedQuestion.filter(view.terms.filter))
+                filter: view.terms.filter.events)
         }
     }
 

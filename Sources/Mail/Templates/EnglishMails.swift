@@ -68,6 +68,8 @@ extension MailText {
         case .providerConnected: englishProviderConnected
         case .deviceAdded: englishDeviceAdded
         case .deviceCertified: englishDeviceCertified
+        case .subscriberFails: englishSubscriberFails
+        case .subscriberStopped: englishSubscriberStopped
         }
     }
 
@@ -149,7 +151,8 @@ extension MailText {
         case .totpGuessed: englishTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
-            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification,
+            .subscriberFails, .subscriberStopped:
             english(kind)
         }
     }

@@ -30,6 +30,10 @@ struct Service: Sendable {
         var forwarding = Forwarding()
         /// Where clients may be called that say where they want to be.
         var destinations = Destinations.publicOnly()
+        /// Where webhooks may be.
+        var webhookDestinations = Destinations.publicOnly()
+        /// Where calls of webhooks come from, as their receivers are told.
+        var webhookSources: [String] = []
         /// Webhooks may be on this machine, without TLS.
         var allowsLoopback = false
         /// The file of those who vouch for them; the system's, if none is named.
@@ -55,7 +59,8 @@ struct Service: Sendable {
             log: store.lines)
         let health = Health(
             store: store, models: models, sealer: sealer, readyLag: options.readyLag)
-        let sender = try WebhookSender(options, now: store.clock.now)
+        let sender = try WebhookSender(
+            options, keys: WebhookKeys(store, models.queries), now: store.clock.now)
         let servers = try start(models, health, sender)
         store.lines.notice(
             "server.listening",
@@ -144,7 +149,7 @@ struct Service: Sendable {
     ) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
-            issuers: options.issuers,
+            issuers: options.issuers, webhookSources: options.webhookSources,
             passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines))
         let router = Router(
             [
@@ -173,6 +178,15 @@ struct Service: Sendable {
                     context: InboxContext(
                         letters: { inbox.letters(to: $0, after: $1) },
                         awaited: { await inbox.letters(to: $0, after: $1, within: $2) })))
+        }
+        if options.allowsLoopback {
+            let deliveries = DeliveryStore(store.database)
+            tables.append(
+                .init(
+                    DeliveryPageRoutes.table,
+                    context: DeliveryPageContext {
+                        (try? await deliveries.recentAttempts(limit: 100)) ?? []
+                    }))
         }
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")
@@ -220,7 +234,7 @@ struct Service: Sendable {
 extension RealmContexts {
     init(
         store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
-        _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil,
+        _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil, webhookSources: [String] = [],
         passphrases: PassphraseWork = .none
     ) {
         let start = ContinuousClock.now
@@ -235,7 +249,19 @@ extension RealmContexts {
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
             fetchLogo: { await outgoing?.logo(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds)
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds,
+            webhookNetworks: webhookSources)
+    }
+}
+
+extension WebhookKeys {
+    convenience init(_ store: Store, _ queries: ReadModelQueries) {
+        let start = ContinuousClock.now
+        self.init(
+            commands: store.dispatcher,
+            clock: RealmContext.Clock(
+                now: store.clock.now, passed: { ContinuousClock.now - start }),
+            revision: { queries.revision(of: $0) })
     }
 }
 
