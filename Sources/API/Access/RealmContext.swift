@@ -41,6 +41,7 @@ public final class RealmContext: RouteContext {
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
     var passphrases: PassphraseWork { shared.passphrases }
+    var signalPages: SignalPages { shared.signalPages }
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
@@ -59,11 +60,12 @@ public final class RealmContext: RouteContext {
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
+        let signalPages: SignalPages
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork
+            passphrases: PassphraseWork, signalPages: SignalPages
         ) {
             self.keys = keys
             replayableResponses = ReplayableResponses(passed: clock.passed)
@@ -76,6 +78,7 @@ public final class RealmContext: RouteContext {
             self.clock = clock
             time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
+            self.signalPages = signalPages
         }
     }
 

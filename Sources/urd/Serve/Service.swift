@@ -224,19 +224,15 @@ extension RealmContexts {
         _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil,
         passphrases: PassphraseWork = .none
     ) {
-        let start = ContinuousClock.now
-        let clock = RealmContext.Clock(
-            now: store.clock.now, passed: { ContinuousClock.now - start })
+        let clock = store.realmClock
         self.init(
             places: Places(queries, forwarding: forwarding, issuers: issuers),
-            mint: store.mint,
-            keys: TokenKeys(
-                commands: store.dispatcher, clock: clock,
-                revision: { queries.revision(of: $0) }, generate: newSigningKey),
+            mint: store.mint, keys: store.tokenKeys(queries, clock),
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
             fetchLogo: { await outgoing?.logo(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases)
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases,
+            signalPages: store.signalPages)
     }
 }
 

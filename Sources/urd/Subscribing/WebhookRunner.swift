@@ -66,7 +66,7 @@ final class WebhookRunner: Sendable {
     private func disable(_ reason: Subscription.DisableReason, _ position: Int64?) async throws {
         try await service.dispatch(
             DisableSubscription(id: id, reason: reason, position: position), in: realm)
-        service.metrics.disabled.add()
+        service.metrics.ended.add()
         store.lines.warning(
             "webhook.disabled",
             ["subscription": .uuid(id), "reason": .string(reason.rawValue)])
