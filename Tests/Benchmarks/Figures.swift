@@ -58,6 +58,9 @@ enum Figures {
                 name: "feed-catch-up-socket", summary: "a whole log over one socket",
                 measure: FeedSocketFigures.catchUp),
             Entry(
+                name: "signals-push", summary: "security event tokens, signed by RS256 and ES256",
+                measure: SignalFigures.tokens),
+            Entry(
                 name: "serve", summary: "urd serve: memory while idle, and from start to ready",
                 measure: ServeFigures.measure),
             Entry(

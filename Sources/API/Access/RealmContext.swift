@@ -44,6 +44,7 @@ public final class RealmContext: RouteContext {
     var passphrases: PassphraseWork { shared.passphrases }
     /// Nil where nobody follows.
     var feeds: Feeds? { shared.feeds }
+    var signalPages: SignalPages { shared.signalPages }
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
@@ -64,11 +65,13 @@ public final class RealmContext: RouteContext {
         let time: RealmTime
         let passphrases: PassphraseWork
         let feeds: Feeds?
+        let signalPages: SignalPages
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = []
+            passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = [],
+            signalPages: SignalPages
         ) {
             self.keys = keys
             webhooks = WebhookSource(
@@ -85,6 +88,7 @@ public final class RealmContext: RouteContext {
             time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
             self.feeds = feeds
+            self.signalPages = signalPages
         }
     }
 

@@ -19,7 +19,7 @@ public struct RealmContexts: Sendable {
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
-        feeds: Feeds? = nil, webhookNetworks: [String] = []
+        feeds: Feeds? = nil, webhookNetworks: [String] = [], signalPages: SignalPages? = nil
     ) {
         self.places = places
         self.mint = mint
@@ -29,7 +29,8 @@ public struct RealmContexts: Sendable {
             upstream: Upstream(calls: callProviders, passed: clock.passed),
             logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
             queries: queries, clock: clock, passphrases: passphrases, feeds: feeds,
-            webhookNetworks: webhookNetworks)
+            webhookNetworks: webhookNetworks,
+            signalPages: signalPages ?? SignalPages(commands.events))
     }
 
     /// The routes of a surface, where it is served.
