@@ -1,7 +1,7 @@
 extension DatabaseChecks {
     /// Nil as long as all readers of kept cursors keep up, or nothing can be said of them.
     func feedCursors(_ facts: [String: String]) async -> Diagnosis? {
-        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 22,
+        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 20,
             let found = try? await tools.query(address, Self.laggingCursors),
             let first = found.first, first.count == 4
         else { return nil }
