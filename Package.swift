@@ -166,7 +166,7 @@ let package = Package(
         tests(
             "urd",
             [
-                "urd", "API", "Values", "JSON", "EventSourcing", "Identity", "Telemetry",
+                "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry",
                 "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting",
             ]),
         .target(
@@ -183,7 +183,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
                 "HTTPServer", "HTTPClient", "EventStore", "ReadModels", "PostgresTesting",
-                "Identity", "SecurityKeys", "Threads",
+                "Identity", "JOSE", "SecurityKeys", "Threads",
             ],
             path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),

@@ -45,6 +45,9 @@ enum Figures {
                 name: "feed-catch-up", summary: "a whole log to a follower from its start",
                 measure: FeedFigures.catchUp),
             Entry(
+                name: "signals-push", summary: "security event tokens, signed by RS256 and ES256",
+                measure: SignalFigures.tokens),
+            Entry(
                 name: "serve", summary: "urd serve: memory while idle, and from start to ready",
                 measure: ServeFigures.measure),
             Entry(

@@ -86,7 +86,8 @@ func signalSamples() -> [any Event] {
                 description: "All sessions")),
         SignalStreamEvent.statusChanged(.paused, reason: "Maintenance", by: .receiver),
         SignalStreamEvent.statusChanged(.enabled, reason: nil, by: .receiver),
+        SignalStreamEvent.statusChanged(.paused, reason: "Silence", by: .transmitter, mail: client),
         SignalStreamEvent.subjectAdded(.sub("a")), SignalStreamEvent.subjectRemoved(.mailbox(app)),
-        SignalStreamEvent.deleted,
+        SignalStreamEvent.replayed(after: 48_211), SignalStreamEvent.deleted,
     ]
 }

@@ -36,9 +36,9 @@ private let inOpenRealms: [any Command.Type] = [
     SignInOwnerByLink.self,
     SignInOwnerByProvider.self, SignTerms.self, UnlinkIdentity.self, UpdateApp.self,
     UpdateClient.self, UpdateInstallation.self, UpdateOwnClient.self, UpdateWebApp.self,
-    UseAppKey.self, UseDelegatedCode.self, VouchForMailbox.self, AddSignalSubject.self,
-    ChangeSignalStream.self, CreateSignalStream.self, DeleteSignalStream.self,
-    RemoveSignalSubject.self, SetSignalStatus.self,
+    UseAppKey.self, UseDelegatedCode.self, VouchForMailbox.self, ChangeSignalStream.self,
+    CreateSignalStream.self, DeleteSignalStream.self, ReplaySignals.self,
+    SetSignalStatus.self, SetSignalSubject.self,
 ]
 
 /// The others: they end, erase or record something also in a disabled realm, are about the realm

@@ -42,6 +42,7 @@ public final class RealmContext: RouteContext {
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
     var passphrases: PassphraseWork { shared.passphrases }
+    var signalPages: SignalPages { shared.signalPages }
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
@@ -61,11 +62,12 @@ public final class RealmContext: RouteContext {
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
+        let signalPages: SignalPages
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork, webhookNetworks: [String] = []
+            passphrases: PassphraseWork, signalPages: SignalPages, webhookNetworks: [String] = []
         ) {
             self.keys = keys
             webhooks = WebhookSource(
@@ -81,6 +83,7 @@ public final class RealmContext: RouteContext {
             self.clock = clock
             time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
+            self.signalPages = signalPages
         }
     }
 

@@ -19,7 +19,7 @@ public struct RealmContexts: Sendable {
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
-        webhookNetworks: [String] = []
+        signalPages: SignalPages? = nil, webhookNetworks: [String] = []
     ) {
         self.places = places
         self.mint = mint
@@ -29,6 +29,7 @@ public struct RealmContexts: Sendable {
             upstream: Upstream(calls: callProviders, passed: clock.passed),
             logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
             queries: queries, clock: clock, passphrases: passphrases,
+            signalPages: signalPages ?? SignalPages(commands.events),
             webhookNetworks: webhookNetworks)
     }
 

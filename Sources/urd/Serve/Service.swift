@@ -237,30 +237,22 @@ extension RealmContexts {
         _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil, webhookSources: [String] = [],
         passphrases: PassphraseWork = .none
     ) {
-        let start = ContinuousClock.now
-        let clock = RealmContext.Clock(
-            now: store.clock.now, passed: { ContinuousClock.now - start })
+        let clock = store.realmClock
         self.init(
             places: Places(queries, forwarding: forwarding, issuers: issuers),
-            mint: store.mint,
-            keys: TokenKeys(
-                commands: store.dispatcher, clock: clock,
-                revision: { queries.revision(of: $0) }, generate: newSigningKey),
+            mint: store.mint, keys: store.tokenKeys(queries, clock),
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
             fetchLogo: { await outgoing?.logo(at: $0) },
             callProviders: UpstreamCalls(outgoing), passphrases: passphrases,
-            webhookNetworks: webhookSources)
+            signalPages: store.signalPages, webhookNetworks: webhookSources)
     }
 }
 
 extension WebhookKeys {
     convenience init(_ store: Store, _ queries: ReadModelQueries) {
-        let start = ContinuousClock.now
         self.init(
-            commands: store.dispatcher,
-            clock: RealmContext.Clock(
-                now: store.clock.now, passed: { ContinuousClock.now - start }),
+            commands: store.dispatcher, clock: store.realmClock,
             revision: { queries.revision(of: $0) })
     }
 }
