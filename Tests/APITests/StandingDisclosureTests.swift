@@ -33,7 +33,9 @@ import Values
         }
     }
 
-    @Test func `it goes on record at once, and then once a minute`() async throws {
+    @Test func `streamed personal data goes on record at once, and then once a minute`()
+        async throws
+    {
         let log = MemoryLog()
         var disclosure = StandingDisclosure(of: subscription)
         #expect(disclosure.due(at: now) == nil)

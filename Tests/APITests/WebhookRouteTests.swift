@@ -113,7 +113,9 @@ import Values
         let made = try await create(world, asked)
         for (name, value) in asked { #expect(made.json[name] == value, "\(name)") }
         let wrong = try await create(world, ["not_types": ["account.baked"]])
-        #expect(wrong.status == .badRequest && wrong.json["field"] == "not_types")
+        #expect(
+            wrong.status == .badRequest
+                && wrong.json["field"]?.string?.hasPrefix("not_types") == true)
     }
 
     @Test func `a realm has a limited number of webhooks`() async throws {

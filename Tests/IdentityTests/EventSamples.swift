@@ -47,7 +47,9 @@ func notificationSamples() throws -> [any Event] {
             secret: nil, startsAfter: 0),
         SubscriptionEvent.changed(
             SubscriptionTerms(
-                name: "CRM", url: "https://b.example.org/", headers: ["X-Team": "crm"])),
+                name: "CRM", url: "https://b.example.org/",
+                filter: SubscriptionFilter(excluded: ["session.*"], streams: [app]),
+                format: .ocsf, includesPersonal: true, headers: ["X-Team": "crm"])),
         SubscriptionEvent.paused, SubscriptionEvent.resumed(after: nil),
         SubscriptionEvent.resumed(after: 9),
         SubscriptionEvent.disabled(.gone, position: 4, mail: key),

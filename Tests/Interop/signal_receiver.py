@@ -26,8 +26,15 @@ def main(certificate, key, port, path):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
-    server.daemon_threads = True
+    class Patient(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *more):
+            # Whom it answers may have been killed.
+            if not isinstance(sys.exc_info()[1], OSError):
+                super().handle_error(*more)
+
+    server = Patient(("127.0.0.1", int(port)), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server.socket = context.wrap_socket(

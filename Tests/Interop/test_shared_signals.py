@@ -103,12 +103,20 @@ class Certificate:
         self.folder.cleanup()
 
 
+class Patient(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *more):
+        # Whom it answers may have been killed.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(*more)
+
+
 class Listener:
     """A server over TLS at `https://localhost:<port>`."""
 
     def __init__(self, certificate, handler):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.server.daemon_threads = True
+        self.server = Patient(("127.0.0.1", 0), handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate.file, certificate.key)
         self.server.socket = context.wrap_socket(

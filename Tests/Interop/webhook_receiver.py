@@ -6,7 +6,14 @@ import ssl
 import threading
 import time
 
-from urd_process import free_port
+from urd_process import eventually, free_port
+
+
+def listening(server, port, handler):
+    try:
+        return server(("127.0.0.1", port), handler)
+    except OSError:
+        return None
 
 
 class Receiver:
@@ -59,7 +66,8 @@ class Receiver:
             def handle_error(self, *_):
                 pass
 
-        self.server = Server(("127.0.0.1", self.port), Handler)
+        # While nobody listened, a connection that goes out may have been given the port.
+        self.server = eventually(lambda: listening(Server, self.port, Handler), "the port is free")
         if self.certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*self.certificate)

@@ -163,7 +163,7 @@ public struct AdminContext: RouteContext {
 
 extension Call<AdminContext> {
     /// A limited key needs this permission for what the field asks, beside that of its route.
-    func require(_ permission: AdminPermission, for field: String) async throws(Problem) {
+    func requirePermission(_ permission: AdminPermission, for field: String) async throws(Problem) {
         guard case .key(let key) = caller else { return }
         try await context.require(permission, of: key, in: request, field: field)
     }

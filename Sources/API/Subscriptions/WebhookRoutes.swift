@@ -58,7 +58,7 @@ enum WebhookRoutes {
             throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
         }
         let terms = WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: ""))
-        if terms.includesPersonal { try await call.require(.eventsOpen, for: "include") }
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateWebhook(
             id: id, terms: terms, secret: secret, startsAfter: call.body["starts_after"]?.integer,
             mayBeLoopback: call.context.deliveries.mayBeLoopback)
@@ -132,7 +132,7 @@ enum WebhookRoutes {
         let folded = try await call.state(Subscription.self, of: view.id, in: write.realm)
         let terms = WebhookSchema.terms(call.body, over: folded.state.terms)
         // Another address would have personal data sent elsewhere.
-        if terms.includesPersonal { try await call.require(.eventsOpen, for: "include") }
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
             ChangeSubscription(
                 id: view.id, terms: terms,

@@ -1,6 +1,14 @@
 /// What the contact of a realm is told.
 extension MailText {
-    static let englishSubscriberFails =
+    static func englishContact(_ kind: MailKind.Name) -> MailText {
+        kind == .subscriberFails ? englishSubscriberFails : englishSubscriberStopped
+    }
+
+    static func germanContact(_ kind: MailKind.Name) -> MailText {
+        kind == .subscriberFails ? germanSubscriberFails : germanSubscriberStopped
+    }
+
+    private static let englishSubscriberFails =
         MailText(
             subject: "{product}: “{app}” takes no events",
             preview: "Nothing has been taken since {time}.",
@@ -11,7 +19,7 @@ extension MailText {
                 + "days, nothing is sent to it any more until an administrator resumes it.\n\nYou get this "
                 + "e-mail as the contact of {product}.")
 
-    static let englishSubscriberStopped =
+    private static let englishSubscriberStopped =
         MailText(
             subject: "{product}: no more events for “{app}”",
             preview: "It was stopped on {time}.",
@@ -20,7 +28,7 @@ extension MailText {
                 + "lost: once an administrator resumes it, it goes on where it stopped.",
             closing: "You get this e-mail as the contact of {product}.")
 
-    static let germanSubscriberFails =
+    private static let germanSubscriberFails =
         MailText(
             subject: "{product}: „{app}“ nimmt keine Ereignisse an",
             preview: "Seit {time} wurde nichts angenommen.",
@@ -32,7 +40,7 @@ extension MailText {
                 + "Tage, wird ihm nichts mehr gesendet, bis er wieder eingeschaltet wird.\n\nSie "
                 + "bekommen diese E-Mail als Kontakt von {product}.")
 
-    static let germanSubscriberStopped =
+    private static let germanSubscriberStopped =
         MailText(
             subject: "{product}: keine Ereignisse mehr für „{app}“",
             preview: "Angehalten am {time}.",

@@ -66,10 +66,8 @@ extension MailText {
             .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
-        case .deviceAdded: englishDeviceAdded
-        case .deviceCertified: englishDeviceCertified
-        case .subscriberFails: englishSubscriberFails
-        case .subscriberStopped: englishSubscriberStopped
+        case .deviceAdded, .deviceCertified: englishDevice(kind)
+        case .subscriberFails, .subscriberStopped: englishContact(kind)
         }
     }
 
@@ -160,6 +158,10 @@ extension MailText {
     private static let removeIt =
         "If this wasn't you, remove it under “Devices” in your account, change your passphrase, "
         + "and contact us."
+
+    private static func englishDevice(_ kind: MailKind.Name) -> MailText {
+        kind == .deviceAdded ? englishDeviceAdded : englishDeviceCertified
+    }
 
     private static let englishDeviceAdded =
         MailText(

@@ -63,8 +63,7 @@ extension MailText {
         case .providerConnected: germanProviderConnected
         case .deviceAdded: germanDeviceAdded
         case .deviceCertified: germanDeviceCertified
-        case .subscriberFails: germanSubscriberFails
-        case .subscriberStopped: germanSubscriberStopped
+        case .subscriberFails, .subscriberStopped: germanContact(kind)
         }
     }
 

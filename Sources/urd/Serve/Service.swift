@@ -59,8 +59,7 @@ struct Service: Sendable {
             log: store.lines)
         let health = Health(
             store: store, models: models, sealer: sealer, readyLag: options.readyLag)
-        let sender = try WebhookSender(
-            options, keys: WebhookKeys(store, models.queries), now: store.clock.now)
+        let sender = try WebhookSender(options, store, models.queries)
         let servers = try start(models, health, sender)
         store.lines.notice(
             "server.listening",

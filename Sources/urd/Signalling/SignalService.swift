@@ -142,6 +142,13 @@ final class SignalService: Sendable {
             retryAfter: response.headers["Retry-After"].flatMap { Int64($0) })
     }
 
+    /// The id of a mail to the realm's contact; nil where it has none.
+    private func mailToContact(of realm: RealmID) async -> UUID? {
+        let settings = Identity.Settings(
+            overrides: (try? await queries.realm(realm))?.settings ?? [:])
+        return settings[SettingCatalogue.contact].map { _ in store.newID() }
+    }
+
     private func pause(_ entry: SignalStreamEntry, because reason: String) async throws {
         guard leadership.isCertain else { return }
         store.lines.warning(
@@ -150,8 +157,9 @@ final class SignalService: Sendable {
         metrics.countPause()
         do {
             try await store.dispatch(
-                SetSignalStatus(id: entry.stream, client: nil, status: .paused, reason: reason),
-                in: entry.realm, by: "signals")
+                SetSignalStatus(
+                    id: entry.stream, client: nil, status: .paused, reason: reason,
+                    mail: await mailToContact(of: entry.realm)), in: entry.realm, by: "signals")
         } catch is SetSignalStatus.Rejection {
             return
         }

@@ -1,8 +1,10 @@
 import API
 import Cryptography
 import EventSourcing
+import EventStore
 import HTTPClient
 import Identity
+import ReadModels
 import Synchronization
 import Values
 
@@ -31,6 +33,11 @@ struct WebhookSender: Sendable {
         web = try WebClient(configuration)
         self.keys = keys
         self.now = now
+    }
+
+    init(_ options: Service.Options, _ store: Store, _ queries: ReadModelQueries) throws {
+        try self.init(
+            options, keys: WebhookKeys(store, queries), now: store.clock.now)
     }
 
     /// For a command: it calls what is public, and the networks that the settings name.

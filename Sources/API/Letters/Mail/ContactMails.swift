@@ -16,11 +16,20 @@ enum ContactMails {
                     kind: .subscriberStopped(name: "", at: event.at), isForTheContact: true)
             default: nil
             }
-        }
+        },
+        MailRule("ssf_stream.status_changed") { event, _ in
+            guard case .statusChanged(.paused, _, .transmitter, _?) = SignalStreamEvent(event)
+            else { return nil }
+            return MailOrder(
+                kind: .subscriberStopped(name: "", at: event.at), isForTheContact: true)
+        },
     ]
 
     /// What administrators call the subscriber whose stream this is.
     static func name(of stream: [Recorded]) -> String {
-        stream.compactMap { $0.open["name"]?.string }.last ?? stream.first?.stream.description ?? ""
+        for member in ["name", "description", "client_id"] {
+            if let name = stream.compactMap({ $0.open[member]?.string }).last { return name }
+        }
+        return stream.first?.stream.description ?? ""
     }
 }
