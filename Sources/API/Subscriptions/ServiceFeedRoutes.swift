@@ -9,7 +9,7 @@ enum ServiceFeedRoutes {
     static let table: [Route<RealmContext>] = [feed]
 
     private static let feed = Route<RealmContext>(
-        .get, "/feed", id: "followServiceEvents", tag: "Feed",
+        .get, "/api/feed", id: "followServiceEvents", tag: "Feed",
         summary: "Follow the events of the realm that services act on.",
         detail: "Needs the scope `events.read`. The feed ends when the token expires. "
             + FeedRoutes.detail, right: .service, parameters: FeedQuestion.common,

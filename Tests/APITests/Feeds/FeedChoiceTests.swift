@@ -107,7 +107,7 @@ import Values
     ) async throws -> Answered {
         try await world.send(
             Request(
-                method: .get, path: "/feed", query: query,
+                method: .get, path: "/api/feed", query: query,
                 headers: [
                     "Host": "id.acme.example", "Authorization": "Bearer \(token)",
                     "Accept": "text/event-stream",
