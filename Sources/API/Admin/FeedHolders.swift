@@ -1,3 +1,5 @@
+internal import ReadModels
+
 extension AdminContext {
     /// Whose a feed is, or an answer that waits.
     func feedHolder(of caller: Admin) -> FeedHolder {

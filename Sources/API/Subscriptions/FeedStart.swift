@@ -87,19 +87,3 @@ enum FeedStart {
         return min(low, head)
     }
 }
-
-extension Problem {
-    /// The log went back behind what the reader has: it keeps what is up to a position.
-    init(lostBehind kept: Int64, epoch: Int, field: String? = nil) {
-        self.init(
-            .positionLost,
-            """
-            The database was restored or failed over and has lost events that were read from it. \
-            Undo what was made of positions after \(kept), and begin again there.
-            """, field: field)
-        members["kept_to"] = .integer(kept)
-        members["cursor"] = .string(
-            kept == 0
-                ? LogCursor.start.description : LogCursor(epoch: epoch, position: kept).description)
-    }
-}

@@ -168,7 +168,7 @@ enum FeedSubscriptionRoutes {
             schema: .named(
                 "Acknowledgement",
                 .object(
-                    .required("cursor", FeedStart.cursor, "Of a frame that the feed sent."))),
+                    .required("cursor", LogLists.cursor, "Of a frame that the feed sent."))),
             example: ["cursor": "3:48211"]),
         answer: Answer(
             status: .noContent, description: "It is kept.", content: .nothing),
