@@ -7,7 +7,7 @@ internal import Values
 
 /// Readers of the feed whose cursor the server keeps.
 enum FeedSubscriptionRoutes {
-    static let table: [Route<AdminContext>] = [create, list, get, update, delete, acknowledge]
+    static let table: [Route<AdminContext>] = [create, list, get, update, acknowledge, delete]
 
     /// As many a realm may have.
     static let limit = 100

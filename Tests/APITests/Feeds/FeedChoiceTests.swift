@@ -119,7 +119,7 @@ import Values
     {
         let world = try await SignInWorld()
         let token = try await token(world, "events.read")
-        var feed = try OpenFeed(try await ask(world, token, "from=start").response)
+        var feed = try OpenFeed(try await ask(world, token).response)
         _ = try await feed.begin()
         try await world.carryOut(SetRealmSettings(["registration": "off"]))
         try await world.carryOut(

@@ -19,7 +19,7 @@ final class FeedLeases: Sendable {
         lag =
             metrics.gauge(
                 "urd_subscription_lag_events",
-                help: "Events that the subscription which is most behind has not taken yet.",
+                help: "How many events the subscription that is furthest behind has not delivered.",
                 labels: ["kind"])["feed"]
     }
 
