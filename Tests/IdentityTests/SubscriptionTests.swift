@@ -30,7 +30,8 @@ import Values
         try await givenRealm().given(created, in: webhook).when(create()).thenRejected(.idTaken)
     }
 
-    @Test func `a subscription of the feed has no address, and one kind is not changed as the other`()
+    @Test
+    func `a subscription of the feed has no address, and one kind is not changed as the other`()
         async throws
     {
         let feed = UUID(high: 0, low: 78)

@@ -103,7 +103,8 @@ import Values
         #expect(try await store.cursor(of: subscription, in: realm)?.sent == 4)
     }
 
-    @Test func `a deleted subscription is claimed by nobody, and its reader loses it`() async throws {
+    @Test func `a deleted subscription is claimed by nobody, and its reader loses it`() async throws
+    {
         let (world, store, realm) = try world()
         let mine = FeedLeaseName(realm, subscription, reader: first)
         _ = try await store.claim(mine, from: at(0), takingOver: false)

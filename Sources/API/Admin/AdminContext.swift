@@ -42,7 +42,8 @@ public struct AdminContext: RouteContext {
             _, _ throws(LogFailure) in throw .unavailable
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(), feedCursors: any FeedCursors,
+        upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
+        feedCursors: any FeedCursors,
         operator: String? = nil
     ) {
         self.upstream = upstream

@@ -75,7 +75,8 @@ enum OwnerClientRoutes {
 
     private static let revoke = Route<RealmContext>(
         .delete, "/settings/clients/{client_id}", id: "revokeInstallation", tag: "Flagship",
-        summary: "Removes an app on a device.", detail: "All its tokens are revoked.", right: .nothing,
+        summary: "Removes an app on a device.", detail: "All its tokens are revoked.",
+        right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: refusals

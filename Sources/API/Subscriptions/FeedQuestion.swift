@@ -20,66 +20,69 @@ struct FeedQuestion {
     let showsRecords: Bool
 
     /// Those of every feed.
-    static let common = [
-        Parameter(
-            "Last-Event-ID", in: .header, LogLists.cursor,
-            "The cursor of the last frame that was seen. It goes before `from`.",
-            example: "3:48211"),
-        Parameter(
-            "from", in: .query, FeedStart.place,
-            "Behind which cursor to begin; `start` for all, `now` for what happens from now on.",
-            example: "start"),
-        Parameter(
-            "from_time", in: .query, Lists.since.schema,
-            "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
-    ] + EventConditions.parameters + [
-        Parameter(
-            "to", in: .query, .oneOf(["services", "audit", "internal"]),
-            """
-            Whose events: those for services, those that audits need as well, or all that there are. \
-            Audit for an administrator, services for a client, if nothing is said. Types that are \
-            named go before it.
-            """),
-        Parameter(
-            "shard", in: .query, shard,
-            """
-            `2/8`: of eight parts that the streams are divided into, the third. All events of a \
-            stream are in one part.
-            """, example: "2/8"),
-        Parameter(
-            "format", in: .query, .oneOf(["urd", "cloudevents"]),
-            "How an event is written: as everywhere in this API, or as a CloudEvent (1.0)."),
-        Parameter(
-            "unnamed", in: .query, .boolean,
-            "Frames without `event`, which is what `onmessage` of a browser hears of."),
-    ]
+    static let common =
+        [
+            Parameter(
+                "Last-Event-ID", in: .header, LogLists.cursor,
+                "The cursor of the last frame that was seen. It goes before `from`.",
+                example: "3:48211"),
+            Parameter(
+                "from", in: .query, FeedStart.place,
+                "Behind which cursor to begin; `start` for all, `now` for what happens from now on.",
+                example: "start"),
+            Parameter(
+                "from_time", in: .query, Lists.since.schema,
+                "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
+        ] + EventConditions.parameters + [
+            Parameter(
+                "to", in: .query, .oneOf(["services", "audit", "internal"]),
+                """
+                Whose events: those for services, those that audits need as well, or all that there are. \
+                Audit for an administrator, services for a client, if nothing is said. Types that are \
+                named go before it.
+                """),
+            Parameter(
+                "shard", in: .query, shard,
+                """
+                `2/8`: of eight parts that the streams are divided into, the third. All events of a \
+                stream are in one part.
+                """, example: "2/8"),
+            Parameter(
+                "format", in: .query, .oneOf(["urd", "cloudevents"]),
+                "How an event is written: as everywhere in this API, or as a CloudEvent (1.0)."),
+            Parameter(
+                "unnamed", in: .query, .boolean,
+                "Frames without `event`, which is what `onmessage` of a browser hears of."),
+        ]
 
-    static let parameters = common + [
-        Parameter(
-            "account", in: .query, .list(of: Fields.id, 1...50),
-            "Only events about this account, also those that do not name it themselves."),
-        Parameter(
-            "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
-            "Only events about this client: by its name, or by its id where it is deleted."),
-        Parameter(
-            "leaves", in: .query, .oneOf(["all"]),
-            """
-            The leaf of each event that is left out (`urd.leaves`) and each new checkpoint \
-            (`urd.checkpoint`), so that a reader can tell that nothing is withheld.
-            """),
-        Parameter(
-            "include", in: .query, .oneOf(["record"]),
-            "With each event its canonical record, which is what its leaf is the hash of."),
-        Parameter(
-            "subscription", in: .query, Fields.id,
-            """
-            Begin where the reader of this subscription has confirmed to be, and send what it says. \
-            One reader at a time has it.
-            """),
-        Parameter(
-            "take_over", in: .query, .boolean,
-            "Take the subscription from the reader that has it, who is told and sent nothing more."),
-    ]
+    static let parameters =
+        common + [
+            Parameter(
+                "account", in: .query, .list(of: Fields.id, 1...50),
+                "Only events about this account, also those that do not name it themselves."),
+            Parameter(
+                "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
+                "Only events about this client: by its name, or by its id where it is deleted."),
+            Parameter(
+                "leaves", in: .query, .oneOf(["all"]),
+                """
+                The leaf of each event that is left out (`urd.leaves`) and each new checkpoint \
+                (`urd.checkpoint`), so that a reader can tell that nothing is withheld.
+                """),
+            Parameter(
+                "include", in: .query, .oneOf(["record"]),
+                "With each event its canonical record, which is what its leaf is the hash of."),
+            Parameter(
+                "subscription", in: .query, Fields.id,
+                """
+                Begin where the reader of this subscription has confirmed to be, and send what it says. \
+                One reader at a time has it.
+                """),
+            Parameter(
+                "take_over", in: .query, .boolean,
+                "Take the subscription from the reader that has it, who is told and sent nothing more."
+            ),
+        ]
 
     private static let shard = Schema.text(
         3...5,

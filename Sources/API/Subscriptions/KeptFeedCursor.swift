@@ -40,7 +40,8 @@ extension Call<AdminContext> {
         let (claim, lease) = try await reading { () throws(LogFailure) in
             try await context.feeds.leases.claim(
                 FeedLeaseName(realm, id, reader: newID()),
-                from: history.beginning(of: folded.state), takingOver: parameters["take_over"]?.bool ?? false,
+                from: history.beginning(of: folded.state),
+                takingOver: parameters["take_over"]?.bool ?? false,
                 context.feedCursors)
         }
         switch claim {

@@ -22,7 +22,9 @@ public struct FeedCursorStore: Sendable {
     static let term = "interval '30 seconds'"
 
     /// Nil where nobody has read by it yet.
-    public func cursor(of subscription: UUID, in realm: RealmID) async throws(LogFailure) -> FeedCursor? {
+    public func cursor(of subscription: UUID, in realm: RealmID) async throws(LogFailure)
+        -> FeedCursor?
+    {
         try await asking { connection throws(Failure) in
             let rows = try connection.execute(reading, Parameters(in: realm, subscription))
             return rows.isEmpty ? nil : FeedCursor(rows, 0)
@@ -52,7 +54,9 @@ public struct FeedCursorStore: Sendable {
 
     /// Has it on record that the reader may have been sent everything up to here, before it is sent.
     /// - Returns: false where the reader has lost its lease.
-    public func permit(_ lease: FeedLeaseName, through cursor: LogCursor) async throws(LogFailure) -> Bool {
+    public func permit(_ lease: FeedLeaseName, through cursor: LogCursor) async throws(LogFailure)
+        -> Bool
+    {
         try await asking { connection throws(Failure) in
             var parameters = Parameters(in: lease.realm, lease.subscription)
             parameters.add(lease.reader)

@@ -31,7 +31,10 @@ import Values
         var ended: OpenFeed.Frame?
         while let frame = await feed.next(), ended == nil {
             #expect(frame.json["data"]?["client_name"] != "Late")
-            if frame.event == "session.ended" { ended = frame; break }
+            if frame.event == "session.ended" {
+                ended = frame
+                break
+            }
         }
         #expect(ended?.json["stream"] == .string(session.description))
         await feed.close()
@@ -114,7 +117,8 @@ import Values
                 ], source: "203.0.113.7", id: "request-1"))
     }
 
-    @Test func `a feed of a client with the scope has the events that services act on and no others`()
+    @Test
+    func `a feed of a client with the scope has the events that services act on and no others`()
         async throws
     {
         let world = try await SignInWorld()

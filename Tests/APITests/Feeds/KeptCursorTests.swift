@@ -178,7 +178,8 @@ import Values
         #expect(events.suffix(2) == ["subscription.created", "subscription.deleted"])
     }
 
-    @Test func `a feed of a subscription sends what the subscription says and takes no other conditions`()
+    @Test
+    func `a feed of a subscription sends what the subscription says and takes no other conditions`()
         async throws
     {
         let world = try await World()
