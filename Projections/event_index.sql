@@ -81,8 +81,21 @@ begin
         ) t
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any (v_holding) and t.thing is not null
-            -- Without an account it is for the mailbox's holder.
             and (e.type <> 'otp.issued' or e.data ->> 'account' is not null);
+    end if;
+
+    if p_types is null or p_types && '{otp.issued}' then
+        -- Without an account it is for the mailbox's holder, who is known by now: what comes later in the
+        -- same page finds it as what comes in the next one does.
+        insert into urd.event_index_{build}_holder (realm, thing, position, account)
+        select p_realm, (e.data ->> 'otp')::uuid, e.position,
+            (select h.account from urd.event_index_{build}_holder h
+                where h.realm = p_realm and h.thing = e.stream and h.position < e.position
+                order by h.position desc limit 1)
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'otp.issued' and e.data ->> 'otp' is not null
+            and e.data ->> 'account' is null;
     end if;
 
     insert into urd.event_index_{build} (

@@ -70,7 +70,7 @@ struct CommandGroup: Sendable {
                 Row("projections", summary: "See, verify and rebuild read models"),
                 Row(
                     "subscription", "webhook",
-                    summary: "Keep the place of a feed's reader; send events to services"),
+                    summary: "Send events to services, or keep their place"),
             ]),
         CommandGroup(
             name: "flagship", title: "Flagship profile",
