@@ -62,7 +62,10 @@ import Testing
         #expect(second.response == first.response)
     }
 
-    @Test(arguments: API.table.filter { $0.method != .get }.map(\.id))
+    /// What is confirmed is in no log.
+    @Test(
+        arguments: API.table.filter { $0.method != .get && $0.id != "acknowledgeEvents" }.map(\.id)
+    )
     func `a write whose idempotency key stood for another request is refused`(_ id: String)
         async throws
     {

@@ -16,6 +16,7 @@ import unittest
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from feed_client import Feed
 from flagship_client import App
 from phone import Phone
 from publisher import Publisher
@@ -216,6 +217,10 @@ class Examples(unittest.TestCase):
                         if one["name"] == "deployment" and one.get("revoked_at") is None)
         if word == "WEBHOOK":
             return read("webhook list")["items"][0]["id"]
+        if word == "SUBSCRIPTION":
+            subscription = read("subscription list")["items"][0]["id"]
+            self.read_by(subscription, 42)
+            return subscription
         if word == "WEBAPP":
             return read("web-app list --realm flagship")["items"][0]["id"]
         if word == "SIZE":
@@ -227,6 +232,14 @@ class Examples(unittest.TestCase):
         if word == "MAIL":
             return self.refused_mail()
         raise AssertionError(f"an example needs {word}")
+
+    def read_by(self, subscription, position):
+        """What a reader was not sent, it cannot confirm."""
+        with Feed(urd.values["URD_URL"], urd.key, "demo",
+                  f"subscription={subscription}&take_over=true") as feed:
+            for entry in feed.entries():
+                if int(entry["cursor"].split(":")[1]) >= position:
+                    return
 
     def run_example(self, name, line, asks):
         # Before ids stand in it, which may have these digits.
@@ -391,7 +404,7 @@ class Words(unittest.TestCase):
         self.assertEqual([item["position"] for item in whole["items"]],
                          list(range(1, len(whole["items"]) + 1)))
         self.assertIs(whole["more"], False)
-        shell("urd app create later --name Later")
+        shell("urd app create --slug later --name Later")
         since = read(f"events list --after {whole['next']}")
         self.assertEqual([item["type"] for item in since["items"]], ["app.created"])
 
