@@ -166,7 +166,7 @@ let package = Package(
         tests(
             "urd",
             [
-                "urd", "API", "Values", "JSON", "EventSourcing", "Identity", "Telemetry",
+                "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry",
                 "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting",
             ]),
         .target(
@@ -182,8 +182,8 @@ let package = Package(
             name: "urd-bench",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
-                "HTTPServer", "EventStore", "ReadModels", "PostgresTesting", "Identity",
-                "SecurityKeys", "Threads",
+                "HTTPServer", "HTTPClient", "EventStore", "ReadModels", "PostgresTesting",
+                "Identity", "JOSE", "SecurityKeys", "Threads",
             ],
             path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),

@@ -3,7 +3,7 @@
 -- Read by: every node, again and again.
 --
 -- kind: inline
--- types: realm.created realm.settings_changed realm.disabled realm.enabled host.assigned host.released app.created app.updated app.deleted client.registered client.updated client.secret_rotated client.disabled client.enabled client.deleted signing_key.published signing_key.activated signing_key.retired signing_key.removed web_app.registered web_app.updated web_app.removed subscription.created subscription.changed subscription.paused subscription.resumed subscription.disabled subscription.secret_rotated subscription.replayed subscription.deleted
+-- types: realm.created realm.settings_changed realm.disabled realm.enabled host.assigned host.released app.created app.updated app.deleted client.registered client.updated client.secret_rotated client.disabled client.enabled client.deleted signing_key.published signing_key.activated signing_key.retired signing_key.removed web_app.registered web_app.updated web_app.removed subscription.created subscription.changed subscription.paused subscription.resumed subscription.disabled subscription.secret_rotated subscription.replayed subscription.deleted subscription.halted subscription.failing subscription.tested
 
 -- section: tables
 

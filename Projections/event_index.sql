@@ -5,7 +5,6 @@
 -- Read by: the admin API, analysts.
 --
 -- kind: following
--- types: account.deleted account.deletion_cancelled account.deletion_scheduled account.disabled account.enabled account.erased account.mailbox_changed account.mailbox_confirmed account.mailbox_moved account.person_changed account.proofs_ended account.registered account.roles_changed account.stamp_rotated account_identity.chosen account_identity.dropped attestation.accepted attestation.refused browser.ended browser.opened browser.refused client.adopted client.certification_revoked client.certified client.deleted client.disabled client.enabled client.registered client.secret_rotated client.updated connection.begun connection.finished consent.given consent.withdrawn delegated_code.used device.approved device.denied device.redeemed device.requested identity.linked identity.unlinked installation.synchronized link.issued link.redeemed logout_notice.deferred logout_notice.delivered logout_notice.failed mail.deferred mail.failed mail.requeued mail.sent mailbox.assigned mailbox.invited mailbox.released mailed_code.issued mailed_code.redeemed mailed_code.refused mailed_link.issued mailed_link.used notification.deferred notification.failed notification.mailed notification.pushed notification.requested notification.requeued notification.superseded otp.issued otp.redeemed otp.refused otp.renamed owner.appointed owner.browser_trusted owner.device_added owner.device_removed owner.invited owner.mailbox_vouched owner.mailed_codes_changed owner.move_ended owner.move_requested owner.onboarded owner.terms_signed passkey.enrolled passkey.enrollment_refused passkey.removed passkey.renamed passkey.used passphrase.derived passphrase.hint_changed passphrase.hint_requested passphrase.refused passphrase.removed passphrase.set passphrase.used personal_data.opened pushed_request.used realm.subject_erased recovery_code.used recovery_codes.renewed registration_token.used session.ended session.opened session.refreshed session.refused session_code.issued session_code.used totp.confirmed totp.offered totp.refused totp.removed totp.used upstream_session.ended upstream_session.used
 
 -- section: tables
 
@@ -82,8 +81,21 @@ begin
         ) t
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any (v_holding) and t.thing is not null
-            -- Without an account it is for the mailbox's holder.
             and (e.type <> 'otp.issued' or e.data ->> 'account' is not null);
+    end if;
+
+    if p_types is null or p_types && '{otp.issued}' then
+        -- Without an account it is for the mailbox's holder, who is known by now: what comes later in the
+        -- same page finds it as what comes in the next one does.
+        insert into urd.event_index_{build}_holder (realm, thing, position, account)
+        select p_realm, (e.data ->> 'otp')::uuid, e.position,
+            (select h.account from urd.event_index_{build}_holder h
+                where h.realm = p_realm and h.thing = e.stream and h.position < e.position
+                order by h.position desc limit 1)
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'otp.issued' and e.data ->> 'otp' is not null
+            and e.data ->> 'account' is null;
     end if;
 
     insert into urd.event_index_{build} (
@@ -96,7 +108,7 @@ begin
             or e.type like 'client.%' and e.type <> 'client.certified' then '{}'
         else e.data end) as d (
             account uuid, accounts json, browser text, client uuid, clients json, session uuid,
-            source text, device text, otp uuid, link uuid, subject uuid)
+            source text, device text, otp uuid, link uuid, subject text, subjects json)
     -- One by one, which the limit sees to: a join would be free to read the whole log.
     left join lateral (
         select b.data from urd.event b
@@ -107,14 +119,15 @@ begin
     left join lateral json_to_record(b.data) as first (account uuid, client uuid) on true
     left join lateral (
         select b.stream, b.type from urd.event b
-        where b.realm = p_realm and b.stream = d.subject and b.version = 1
-            and e.type = 'realm.subject_erased'
+        where b.realm = p_realm and b.version = 1 and b.stream =
+            case when e.type = 'realm.subject_erased' then d.subject::uuid end
         limit 1
     ) erased on true
     left join lateral (
         select l.id::uuid as id, (l.ordinal - 1)::smallint as ordinal
         from json_array_elements_text(case e.type
             when 'personal_data.opened' then d.accounts
+            when 'personal_data.streamed' then d.subjects
             when 'notification.pushed' then d.clients end)
             with ordinality as l (id, ordinal)
     ) several on true
@@ -122,7 +135,7 @@ begin
         select
             case
                 when e.type like 'account.%' then e.stream
-                when e.type = 'personal_data.opened' then several.id
+                when e.type like 'personal_data.%' then several.id
                 when erased.type = 'account.registered' then erased.stream
                 when e.type <> all (v_held) then coalesce(d.account, first.account)
                 else coalesce(
@@ -157,7 +170,7 @@ begin
         offset 0
     ) about (account, session, browser, client, source, device)
     where e.realm = p_realm and e.position between p_first and p_last
-        and e.type = any ({types}) and e.type not like 'mail.%'
+        and e.type not like 'mail.%'
         and e.type not like 'logout\_notice.%'
         and num_nonnulls(about.account, about.session, about.browser, about.client) > 0;
 

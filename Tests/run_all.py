@@ -38,6 +38,7 @@ SECONDS = {
 # What looks at a clock so closely that a busy machine changes the verdict.
 ALONE = []
 # Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
+SOAK_FILES = ["test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 
 
@@ -188,6 +189,7 @@ def main():
     if asked.soak:
         os.environ["URD_LONG_TESTS"] = "1"
         units = [swift_tests(*entry) for entry in SOAK.items()]
+        units += [unit for unit in interop_files() if unit.name in SOAK_FILES]
     else:
         units = [*swift_modules(), *interop_files(), *front_door()]
     if asked.units:

@@ -80,6 +80,8 @@ test_packages="$test_packages python3-jsonschema"
 test_packages="$test_packages chromium python3-fido2"
 # An authenticator app.
 test_packages="$test_packages python3-pyotp"
+# A proxy that buffers.
+test_packages="$test_packages nginx-light"
 # What speaks HTTP/2 as Apple does.
 test_packages="$test_packages python3-h2"
 

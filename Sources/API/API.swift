@@ -6,6 +6,8 @@ public enum API {
     /// What realms have. A new protocol is a folder, and a name here.
     private static let protocols: [any RealmSurface] = [
         NativeSurface(), SiteSurface(), FlagshipSurface(), WebAppSurface(), SignalsSurface(),
+        ServiceFeedSurface(),
+        WebhookKeySurface(),
     ]
 
     /// What the token endpoint takes.
@@ -34,7 +36,8 @@ public enum API {
     }
 
     /// Which events ask for which mails.
-    static let mails = MailRules(AccountMails.rules + surfaces.flatMap { $0.mails })
+    static let mails = MailRules(
+        AccountMails.rules + ContactMails.rules + surfaces.flatMap { $0.mails })
 
     /// The names of all cookies that it sets.
     public static let cookies = PageCookie.allCases.map(\.rawValue)
@@ -43,7 +46,7 @@ public enum API {
     static let outlines: [Outline] =
         table.map(\.outline) + surfaces.flatMap { $0.routes.map(\.outline) }
 
-    static let version = "0.1.0"
+    public static let version = "0.1.0"
 
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(

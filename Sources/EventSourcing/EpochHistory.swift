@@ -46,6 +46,11 @@ public struct EpochHistory: Sendable, Equatable {
         return cursor.position <= kept ? .valid : .lost(keptTo: kept)
     }
 
+    /// The epoch in which the event at a position was appended.
+    public func epoch(of position: Int64) -> Int {
+        starts.filter { $0.after < position }.map(\.epoch).max() ?? 1
+    }
+
     private func isOurs(_ epoch: Int) -> Bool {
         epoch == 1 || starts.contains { $0.epoch == epoch }
     }

@@ -59,7 +59,8 @@ public struct EventFilter: Sendable, Hashable {
         return wants(event.name)
     }
 
-    private func wants(_ name: String) -> Bool {
+    /// By its type alone, whatever its stream is.
+    public func wants(_ name: String) -> Bool {
         if !excluded.isEmpty, excluded.names.contains(name) || excluded.hasFamily(of: name) {
             return false
         }

@@ -12,4 +12,14 @@ public struct LogPage: Sendable, Equatable {
 
     /// Epoch 0 where the realm has no log.
     public var head: Head { epochs.head }
+
+    /// The position that should be there, behind the one that was read from, and is not.
+    public func hole(after position: Int64) -> Int64? {
+        var next = position + 1
+        for event in events {
+            guard event.position == next else { return next }
+            next += 1
+        }
+        return events.isEmpty && head.position > position ? next : nil
+    }
 }

@@ -40,6 +40,7 @@ enum Migrations {
         Step(
             version: 19, name: "signal_delivery",
             sql: PackageResources.m019_signal_delivery_sql),
+        Step(version: 20, name: "feed_cursors", sql: PackageResources.m020_feed_cursors_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -12,6 +12,8 @@ internal import Synchronization
         var waiting: [Work] = []
         var next = 0
         var isClosed = false
+        /// Threads that wait for work.
+        var idle = 0
 
         var count: Int { waiting.count - next }
 
@@ -49,23 +51,35 @@ internal import Synchronization
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Takes the work, or says why not.
-    func join(_ work: Work) -> Refusal? {
-        let refusal: Refusal? = state.withLock { state in
-            if state.isClosed { return .closed }
-            if state.count >= limit { return .busy }
+    enum Admission {
+        /// There is a thread that waits for it.
+        case taken
+        /// It waits until a thread is done, or one more begins.
+        case waiting
+        case refused(Refusal)
+    }
+
+    func join(_ work: Work) -> Admission {
+        let admission: Admission = state.withLock { state in
+            if state.isClosed { return .refused(.closed) }
+            if state.count >= limit { return .refused(.busy) }
             state.waiting.append(work)
-            return nil
+            return state.count > state.idle ? .waiting : .taken
         }
-        if refusal == nil { unsafe sem_post(arrivals) }
-        return refusal
+        if case .refused = admission { return admission }
+        unsafe sem_post(arrivals)
+        return admission
     }
 
     /// Blocks the calling thread until there is work; nil once the line is closed.
     func next() -> Work? {
         while true {
+            state.withLock { $0.idle += 1 }
             while unsafe sem_wait(arrivals) != 0 {}
-            let (work, isClosed) = state.withLock { ($0.take(), $0.isClosed) }
+            let (work, isClosed) = state.withLock { state in
+                state.idle -= 1
+                return (state.take(), state.isClosed)
+            }
             if let work { return work }
             if isClosed { return nil }
         }

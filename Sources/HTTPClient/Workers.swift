@@ -3,32 +3,37 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// A few threads, each with a handle of libcurl that keeps its connections, behind one bounded line.
+/// A few threads, each with a handle of libcurl that keeps its connections, behind one bounded line. A
+/// thread begins when there is work that no other is free for, and stays.
 ///
 /// A transfer blocks its thread from beginning to end, hence these threads and not the cooperative
 /// pool.
 final class Workers: Sendable {
     private let line: Line
-    private let threads: Int
+    private let limit: Int
+    private let started = Mutex((threads: 0, isClosed: false))
 
     /// Nil when the system gives no thread, or libcurl cannot start.
     init?(threads: Int, limit: Int) {
         guard Library.isReady else { return nil }
-        let line = Line(limit: limit)
-        var started = 0
-        for _ in 0..<threads {
-            let isStarted = Self.startThread {
+        line = Line(limit: limit)
+        self.limit = threads
+        startOne()
+        if started.withLock({ $0.threads == 0 }) { return nil }
+    }
+
+    private func startOne() {
+        started.withLock { started in
+            guard started.threads < limit, !started.isClosed else { return }
+            let isStarted = Self.startThread { [line] in
                 var handle = Handle()
                 while let work = line.next() {
                     if handle == nil { handle = Handle() }
                     if let handle { work.run(handle) } else { work.refuse(.noHandle) }
                 }
             }
-            if isStarted { started += 1 }
+            if isStarted { started.threads += 1 }
         }
-        self.line = line
-        self.threads = started
-        if started == 0 { return nil }
     }
 
     private static func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
@@ -58,6 +63,10 @@ final class Workers: Sendable {
 
     /// What waits is refused; what is under way comes to its end.
     func close() {
+        let threads = started.withLock { started in
+            started.isClosed = true
+            return started.threads
+        }
         line.close(threads: threads)
     }
 
@@ -74,14 +83,18 @@ final class Workers: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 promise.wait(continuation)
-                let refusal = line.join(
+                let admission = line.join(
                     Line.Work(
                         run: { handle in
                             if cancellation.isAsked { return }
                             promise.fulfil(body(handle, cancellation))
                         },
                         refuse: { promise.fulfil(.failure(refused($0))) }))
-                if let refusal { promise.fulfil(.failure(refused(refusal))) }
+                switch admission {
+                case .taken: break
+                case .waiting: startOne()
+                case .refused(let refusal): promise.fulfil(.failure(refused(refusal)))
+                }
             }
         } onCancel: {
             cancellation.ask()

@@ -68,7 +68,7 @@ import Values
             let page = try await world.send(
                 .get, path, query: "account=\(account)&limit=2\(more)")
             paged += page.json["items"]?.array ?? []
-            after = page.json["next"]?.string
+            after = page.nextPage
         } while after != nil
         #expect(paged == items && items.count > 4)
         let device = try await types(world, "account=\(account)&device=iPhone")

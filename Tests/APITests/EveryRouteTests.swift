@@ -44,7 +44,8 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test func `every route that writes takes an idempotency key and documents where it stands`() {
-        for route in admin where route.method != .get && route.id != "testWebhook" {
+        // What is confirmed is in no log, and to confirm it again changes nothing.
+        for route in admin where route.method != .get && route.id != "acknowledgeEvents" {
             #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")
             #expect(route.answer.headers.contains { $0.name == "Urd-Position" }, "\(route.id)")
         }

@@ -21,7 +21,7 @@ import Testing
                 "getToken", "revokeToken", "getUserInfo", "getUserInfoByForm",
                 "pushAuthorizationRequest",
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
-                "getKeySetFile",
+                "getKeySetFile", "getWebhookKeys",
             ])
     }
 
@@ -29,7 +29,7 @@ import Testing
         #expect(
             routes(.sameForEveryone) == [
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
-                "getKeySetFile", "getSignalConfiguration",
+                "getKeySetFile", "getSignalConfiguration", "getWebhookKeys",
             ])
     }
 

@@ -77,6 +77,47 @@ import Values
         #expect(try await world.send(.post, one + "/pause").problem == .noSuchWebhook)
     }
 
+    @Test func `personal data is sent only where a key with events.open says so`() async throws {
+        let world = try await World()
+        let limited = try await world.limitedKey([.subscriptionsManage])
+        let opener = try await world.limitedKey([.subscriptionsManage, .eventsOpen])
+        var body: JSONObject = ["url": "https://crm.example.org/hook", "name": "CRM"]
+        #expect(
+            try await world.send(.post, path, body: .object(body), key: limited).status == .created)
+        body["include"] = ["personal"]
+        let refused = try await world.send(.post, path, body: .object(body), key: limited)
+        #expect(refused.problem == .forbidden && refused.json["field"] == "include")
+        let made = try await world.send(.post, path, body: .object(body), key: opener)
+        #expect(made.status == .created && made.json["include"] == ["personal"])
+        let one = path + "/" + (try #require(made.json["id"]?.string))
+        // Elsewhere it would be sent to another.
+        let moved: JSON = ["url": "https://evil.example.org/hook"]
+        #expect(try await world.send(.patch, one, body: moved, key: limited).status == .forbidden)
+        #expect(
+            try await world.send(.patch, one, body: ["include": []], key: limited).status == .ok)
+        #expect(
+            try await world.send(.patch, one, body: ["include": ["personal"]], key: limited)
+                .status == .forbidden)
+        #expect(
+            try await world.send(.patch, one, body: ["include": ["personal"]], key: opener).status
+                == .ok)
+    }
+
+    @Test func `what is sent and in which form is told as it was set`() async throws {
+        let world = try await World()
+        let stream = "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14"
+        let asked: JSONObject = [
+            "types": ["account.*"], "not_types": ["account.disabled"], "streams": [.string(stream)],
+            "to": "audit", "format": "cloudevents", "order": "none", "signature": "v1a",
+        ]
+        let made = try await create(world, asked)
+        for (name, value) in asked { #expect(made.json[name] == value, "\(name)") }
+        let wrong = try await create(world, ["not_types": ["account.baked"]])
+        #expect(
+            wrong.status == .badRequest
+                && wrong.json["field"]?.string?.hasPrefix("not_types") == true)
+    }
+
     @Test func `a realm has a limited number of webhooks`() async throws {
         let world = try await World()
         for _ in 1..<WebhookRoutes.limit { #expect(try await create(world).status == .created) }

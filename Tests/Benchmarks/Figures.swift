@@ -36,21 +36,42 @@ enum Figures {
             Entry(
                 name: "feed-live",
                 summary: "from a command's answer to its events at 1, 100 and 1,000 followers",
+                isLong: true,
                 measure: FeedFigures.live),
             Entry(
                 name: "feed-idle",
-                summary: "append with 1,000 followers that wait for nothing of it",
+                summary: "append with 1,000 followers that wait for nothing of it", isLong: true,
                 measure: FeedFigures.idle),
             Entry(
                 name: "feed-catch-up", summary: "a whole log to a follower from its start",
+                isLong: true,
                 measure: FeedFigures.catchUp),
+            Entry(
+                name: "feed-fan-out", summary: "the newest events to 1, 100 and 1,000 sockets",
+                isLong: true,
+                measure: FeedSocketFigures.fanOut),
+            Entry(
+                name: "feed-latency",
+                summary: "from a command's answer to its event at 1, 100 and 1,000 sockets",
+                isLong: true,
+                measure: FeedSocketFigures.latency),
+            Entry(
+                name: "feed-memory", summary: "memory of each of 1,000 silent feeds", isLong: true,
+                measure: FeedSocketFigures.memory),
+            Entry(
+                name: "feed-catch-up-socket", summary: "a whole log over one socket", isLong: true,
+                measure: FeedSocketFigures.catchUp),
+            Entry(
+                name: "signals-push", summary: "security event tokens, signed by RS256 and ES256",
+                isLong: true,
+                measure: SignalFigures.tokens),
             Entry(
                 name: "serve", summary: "urd serve: memory while idle, and from start to ready",
                 measure: ServeFigures.measure),
             Entry(
                 name: "http", summary: "plain answers over HTTP, 64 connections", isLong: true,
                 measure: HTTPFigure.measure),
-        ] + SignInFigures.all + LoginFigures.all + FlagshipFigures.all
+        ] + WebhookFigures.all + SignInFigures.all + LoginFigures.all + FlagshipFigures.all
 
     /// A figure that cannot be measured is a row that says why; the others go on.
     /// - Parameter tell: hears of each figure as soon as there is one.

@@ -174,6 +174,14 @@ private struct SplitMix: RandomNumberGenerator {
         #expect(history.standing(of: LogCursor(epoch: 2, position: 7)) == .valid)
     }
 
+    @Test func `an event is of the epoch in which it was appended`() {
+        let history = EpochHistory(
+            head: Head(epoch: 3, position: 120),
+            starts: [.init(epoch: 2, after: 100), .init(epoch: 3, after: 50)])
+        #expect([1, 50, 51, 100, 101].map(history.epoch(of:)) == [1, 1, 3, 3, 3])
+        #expect(EpochHistory(head: Head(epoch: 1, position: 9), starts: []).epoch(of: 9) == 1)
+    }
+
     @Test func `the start of the log is valid in every epoch`() {
         for epoch in [0, 1, 9] {
             let history = EpochHistory(

@@ -35,22 +35,36 @@ func notificationSamples() throws -> [any Event] {
             .webhook,
             SubscriptionTerms(
                 name: "CRM", url: "https://crm.example.org/urd",
-                filter: SubscriptionFilter(types: ["account.*"], reach: .audit), order: .strict,
+                filter: SubscriptionFilter(
+                    types: ["account.*"], excluded: ["account.erased"], streams: [account],
+                    reach: .audit), format: .cloudEvents, includesPersonal: true, order: .strict,
                 signature: .both, headers: ["Authorization": "Basic AA"]),
-            secret: SubscriptionSecret(
-                shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)),
-            startsAfter: 7),
+            secret: SubscriptionSecret(shared: Array(repeating: 1, count: 32)), startsAfter: 7),
+        SubscriptionEvent.created(
+            .feed,
+            SubscriptionTerms(
+                name: "Index", url: "", filter: SubscriptionFilter(types: ["account.*"])),
+            secret: nil, startsAfter: 0),
         SubscriptionEvent.changed(
             SubscriptionTerms(
-                name: "CRM", url: "https://b.example.org/", headers: ["X-Team": "crm"])),
+                name: "CRM", url: "https://b.example.org/",
+                filter: SubscriptionFilter(excluded: ["session.*"], streams: [app]),
+                format: .ocsf, includesPersonal: true, headers: ["X-Team": "crm"])),
         SubscriptionEvent.paused, SubscriptionEvent.resumed(after: nil),
-        SubscriptionEvent.resumed(after: 9), SubscriptionEvent.disabled(.gone, position: 4),
+        SubscriptionEvent.resumed(after: 9),
+        SubscriptionEvent.disabled(.gone, position: 4, mail: key),
+        SubscriptionEvent.halted(position: 6, reason: "it is missing in the log"),
+        SubscriptionEvent.failing(since: Timestamp(seconds: 1_800_000_000), mail: key),
         SubscriptionEvent.secretRotated(
-            SubscriptionSecret(
-                shared: Array(repeating: 3, count: 32), seed: Array(repeating: 4, count: 32)),
+            SubscriptionSecret(shared: Array(repeating: 3, count: 32)),
             oldEnds: Timestamp(seconds: 1_800_000_000)),
         SubscriptionEvent.replayed(.range(from: 1, to: 9, types: ["account.*"])),
-        SubscriptionEvent.replayed(.givenUp), SubscriptionEvent.deleted,
+        SubscriptionEvent.replayed(.givenUp),
+        SubscriptionEvent.tested(
+            SubscriptionTest(
+                status: 204, outcome: "delivered", milliseconds: 12,
+                at: Timestamp(seconds: 1_800_000_000))),
+        SubscriptionEvent.deleted,
         SubscriptionEvent.givenUp(
             GivenUpDelivery(position: 5, type: "account.erased", attempts: 10, status: 500)),
     ]
@@ -77,7 +91,8 @@ func signalSamples() -> [any Event] {
                 description: "All sessions")),
         SignalStreamEvent.statusChanged(.paused, reason: "Maintenance", by: .receiver),
         SignalStreamEvent.statusChanged(.enabled, reason: nil, by: .receiver),
+        SignalStreamEvent.statusChanged(.paused, reason: "Silence", by: .transmitter, mail: client),
         SignalStreamEvent.subjectAdded(.sub("a")), SignalStreamEvent.subjectRemoved(.mailbox(app)),
-        SignalStreamEvent.deleted,
+        SignalStreamEvent.replayed(after: 48_211), SignalStreamEvent.deleted,
     ]
 }

@@ -103,6 +103,8 @@ private func signInSamples() throws -> [any Event] {
         LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
         LogoutNoticeEvent.failed(attempt: 7, code: 400),
         SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
+        DisclosureEvent.streamed(
+            StreamedBatch(subscription: client, positions: 4...9, subjects: [account])),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),

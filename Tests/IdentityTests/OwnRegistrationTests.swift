@@ -152,6 +152,16 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await open.when(register(["scope": "openid jobs"], token: token)).then(expected)
     }
 
+    @Test(arguments: ["events.read", "ssf.read", "ssf.manage"])
+    func `a self-registration is refused the realm's events, also with a token that names them`(
+        scope: String
+    ) async throws {
+        let open = realm("open").given(
+            RegistrationTokenEvent.created(terms(scope: [scope])), in: token)
+        try await open.when(register(["scope": .string("openid \(scope)")], token: token))
+            .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
+    }
+
     @Test func `a self-registration leaves out standard scopes that the realm does not offer`()
         async throws
     {

@@ -176,6 +176,96 @@ private let person = UUID(high: 6, low: 6)
     }
 }
 
+/// What the claims of a type's own may be: those that it must have, and those that it may.
+private let ownClaims: [SignalKind: (required: Set<String>, allowed: Set<String>)] = [
+    .sessionRevoked: ([], []),
+    .tokenClaimsChange: (["claims"], []),
+    .credentialChange: (["credential_type", "change_type"], ["fido2_aaguid"]),
+    .assuranceLevelChange: (
+        ["namespace", "current_level"], ["previous_level", "change_direction"]
+    ),
+    .deviceComplianceChange: (["previous_status", "current_status"], []),
+    .sessionEstablished: ([], ["amr", "ext_id"]),
+    .sessionPresented: ([], ["ext_id"]),
+    .accountPurged: ([], []), .accountDisabled: ([], []), .accountEnabled: ([], []),
+    .recoveryActivated: ([], []), .recoveryInformationChanged: ([], []),
+]
+
+/// Everything that a signal may have to know.
+private let everyFact = SignalFacts(
+    account: person, formerFactors: ["pwd"], transports: ["usb"],
+    claims: [
+        "email": "a@b.example", "email_verified": true, "given_name": "Ann", "locale": "de",
+        "resource_access": [:],
+    ])
+
+@Suite struct `Each event type under each rule of its row` {
+    @Test(arguments: SharedSignals.eventTypes)
+    func `an event amounts to what its row says, with the claims of CAEP and no others`(
+        _ type: String
+    ) throws {
+        let more: [any Event] = [
+            BrowserSessionEvent.ended(.signedOut), BrowserSessionEvent.ended(.replaced),
+        ]
+        let events = try (samples() + more).filter { $0.name == type }.map { recorded($0) }
+        #expect(!events.isEmpty)
+        var stronger = everyFact
+        stronger.formerFactors = ["pwd", "mfa"]
+        for rule in SignalTable.rules(for: type) {
+            let told = events.flatMap { event in
+                [everyFact, stronger].flatMap { SharedSignals.signals(for: event, knowing: $0) }
+            }.filter { $0.kind == rule.kind }
+            #expect(!told.isEmpty, "no sample is a \(rule.kind)")
+            for signal in told { try check(signal, rule, of: type) }
+        }
+        // And nothing beside it.
+        let kinds = Set(SignalTable.rules(for: type).map(\.kind))
+        for event in events {
+            let signals = SharedSignals.signals(for: event, knowing: everyFact)
+            #expect(kinds.isSuperset(of: signals.map(\.kind)))
+            #expect(Set(signals.map(\.kind)).count == signals.count)
+        }
+    }
+
+    private func check(_ signal: Signal, _ rule: SignalRule, of type: String) throws {
+        let (required, allowed) = try #require(ownClaims[signal.kind])
+        let names = Set(signal.claims.keys)
+        #expect(names.isSuperset(of: required), "\(type)")
+        #expect(names.subtracting(required).isSubset(of: allowed), "\(type)")
+        // `reason_admin` is of the type and, where it has one, of its reason.
+        #expect(signal.reason == type || signal.reason.hasPrefix("\(type): "))
+        #expect(signal.isOnRequest == rule.isOnRequest)
+        #expect((signal.subject.session != nil) == (rule.subject == .session))
+        #expect((signal.subject.device != nil) == (rule.subject == .device))
+        #expect(signal.subject.user != nil, "\(type)")
+        func text(_ name: String) -> String? { signal.claims[name]?.string }
+        switch signal.kind {
+        case .credentialChange:
+            let types = ["password", "fido2-platform", "fido2-roaming", "app", "recovery-code"]
+            #expect(types.contains(try #require(text("credential_type"))))
+            #expect(["create", "update", "delete"].contains(try #require(text("change_type"))))
+            #expect(rule.isOnRequest == (text("credential_type") == "recovery-code"))
+        case .assuranceLevelChange:
+            #expect(text("namespace") == "RFC8176")
+            #expect(["increase", "decrease"].contains(try #require(text("change_direction"))))
+        case .deviceComplianceChange:
+            let states = [text("previous_status"), text("current_status")].compactMap { $0 }
+            #expect(states.sorted() == ["compliant", "not-compliant"])
+        case .tokenClaimsChange:
+            #expect(signal.claims["claims"]?.object?.isEmpty == false)
+        case .sessionRevoked, .sessionEstablished, .sessionPresented, .accountPurged,
+            .accountDisabled, .accountEnabled, .recoveryActivated, .recoveryInformationChanged:
+            break
+        }
+    }
+
+    @Test func `an event type without a row amounts to nothing`() throws {
+        for sample in try samples() where SignalTable.rules(for: sample.name).isEmpty {
+            #expect(SharedSignals.signals(for: recorded(sample), knowing: everyFact).isEmpty)
+        }
+    }
+}
+
 @Suite struct `Records of OCSF` {
     private func rules(_ event: any Event, _ facts: OCSFFacts = OCSFFacts(), version: Int = 1)
         -> [String]

@@ -143,8 +143,10 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
     private let mailbox = NamedSubject.mailbox(UUID(high: 90, low: 9))
 
     @Test func `a stream of all accounts leaves out those that were removed`() async throws {
-        let remove = RemoveSignalSubject(stream: stream, client: client, subject: ann)
-        let add = AddSignalSubject(stream: stream, client: client, subject: ann)
+        let remove = SetSignalSubject(
+            stream: stream, client: client, subject: ann, isIncluded: false)
+        let add = SetSignalSubject(
+            stream: stream, client: client, subject: ann, isIncluded: true)
         let removed = SignalStreamEvent.subjectRemoved(ann)
         try await givenStream().when(add).thenNothing()
         try await givenStream().when(remove).then(removed, in: stream)
@@ -152,10 +154,14 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
         try await givenStream().given(removed, in: stream).when(add).then(
             SignalStreamEvent.subjectAdded(ann), in: stream)
         try await givenStream().when(
-            RemoveSignalSubject(stream: stream, client: other, subject: ann)
+            SetSignalSubject(
+                stream: stream, client: other, subject: ann, isIncluded: false)
         ).thenRejected(.notFound)
-        try await givenStream().when(AddSignalSubject(stream: stream, client: other, subject: ann))
-            .thenRejected(.notFound)
+        try await givenStream().when(
+            SetSignalSubject(
+                stream: stream, client: other, subject: ann, isIncluded: true)
+        )
+        .thenRejected(.notFound)
     }
 
     @Test func `a stream of no account has those that were added`() {
@@ -177,16 +183,35 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
             scenario = scenario.given(
                 SignalStreamEvent.subjectRemoved(.sub("\(index)")), in: stream)
         }
-        try await scenario.when(RemoveSignalSubject(stream: stream, client: client, subject: ann))
-            .thenRejected(.tooMany(limit: SignalStream.mostNamed))
+        try await scenario.when(
+            SetSignalSubject(
+                stream: stream, client: client, subject: ann, isIncluded: false)
+        )
+        .thenRejected(.tooMany(limit: SignalStream.mostNamed))
         var none = terms
         none.defaultSubjects = .none
         scenario = try givenStream(none)
         for index in 0..<SignalStream.mostNamed {
             scenario = scenario.given(SignalStreamEvent.subjectAdded(.sub("\(index)")), in: stream)
         }
-        try await scenario.when(AddSignalSubject(stream: stream, client: client, subject: ann))
-            .thenRejected(.tooMany(limit: SignalStream.mostNamed))
+        try await scenario.when(
+            SetSignalSubject(
+                stream: stream, client: client, subject: ann, isIncluded: true)
+        )
+        .thenRejected(.tooMany(limit: SignalStream.mostNamed))
+    }
+
+    @Test func `what its own client asks for is sent again`() async throws {
+        let again = ReplaySignals(stream: stream, client: client, after: 7)
+        try await givenStream().when(again).then(
+            SignalStreamEvent.replayed(after: 7), in: stream)
+        try await givenStream().when(ReplaySignals(stream: stream, client: other, after: 7))
+            .thenRejected(.notFound)
+        try await givenStream().given(SignalStreamEvent.deleted, in: stream).when(again)
+            .thenRejected(.notFound)
+        try await givenRealm().when(again).thenRejected(.notFound)
+        try await given().when(again).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(again).thenRejected(.realmDisabled)
     }
 
     @Test func `what a stream gets is what it asks for of what there is`() {
@@ -196,6 +221,8 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
             SignalOffer.delivered([
                 "urn:unknown", SignalKind.sessionPresented.uri, SignalKind.sessionRevoked.uri,
             ]) == [.sessionRevoked, .sessionPresented])
-        #expect(!SignalOffer.supported.contains(SignalKind.tokenClaimsChange.uri))
+        #expect(!SignalOffer.delivered([]).contains(.tokenClaimsChange))
+        #expect(SignalOffer.delivered([SignalKind.tokenClaimsChange.uri]) == [.tokenClaimsChange])
+        #expect(SignalOffer.supported == SignalKind.allCases.map(\.uri))
     }
 }

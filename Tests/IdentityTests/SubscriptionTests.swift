@@ -1,5 +1,6 @@
 import EventSourcing
 import Identity
+import JSON
 import LogTesting
 import Testing
 import Values
@@ -11,8 +12,7 @@ import Values
 
     init() throws {
         secret = try #require(
-            SubscriptionSecret(
-                shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)))
+            SubscriptionSecret(shared: Array(repeating: 1, count: 32)))
     }
 
     var created: SubscriptionEvent {
@@ -28,6 +28,36 @@ import Values
     @Test func `a webhook is created once`() async throws {
         try await givenRealm().when(create()).then(created, in: webhook)
         try await givenRealm().given(created, in: webhook).when(create()).thenRejected(.idTaken)
+    }
+
+    @Test
+    func `a subscription of the feed has no address, and one kind is not changed as the other`()
+        async throws
+    {
+        let feed = UUID(high: 0, low: 78)
+        let terms = SubscriptionTerms(name: "Index", url: "")
+        let create = CreateFeedSubscription(id: feed, terms: terms, startsAfter: 4)
+        let made = SubscriptionEvent.created(.feed, terms, secret: nil, startsAfter: 4)
+        try await givenRealm().when(create).then(made, in: feed)
+        let there = givenRealm().given(made, in: feed)
+        try await there.when(create).thenRejected(.idTaken)
+        var unknown = create
+        unknown.terms.filter.types = ["account.baked"]
+        try await givenRealm().when(unknown)
+            .thenRejected(.invalid(FieldFault("types", .unsupported, at: 0)))
+        var changed = terms
+        changed.filter.reach = .audit
+        try await there.when(ChangeSubscription(id: feed, kind: .feed, terms: changed))
+            .then(SubscriptionEvent.changed(changed), in: feed)
+        try await there.when(ChangeSubscription(id: feed, terms: self.terms))
+            .thenRejected(.notFound)
+        try await there.when(PauseSubscription(id: feed)).thenRejected(.notFound)
+        try await there.when(ResumeSubscription(id: feed)).thenRejected(.notFound)
+        try await there.when(DeleteSubscription(id: feed)).thenRejected(.notFound)
+        try await there.when(DeleteSubscription(id: feed, kind: .feed))
+            .then(SubscriptionEvent.deleted, in: feed)
+        try await givenRealm().given(created, in: webhook)
+            .when(DeleteSubscription(id: webhook, kind: .feed)).thenRejected(.notFound)
     }
 
     @Test(arguments: [
@@ -61,15 +91,88 @@ import Values
             .thenRejected(.invalid(FieldFault("headers", .malformed)))
     }
 
+    private func wants(_ filter: SubscriptionFilter, _ type: String) -> Bool {
+        filter.events.wants(.sample(type))
+    }
+
     @Test func `a group comes as far as the reach allows, and an exact type always`() {
         let services = SubscriptionFilter()
-        #expect(services.wants("account.registered"))
-        #expect(!services.wants("client.registered"))
-        #expect(!services.wants("nothing.known"))
-        #expect(SubscriptionFilter(reach: .audit).wants("client.registered"))
-        #expect(SubscriptionFilter(types: ["client.registered"]).wants("client.registered"))
-        #expect(!SubscriptionFilter(types: ["client.*"]).wants("client.registered"))
-        #expect(!SubscriptionFilter(types: ["session.*"]).wants("account.registered"))
+        #expect(wants(services, "account.registered"))
+        #expect(!wants(services, "client.registered"))
+        #expect(wants(SubscriptionFilter(reach: .audit), "client.registered"))
+        #expect(wants(SubscriptionFilter(types: ["client.registered"]), "client.registered"))
+        #expect(!wants(SubscriptionFilter(types: ["client.*"]), "client.registered"))
+        #expect(!wants(SubscriptionFilter(types: ["session.*"]), "account.registered"))
+        let less = SubscriptionFilter(types: ["account.*"], excluded: ["account.registered"])
+        #expect(!wants(less, "account.registered") && wants(less, "account.erased"))
+        let one = SubscriptionFilter(streams: [webhook])
+        #expect(!wants(one, "account.registered"))
+        #expect(one.events.wants(.sample("account.registered", stream: webhook)))
+    }
+
+    @Test func `erasures are sent to each subscription that ever had personal data`() {
+        var state = Subscription()
+        func wants(_ type: String) -> Bool? {
+            SubscriptionSelection(state).wants(.sample(type))
+        }
+        var terms = terms
+        terms.filter.types = ["session.*"]
+        state.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        #expect(wants("account.erased") == false && wants("session.ended") == true)
+        terms.includesPersonal = true
+        state.apply(.changed(terms))
+        #expect(wants("account.erased") == true && wants("account.deleted") == false)
+        terms.includesPersonal = false
+        state.apply(.changed(terms))
+        #expect(wants("account.erased") == true)
+    }
+
+    @Test func `a type that is not known is neither sent nor passed over`() {
+        var state = Subscription()
+        state.apply(created)
+        #expect(SubscriptionSelection(state).wants(.sample("account.baked")) == nil)
+        var named = terms
+        named.filter.types = ["session.*"]
+        state.apply(.changed(named))
+        #expect(SubscriptionSelection(state).wants(.sample("account.baked")) == false)
+    }
+
+    @Test func `events without a record are not sent as OCSF`() {
+        var state = Subscription()
+        var terms = terms
+        terms.format = .ocsf
+        terms.filter.reach = .internal
+        state.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        #expect(SubscriptionSelection(state).wants(.sample("account.registered")) == true)
+        #expect(SubscriptionSelection(state).wants(.sample("app_key.used")) == false)
+    }
+
+    @Test func `after the log went back only a named position resumes a subscription`()
+        async throws
+    {
+        let rewound = givenRealm().given(created, in: webhook).given(
+            SubscriptionEvent.disabled(.rewound, position: 40, mail: nil), in: webhook)
+        try await rewound.when(ResumeSubscription(id: webhook))
+            .thenRejected(.rewound(keptTo: 40))
+        try await rewound.when(ResumeSubscription(id: webhook, startsAfter: 40))
+            .then(SubscriptionEvent.resumed(after: 40), in: webhook)
+    }
+
+    @Test func `a halt and a warning are on record once each`() async throws {
+        let active = givenRealm().given(created, in: webhook)
+        let halted = SubscriptionEvent.halted(position: 9, reason: "it is missing in the log")
+        let halt = HaltSubscription(
+            id: webhook, position: 9, reason: "it is missing in the log")
+        try await active.when(halt).then(halted, in: webhook)
+        try await active.given(halted, in: webhook).when(halt).thenNothing()
+        let since = Timestamp(microseconds: 1_000_000_500)
+        let failing = SubscriptionEvent.failing(
+            since: Timestamp(seconds: 1000), mail: UUID(high: 0, low: 5))
+        let warn = WarnOfSubscription(id: webhook, since: since, mail: UUID(high: 0, low: 5))
+        try await active.when(warn).then(failing, in: webhook)
+        try await active.given(failing, in: webhook).when(warn).thenNothing()
+        try await givenRealm().when(halt).thenRejected(.notFound)
+        try await givenRealm().when(warn).thenRejected(.notFound)
     }
 
     @Test func `a subscription is paused, resumed, disabled and deleted`() async throws {
@@ -81,7 +184,7 @@ import Values
             .then(SubscriptionEvent.resumed(after: 4), in: webhook)
         try await active.when(
             DisableSubscription(id: webhook, reason: .gone, position: 9)
-        ).then(SubscriptionEvent.disabled(.gone, position: 9), in: webhook)
+        ).then(SubscriptionEvent.disabled(.gone, position: 9, mail: nil), in: webhook)
         let paused = active.given(SubscriptionEvent.paused, in: webhook)
         try await paused.when(PauseSubscription(id: webhook)).thenNothing()
         try await paused.when(ResumeSubscription(id: webhook))
@@ -99,8 +202,7 @@ import Values
 
     @Test func `the old secret signs beside the new one until its time is over`() async throws {
         let newer = try #require(
-            SubscriptionSecret(
-                shared: Array(repeating: 3, count: 32), seed: Array(repeating: 4, count: 32)))
+            SubscriptionSecret(shared: Array(repeating: 3, count: 32)))
         let now = Timestamp(seconds: 1000)
         let rotated = SubscriptionEvent.secretRotated(newer, oldEnds: now.adding(seconds: 3600))
         try await givenRealm().given(created, in: webhook).when(
@@ -140,5 +242,17 @@ import Values
         try await givenRealm().given(created, in: webhook).when(
             ChangeSubscription(id: webhook, terms: terms)
         ).thenNothing()
+    }
+}
+
+extension Recorded {
+    fileprivate static func sample(
+        _ name: String, stream: UUID = UUID(high: 1, low: 1)
+    ) -> Recorded {
+        Recorded(
+            realm: .system, position: 1, stream: stream, version: 1, name: name, revision: 1,
+            at: Timestamp(seconds: 0), command: UUID(high: 0, low: 0), subject: nil,
+            actor: "system", client: nil, correlation: nil,
+            leaf: .standIn(stream, 1), open: [:], personal: .none)
     }
 }

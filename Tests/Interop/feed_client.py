@@ -10,7 +10,7 @@ class Feed:
     """One response of the feed. `end` tells how it ended: "whole" with its last chunk, or "cut"."""
 
     def __init__(self, url, key, realm, query="", cursor=None, accept="application/x-ndjson",
-                 patience=30, window=None):
+                 patience=30, window=None, path=None, headers=()):
         place = urllib.parse.urlsplit(url)
         self.socket = socket.socket()
         if window:
@@ -18,8 +18,9 @@ class Feed:
         self.socket.settimeout(patience)
         self.socket.connect((place.hostname, place.port))
         lines = [
-            f"GET /api/admin/realms/{realm}/feed{'?' + query if query else ''} HTTP/1.1",
-            "Host: urd.example", f"Authorization: Bearer {key}", f"Accept: {accept}"]
+            f"GET {path or f'/api/admin/realms/{realm}/feed'}{'?' + query if query else ''} "
+            "HTTP/1.1",
+            "Host: urd.example", f"Authorization: Bearer {key}", f"Accept: {accept}", *headers]
         if cursor:
             lines.append(f"Last-Event-ID: {cursor}")
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode())

@@ -26,7 +26,8 @@ def main(url, key, realm, folder):
                             sys.exit(f"{entry}")
                         break
                     if not entry["type"].startswith("urd."):
-                        file.write(f"{entry['position']} {entry['command']} {entry['type']}\n")
+                        file.write(f"{entry['position']} {entry['id']} {entry['leaf']} "
+                                   f"{entry['type']}\n")
                     keep(place, entry["cursor"])
         except OSError:
             pass

@@ -16,6 +16,7 @@ import unittest
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from feed_client import Feed
 from flagship_client import App
 from phone import Phone
 from publisher import Publisher
@@ -216,6 +217,10 @@ class Examples(unittest.TestCase):
                         if one["name"] == "deployment" and one.get("revoked_at") is None)
         if word == "WEBHOOK":
             return read("webhook list")["items"][0]["id"]
+        if word == "SUBSCRIPTION":
+            subscription = read("subscription list")["items"][0]["id"]
+            self.read_by(subscription, 42)
+            return subscription
         if word == "WEBAPP":
             return read("web-app list --realm flagship")["items"][0]["id"]
         if word == "SIZE":
@@ -227,6 +232,14 @@ class Examples(unittest.TestCase):
         if word == "MAIL":
             return self.refused_mail()
         raise AssertionError(f"an example needs {word}")
+
+    def read_by(self, subscription, position):
+        """What a reader was not sent, it cannot confirm."""
+        with Feed(urd.values["URD_URL"], urd.key, "demo",
+                  f"subscription={subscription}&take_over=true") as feed:
+            for entry in feed.entries():
+                if int(entry["cursor"].split(":")[1]) >= position:
+                    return
 
     def run_example(self, name, line, asks):
         # Before ids stand in it, which may have these digits.
@@ -386,6 +399,15 @@ class Words(unittest.TestCase):
         self.assertEqual(again[-2], "client_secret, shown once:")
         self.assertNotEqual(made[-1], again[-1])
 
+    def test_a_list_of_the_log_is_read_to_its_end_and_goes_on_behind_it(self):
+        whole = read("events list --limit 100 --all")
+        self.assertEqual([item["position"] for item in whole["items"]],
+                         list(range(1, len(whole["items"]) + 1)))
+        self.assertIs(whole["more"], False)
+        shell("urd app create --slug later --name Later")
+        since = read(f"events list --after {whole['next']}")
+        self.assertEqual([item["type"] for item in since["items"]], ["app.created"])
+
     def test_lists_open_sealed_fields_filter_and_page_to_their_end(self):
         for number in range(5):
             shell(f"urd account register --email listed{number}@example.org --first-name Lee")
@@ -479,6 +501,14 @@ class Words(unittest.TestCase):
         late = next(event["at"] for event in whole if event["position"] == before + 1)
         self.assertEqual(tail(f"--since {late}")[0]["position"], before + 1)
         self.assertEqual(tail("--since now"), [])
+        # Behind a cursor of a list, whose ids are the same.
+        listed = read("events list --limit 3")
+        self.assertEqual([event["id"] for event in listed["items"]],
+                         [event["id"] for event in whole[:3]])
+        self.assertEqual(tail(f"--from {listed['next']}")[0]["position"], 4)
+        self.assertIn("beyond the head", shell("urd events tail --from 1:99999999", code=1).stderr)
+        self.assertIn("--from 0:0", shell("urd events tail --from 77:5", code=1).stderr)
+        self.assertIn("such as 3:48211", shell("urd events tail --from 1:x", code=2).stderr)
 
     def test_times_migrations_realms_and_the_doctor_print_plain_words(self):
         for since in ("yesterday", "24h", '"2 hours ago"'):

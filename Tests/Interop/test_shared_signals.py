@@ -2,7 +2,8 @@
 
 The first two classes are the modules of the OpenID Foundation's plans for SSF transmitters
 (`openid-ssf-transmitter-test-plan`, `openid-ssf-transmitter-caep-test-plan`), each under its own name,
-with what it asserts. Each signal is verified by PyJWT.
+with what it asserts. Each signal is verified by PyJWT and by joserfc. They are brought about by real acts:
+sessions that end, an authenticator app that is enrolled, an installation that its store vouches for.
 """
 
 import base64
@@ -11,6 +12,7 @@ import http.client
 import http.server
 import json
 import os
+import re
 import signal
 import ssl
 import sys
@@ -21,19 +23,22 @@ import unittest
 import urllib.parse
 import uuid
 
+import pinned
 from token_tool import missing, rerun
 
-# Written against the sheet of its modules, and not run against a server yet: to be taken away then.
-raise unittest.SkipTest("not run yet")
-
-MISSING = missing("jwt", "cryptography")
+pinned.use()
+MISSING = missing("jwt", "joserfc", "pyotp", "cryptography")
 if not MISSING:
+    import joserfc.jwk
+    import joserfc.jwt
     import jwt
+    import pyotp
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.x509.oid import NameOID
 
+    from flagship_client import App
     from phone import Phone
     from urd_process import Run, Urd, eventually, together
 
@@ -49,20 +54,18 @@ NOWHERE = str(uuid.UUID(int=7))
 
 
 def setUpModule():
-    global urd, door, receiver, issuer, certificate
+    global urd, demo, flagship, receiver, issuer, certificate
     certificate = Certificate()
     urd = Urd(URD_OUTGOING_CA_FILE=certificate.file)
-    door = Door(certificate, int(urd.values["URD_URL"].rsplit(":", 1)[1].strip("/")))
+    demo = Door(certificate, "localhost", urd.realm)
+    flagship = Door(certificate, "flagship.localhost", "/api/admin/realms/flagship")
     receiver = Receiver(certificate)
-    issuer = door.url
-    status, answer, _ = urd.api.call(
-        "PATCH", f"{urd.realm}/settings",
-        {"registration": "jit_on_otp", "links_base_url": issuer})
-    assert status == 200, answer
+    issuer = demo.url
+    demo.set(registration="jit_on_otp")
 
 
 def tearDownModule():
-    for part in (receiver, door, urd, certificate):
+    for part in (receiver, flagship, demo, urd, certificate):
         part.close()
 
 
@@ -100,12 +103,20 @@ class Certificate:
         self.folder.cleanup()
 
 
+class Patient(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *more):
+        # Whom it answers may have been killed.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(*more)
+
+
 class Listener:
     """A server over TLS at `https://localhost:<port>`."""
 
     def __init__(self, certificate, handler):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.server.daemon_threads = True
+        self.server = Patient(("127.0.0.1", 0), handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate.file, certificate.key)
         self.server.socket = context.wrap_socket(
@@ -119,9 +130,12 @@ class Listener:
 
 
 class Door(Listener):
-    """Stands before Urd and ends TLS, as a proxy does."""
+    """Stands before a realm of Urd and ends TLS, as a proxy does; the realm's issuer is there."""
 
-    def __init__(self, certificate, port):
+    def __init__(self, certificate, host, realm):
+        port = int(urd.values["URD_URL"].rsplit(":", 1)[1].strip("/"))
+        self.realm = realm
+
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
@@ -132,7 +146,7 @@ class Door(Listener):
                         if name.lower() not in ("host", "connection")}
                 try:
                     connection.request(self.command, self.path, body=body,
-                                       headers={**sent, "Host": f"localhost:{port}"})
+                                       headers={**sent, "Host": f"{host}:{port}"})
                     answer = connection.getresponse()
                     data = answer.read()
                     self.send_response(answer.status)
@@ -155,6 +169,11 @@ class Door(Listener):
                 pass
 
         super().__init__(certificate, Handler)
+        self.set(links_base_url=self.url)
+
+    def set(self, **settings):
+        status, answer, _ = urd.api.call("PATCH", f"{self.realm}/settings", settings)
+        assert status == 200, answer
 
 
 class Receiver(Listener):
@@ -191,24 +210,24 @@ class Receiver(Listener):
 class Ours:
     """A client of the realm with its token, that talks to the transmitter as its metadata says."""
 
-    def __init__(self, scope="ssf.read ssf.manage", method="client_secret_basic", **metadata):
-        self.method = method
+    def __init__(self, scope="ssf.read ssf.manage", method="client_secret_basic", door=None,
+                 **metadata):
+        self.method, self.door = method, door or demo
         if method == "private_key_jwt":
             self.key = ec.generate_private_key(ec.SECP256R1())
             public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self.key.public_key()))
             metadata["jwks"] = {"keys": [{**public, "alg": "ES256", "use": "sig"}]}
-        status, answer, _ = urd.api.call("POST", urd.clients, {
+        status, answer, _ = urd.api.call("POST", f"{self.door.realm}/clients", {
             "client_name": "SIEM", "grant_types": ["client_credentials"], "scope": scope,
             "token_endpoint_auth_method": method, **metadata})
         assert status == 201, answer
         self.id, self.secret = answer["client_id"], answer.get("client_secret")
         self.scope = scope
         self.token = self.fetch_token()
-        self.transmitter = Ours.metadata()
+        self.transmitter = self.metadata()
 
-    @staticmethod
-    def metadata():
-        status, answer, headers = ask("GET", issuer + "/.well-known/ssf-configuration")
+    def metadata(self):
+        status, answer, headers = ask("GET", self.door.url + "/.well-known/ssf-configuration")
         assert status == 200, answer
         assert headers["Content-Type"] == "application/json", headers
         return answer
@@ -226,9 +245,9 @@ class Ours:
                 "client_assertion_type":
                     "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
                 "client_assertion": jwt.encode(
-                    {"iss": self.id, "sub": self.id, "aud": issuer, "iat": now,
+                    {"iss": self.id, "sub": self.id, "aud": self.door.url, "iat": now,
                      "exp": now + 60, "jti": str(uuid.uuid4())}, self.key, algorithm="ES256")}
-        status, answer, _ = ask("POST", issuer + "/connect/token", form=form, **headers)
+        status, answer, _ = ask("POST", self.door.url + "/connect/token", form=form, **headers)
         assert status == 200, answer
         assert answer["expires_in"] <= 3600
         return answer["access_token"]
@@ -327,16 +346,32 @@ def ask(method, url, body=None, form=None, data=None, **headers):
         return answer.status, content.decode(), answer.headers
 
 
+known_keys = {}
+
+
+def published(issuer, kid):
+    """The key of this name at the transmitter's `jwks_uri`, which is read again for a new name."""
+    if (issuer, kid) not in known_keys:
+        metadata = ask("GET", issuer + "/.well-known/ssf-configuration")[1]
+        for one in ask("GET", metadata["jwks_uri"])[1]["keys"]:
+            known_keys[issuer, one["kid"]] = one
+    return known_keys[issuer, kid]
+
+
 def check(token, stream):
     """The claims of a signal, as RFC 8417 and the interoperability profile want them."""
     head = jwt.get_unverified_header(token)
     assert head["typ"] == "secevent+jwt" and head["alg"] == "RS256", head
-    keys = ask("GET", Ours.metadata()["jwks_uri"])[1]["keys"]
-    key = jwt.PyJWK(next(one for one in keys if one["kid"] == head["kid"]))
+    public = published(stream["iss"], head["kid"])
+    key = jwt.PyJWK(public)
     assert key.key.key_size >= 2048
+    other = joserfc.jwt.decode(
+        token, joserfc.jwk.RSAKey.import_key(public), algorithms=["RS256"])
+    assert other.header["typ"] == "secevent+jwt", other.header
     claims = jwt.decode(
         token, key.key, algorithms=["RS256"], audience=stream["aud"], issuer=stream["iss"],
         options={"require": ["iss", "aud", "iat", "jti"]})
+    assert other.claims == claims
     assert "sub" not in claims and "exp" not in claims, claims
     assert claims["iat"] <= time.time() + 1
     assert claims["txn"] and claims["sub_id"]["format"]
@@ -344,6 +379,7 @@ def check(token, stream):
     for kind, event in claims["events"].items():
         if "/caep/" in kind:
             assert event["reason_admin"]["en"] and isinstance(event["event_timestamp"], int)
+            assert event["initiating_entity"] in ("admin", "user", "policy", "system")
     return claims
 
 
@@ -363,6 +399,21 @@ def log_out(phone, tokens):
         "POST", "/connect/revoke",
         form={"token": tokens["refresh_token"], "client_id": phone.client})
     assert status == 200, answer
+
+
+def enroll(phone, tokens):
+    """An authenticator app of the person's."""
+    status, begun, _ = phone.call(
+        "POST", "/connect/totp/enroll/begin", token=tokens["access_token"])
+    assert status == 200, begun
+    code = pyotp.parse_uri(begun["OtpAuthUri"]).now()
+    status, answer, _ = phone.call(
+        "POST", "/connect/totp/enroll", {"Code": code}, token=tokens["access_token"])
+    assert status == 200, answer
+
+
+def session_of(tokens):
+    return jwt.decode(tokens["id_token"], options={"verify_signature": False})["sid"]
 
 
 def subject(tokens):
@@ -386,7 +437,7 @@ class StreamControl(unittest.TestCase):
         return f"invalid:{uuid.uuid4()}"
 
     def test_openid_ssf_transmitter_metadata(self):
-        answer = Ours.metadata()
+        answer = self.ours.metadata()
         self.assertEqual(answer["issuer"], issuer)
         for name in ("jwks_uri", "configuration_endpoint", "status_endpoint",
                      "verification_endpoint", "add_subject_endpoint",
@@ -578,27 +629,50 @@ class Delivery(unittest.TestCase):
         self.assertEqual(self.ours.poll(stream, ack=first, maxEvents=0)["sets"], {})
         self.assertEqual(self.ours.poll(stream, maxEvents=10)["sets"], {})
 
+    def told(self, kind, act, door=None):
+        """Does something while a receiver polls and another is pushed to: what each of them is told."""
+        ours = Ours(door=door)
+        path, pushed = ours.push()
+        polled = ours.create()
+        act()
+        by_poll = ours.wait_for(polled, kind)[0]
+        by_push = eventually(
+            lambda: [one for _, body in receiver.at(path)
+                     if kind in (one := check(body, pushed))["events"]],
+            f"{kind} is pushed", patience=60)[0]
+        self.assertEqual(by_push["events"], by_poll["events"])
+        self.assertEqual(by_push["sub_id"], by_poll["sub_id"])
+        self.assertEqual(by_push["txn"], by_poll["txn"])
+        self.assertNotEqual(by_push["jti"], by_poll["jti"])
+        return by_poll["sub_id"], by_poll["events"][kind]
+
     def test_openid_ssf_transmitter_stream_caep_interop(self):
-        for push in (False, True):
-            with self.subTest(push=push):
-                path, stream = self.ours.push() if push else (None, self.ours.create())
-                phone, tokens = somebody()
-                log_out(phone, tokens)
-                if push:
-                    claims = eventually(
-                        lambda: [one for _, body in receiver.at(path)
-                                 if REVOKED in (one := check(body, stream))["events"]],
-                        "the end of the session is pushed", patience=60)[0]
-                else:
-                    claims = self.ours.wait_for(stream, REVOKED)[0]
-                self.assertEqual(claims["sub_id"]["format"], "complex")
-                self.assertEqual(
-                    claims["sub_id"]["user"],
-                    {"format": "iss_sub", "iss": issuer, "sub": subject(tokens)})
-                self.assertEqual(claims["sub_id"]["tenant"]["id"], urd.values["URD_REALM"])
-                event = claims["events"][REVOKED]
-                self.assertEqual(event["reason_admin"], {"en": "session.ended: revoked"})
-                self.assertIn(event["initiating_entity"], ("user", "system"))
+        phone, tokens = somebody()
+        user = {"format": "iss_sub", "iss": issuer, "sub": subject(tokens)}
+        with self.subTest("credential-change"):
+            about, event = self.told(CREDENTIAL, lambda: enroll(phone, tokens))
+            self.assertEqual(about, user)
+            self.assertEqual(
+                (event["credential_type"], event["change_type"]), ("app", "create"))
+            self.assertEqual(event["reason_admin"], {"en": "totp.confirmed"})
+        with self.subTest("session-revoked"):
+            about, event = self.told(REVOKED, lambda: log_out(phone, tokens))
+            self.assertEqual(about, {
+                "format": "complex", "user": user,
+                "session": {"format": "opaque", "id": session_of(tokens)},
+                "tenant": {"format": "opaque", "id": urd.values["URD_REALM"]}})
+            self.assertEqual(event["reason_admin"], {"en": "session.ended: revoked"})
+            self.assertIn(event["initiating_entity"], ("user", "system"))
+        with self.subTest("device-compliance-change"):
+            app = App(urd.values)
+            app.register()
+            about, event = self.told(
+                COMPLIANCE, lambda: self.assertEqual(app.certify_by_google()[0], 204), flagship)
+            self.assertEqual((about["format"], about["tenant"]["id"]), ("complex", "flagship"))
+            self.assertEqual(
+                (event["previous_status"], event["current_status"]),
+                ("not-compliant", "compliant"))
+            self.assertEqual(event["reason_admin"], {"en": "client.certified"})
 
 
 class Faults(unittest.TestCase):
@@ -616,9 +690,7 @@ class Faults(unittest.TestCase):
             phone = Phone(urd, "localhost")
             for tokens in [phone.sign_in(email) for _ in range(sessions)]:
                 log_out(phone, tokens)
-                session = jwt.decode(
-                    tokens["id_token"], options={"verify_signature": False})["sid"]
-                self.ended.setdefault(subject(tokens), []).append(session)
+                self.ended.setdefault(subject(tokens), []).append(session_of(tokens))
 
     def told(self):
         """The sessions of each person in the order of their first signals; and what each is called."""
@@ -698,6 +770,25 @@ class Faults(unittest.TestCase):
             "a later signal comes")
         self.assertEqual(len(refused), 2)
 
+    def test_what_is_pushed_is_counted_and_a_receiver_that_fails_is_found(self):
+        def counted(outcome):
+            text = urd.private("/metrics")[1]
+            found = re.search(
+                rf'urd_subscription_attempts_total{{kind="ssf",outcome="{outcome}"}} (\d+)', text)
+            return int(found[1]) if found else 0
+
+        eventually(lambda: counted("delivered") > 0, "what was taken is counted")
+        receiver.answers[self.path] = lambda _: (500, b"")
+        before = counted("failed")
+        self.ours.verify(self.stream, "failing")
+        eventually(lambda: counted("failed") > before, "failures are counted")
+        urd.sql("update urd.ssf_cursor set failing_since = now() - interval '2 hours' "
+                f"where stream = '{self.stream['stream_id']}'")
+        found = urd.command("doctor").stdout
+        self.assertRegex(
+            found, rf"{self.stream['stream_id']} of {self.ours.id} in \w+: nothing was taken")
+        receiver.answers.pop(self.path)
+
     def test_a_long_poll_ends_with_the_next_signal(self):
         stream = self.ours.create(requested=[REVOKED])
         self.ours.signals(stream)
@@ -720,6 +811,46 @@ class Faults(unittest.TestCase):
             status, _, _ = other.call("POST", other.endpoint("configuration"), {
                 "delivery": {"method": PUSH, "endpoint_url": endpoint}})
             self.assertEqual(status, 400, endpoint)
+
+    def test_a_header_holds_no_second_line(self):
+        url = self.ours.endpoint("configuration")
+        for header in ("Bearer a\r\nX-Evil: b", "Bearer a\nX-Evil: b", "Bearer \x00", "B\u00e4rer",
+                       "", "a" * 1025, ["Bearer a"], {"a": "b"}):
+            status, answer, _ = self.ours.call("POST", url, {"delivery": {
+                "method": PUSH, "endpoint_url": receiver.url + "/header",
+                "authorization_header": header}})
+            self.assertEqual(status, 400, (header, answer))
+
+    def test_large_bodies_and_fifty_polls_at_once_are_answered(self):
+        stream = self.ours.create(requested=[REVOKED])
+        for url in (self.ours.endpoint("configuration"), stream["delivery"]["endpoint_url"]):
+            status, _, _ = self.ours.call("POST", url, {"description": "a" * 70_000})
+            self.assertEqual(status, 413)
+        deep = b"[" * 50_000
+        status, _, _ = ask("POST", self.ours.endpoint("configuration"), data=deep,
+                           Authorization=f"Bearer {self.ours.token}",
+                           Content_Type="application/json")
+        self.assertEqual(status, 400)
+        first = self.ours.poll(stream)["sets"]
+        self.assertEqual(len(first), 1)
+        answers = together(50, lambda _: self.ours.poll(stream, ack=first))
+        self.assertEqual([one["sets"] for one in answers], [{}] * 50)
+
+    def test_earlier_signals_are_sent_again_by_the_same_names(self):
+        stream = self.ours.create(requested=[REVOKED])
+        phone, tokens = somebody()
+        log_out(phone, tokens)
+        told = self.ours.wait_for(stream, REVOKED)
+        replay = issuer + "/ssf/replay"
+        status, answer, _ = self.ours.call(
+            "POST", replay, {"stream_id": stream["stream_id"], "from": "0:0"})
+        self.assertEqual(status, 200, answer)
+        again = self.ours.wait_for(stream, REVOKED)
+        self.assertEqual([one["jti"] for one in again], [one["jti"] for one in told])
+        status, answer, _ = self.ours.call(
+            "POST", replay, {"stream_id": stream["stream_id"], "from": again[0]["txn"]})
+        self.assertEqual((status, answer["from"]), (200, again[0]["txn"]))
+        self.assertEqual(self.ours.signals(stream), [])
 
     def test_every_way_to_authenticate_gets_a_token(self):
         for method in ("client_secret_basic", "client_secret_post", "private_key_jwt"):

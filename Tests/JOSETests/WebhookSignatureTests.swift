@@ -13,7 +13,8 @@ import Values
                 "6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicM"
                     + "Fs6Kvg=="))
         let signer = WebhookSignature(
-            secret: Array(repeating: 0, count: 32), key: try WebhookKey.read(Array(key.prefix(32))))
+            secrets: [Array(repeating: 0, count: 32)],
+            keys: [try WebhookKey.read(Array(key.prefix(32)))])
         let signature = try signer.sign(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: body)
         #expect(
@@ -28,7 +29,7 @@ import Values
 
     @Test func `a shared signature covers id, time and body`() throws {
         let secret = Random.bytes(32)
-        let signer = WebhookSignature(secret: secret)
+        let signer = WebhookSignature(secrets: [secret])
         let signature = try signer.sign(id: "evt_a", timestamp: 7, body: body)
         let expected = HMACKey(secret).authenticate(Array("evt_a.7.".utf8) + body)
         #expect(signature == "v1," + Base64.encode(expected))

@@ -17,9 +17,10 @@ public final class MemoryLog: EventLog {
         var commands: [UUID: Outcome] = [:]
         var erased: Set<UUID> = []
         var latest: Timestamp?
+        var epoch = 1
+        var starts: [EpochHistory.Start] = []
     }
 
-    private static let epoch = 1
     private let realms = Mutex<[RealmID: RealmLog]>([:])
 
     public init() {}
@@ -60,7 +61,8 @@ public final class MemoryLog: EventLog {
             let events = Self.opened(log) { $0.position >= position }.prefix(limit)
             return LogPage(
                 epochs: EpochHistory(
-                    head: Head(epoch: Self.epoch, position: Int64(log.events.count)), starts: []),
+                    head: Head(epoch: log.epoch, position: Int64(log.events.count)),
+                    starts: log.starts),
                 events: events.map(\.unopened))
         }
     }
@@ -68,12 +70,25 @@ public final class MemoryLog: EventLog {
     public func head(of realm: RealmID) async throws(LogFailure) -> Head {
         realms.withLock {
             guard let log = $0[realm] else { return Head(epoch: 0, position: 0) }
-            return Head(epoch: Self.epoch, position: Int64(log.events.count))
+            return Head(epoch: log.epoch, position: Int64(log.events.count))
         }
     }
 
     public func latestTime(in realm: RealmID) -> Timestamp? {
         realms.withLock { $0[realm]?.latest }
+    }
+
+    /// A standby takes over that has the log up to a position alone. What was claimed stays so.
+    public func failOver(_ realm: RealmID, keeping position: Int64) {
+        realms.withLock { realms in
+            guard var log = realms[realm] else { return }
+            log.events.removeAll { $0.position > position }
+            log.versions = [:]
+            for event in log.events { log.versions[event.stream] = event.version }
+            log.epoch += 1
+            log.starts.append(EpochHistory.Start(epoch: log.epoch, after: position))
+            realms[realm] = log
+        }
     }
 
     /// What was personal about a subject can be read no more.
@@ -106,7 +121,7 @@ public final class MemoryLog: EventLog {
             }
         }
         let positions = Positions(
-            epoch: epoch, first: Int64(log.events.count) + 1, count: commit.events.count)
+            epoch: log.epoch, first: Int64(log.events.count) + 1, count: commit.events.count)
         for event in commit.events {
             log.latest = max(commit.origin.at, log.latest ?? commit.origin.at)
             log.versions[event.stream, default: 0] += 1

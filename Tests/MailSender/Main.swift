@@ -100,6 +100,8 @@ import Values
         case .accountDeletionAsked: .accountDeletionAsked(link, at: moment)
         case .notification:
             .notification(title: "News", message: "Some.", sender: device)
+        case .subscriberFails: .subscriberFails(name: device, since: moment)
+        case .subscriberStopped: .subscriberStopped(name: device, at: moment)
         }
     }
 }

@@ -24,6 +24,7 @@ private func all() throws -> [MailKind] {
         .ownerInvitation(link), .passphraseHint("the otters' <dance>"),
         .providerConnected(name: "corporate", at: moment),
         .notification(title: "Your balance is low", message: "Three euros.", sender: "Banks"),
+        .subscriberFails(name: "CRM", since: moment), .subscriberStopped(name: "CRM", at: moment),
     ]
 }
 

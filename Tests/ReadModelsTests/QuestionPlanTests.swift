@@ -86,8 +86,11 @@ import Values
         let events = history.events(256)
         let first = try #require(Int64(try world.value("select max(position) from urd.realm_log")))
         try world.append(events, in: "one")
-        for name in ["login_history", "deletions"] {
+        for name in ["login_history", "deletions", "event_index"] {
             let rows = try world.superuser.transaction { connection throws(Postgres.Failure) in
+                // As the follower's functions have it.
+                _ = try connection.run("set local plan_cache_mode = force_generic_plan")
+                _ = try connection.run("set local enable_seqscan = off")
                 try connection.executeOnce(
                     """
                     select urd.\(name)_1_apply('one', \(first + 1), \(first + 256), null)

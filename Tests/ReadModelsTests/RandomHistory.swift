@@ -22,6 +22,7 @@ struct RandomHistory {
     var webApps: [UUID] = []
     var things = RandomThings()
     var signalStreams: [UUID] = []
+    var subscriptions: [UUID] = []
     var serial = 0
     /// Of its own, so that what happens does not depend on when.
     private var clocks: Numbers
@@ -37,7 +38,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<63, using: &random) {
+        switch Int.random(in: 0..<66, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -57,6 +58,7 @@ struct RandomHistory {
         case 53..<57: return mailbox()
         case 57..<61: return thing()
         case 61, 62: return signalStream()
+        case 63...65: return subscription()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }

@@ -28,8 +28,9 @@ extension RandomHistory {
             return happening(
                 "ssf_stream.changed", stream,
                 #"{\#(endpoint)"method":"\#(method)","requested":[]}"#)
-        case 7, 8:
+        case 7:
             return happening("ssf_stream.subject_added", stream, #"{"subject":"sub:\#(serial)"}"#)
+        case 8: return happening("ssf_stream.replayed", stream, #"{"after":\#(serial)}"#)
         default:
             signalStreams.remove(at: index)
             return happening("ssf_stream.deleted", stream)

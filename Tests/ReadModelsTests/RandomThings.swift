@@ -53,7 +53,7 @@ extension RandomHistory {
 
     /// Things that begin with whose they are, and go on without it.
     mutating func thing() -> Happening {
-        switch number(0...8) {
+        switch number(0...9) {
         case 0: return going("passphrase.set", ["passphrase.used", "passphrase.refused"])
         case 1: return going("totp.offered", ["totp.used", "recovery_code.used"])
         case 2: return going("session_code.issued", ["session_code.used"])
@@ -66,6 +66,12 @@ extension RandomHistory {
             return happening(
                 "personal_data.opened", fresh(),
                 #"{"accounts":[\#(people.joined(separator: ","))],"kind":"events"}"#)
+        case 8:
+            let people = (0..<number(0...3)).map { _ in "\"\(holder())\"" }
+            let fields = #""from":1,"subscription":"\#(fresh())","to":\#(serial)"#
+            return happening(
+                "personal_data.streamed", fresh(),
+                #"{\#(fields),"subjects":[\#(people.joined(separator: ","))]}"#)
         default:
             let realm = UUID(high: 1, low: 1)
             guard versions[realm] != nil else { return self.realm() }

@@ -29,7 +29,7 @@ import Values
     ) -> SignalStep {
         SignalStep(
             from: from, epoch: epoch, position: position, version: version, droppedTo: droppedTo,
-            keptTo: keptTo, signals: signals)
+            keptTo: keptTo, signals: signals, at: now)
     }
 
     @Test func `a stream moves on from where it is, and of two nodes one moves it`() async throws {
@@ -68,16 +68,30 @@ import Values
         try await queries.deferSignal("a1", of: stream, in: realm, until: now.adding(seconds: 9))
         #expect(try await due() == ["s", "b1"])
         #expect(try await due(now.adding(seconds: 9)) == ["s", "a1", "b1"])
-        try await queries.resumeSignals(of: stream, in: realm)
+        try await queries.resumeSignals(of: stream, in: realm, at: now)
         #expect(try await due() == ["s", "a1", "b1"])
-        try await queries.confirmSignals(["a1", "s"], of: stream, in: realm)
-        try await queries.refuseSignal("b1", because: "no", of: stream, in: realm)
+        try await queries.confirmSignals(["a1", "s"], of: stream, in: realm, at: now)
+        try await queries.refuseSignal("b1", because: "no", of: stream, in: realm, at: now)
         #expect(try await due() == ["a2"])
         // One that was refused does not come again with the stretch of the log that it comes of.
         let cursor = try #require(try await queries.signalCursor(of: stream, in: realm))
         _ = try await queries.advanceSignals(
             of: stream, in: realm, by: step(from: cursor, to: 6, [signal("b1", 4, bob)]))
         #expect(try await due() == ["a2"])
+    }
+
+    @Test func `a change of the stream's status is delivered before all else`() async throws {
+        let (world, realm) = try world()
+        let queries = world.queries
+        var update = signal("u", 5, nil)
+        update.type = "https://schemas.openid.net/secevent/ssf/event-type/stream-updated"
+        let all = [signal("v", 2, nil), signal("a", 3, ann), update]
+        _ = try await queries.advanceSignals(
+            of: stream, in: realm, by: step(from: nil, to: 5, all))
+        let listed = try await queries.pendingSignals(of: stream, in: realm, limit: 9)
+        #expect(listed.map(\.jti) == ["u", "v", "a"])
+        let due = try await queries.foremostSignals(of: stream, in: realm, at: now, limit: 9)
+        #expect(due.map(\.jti) == ["u", "a"])
     }
 
     @Test func `what was waiting when a stream was disabled, or is of a lost tail, is dropped`()
@@ -96,17 +110,55 @@ import Values
         #expect(left == ["b"])
     }
 
+    @Test func `signals that are sent again take the place of those that wait or were refused`()
+        async throws
+    {
+        let (world, realm) = try world()
+        let queries = world.queries
+        let all = [signal("a", 2, ann), signal("b", 4, bob), signal("v", 4, nil)]
+        _ = try await queries.advanceSignals(
+            of: stream, in: realm, by: step(from: nil, to: 6, all))
+        try await queries.refuseSignal("b", because: "no", of: stream, in: realm, at: now)
+        let cursor = try #require(try await queries.signalCursor(of: stream, in: realm))
+        let again = step(from: cursor, to: 6, version: 2, keptTo: 2, [signal("b", 4, bob)])
+        #expect(try await queries.advanceSignals(of: stream, in: realm, by: again))
+        let left = try await queries.pendingSignals(of: stream, in: realm, limit: 9).map(\.jti)
+        #expect(left == ["v", "a", "b"])
+    }
+
+    @Test func `a stream that was further in an epoch before is told how much of it is kept`()
+        async throws
+    {
+        let (world, realm) = try world()
+        let queries = world.queries
+        _ = try await queries.advanceSignals(of: stream, in: realm, by: step(from: nil, to: 6))
+        #expect(try await queries.signalCursor(of: stream, in: realm)?.keptTo == 6)
+        for (epoch, after, kept) in [(2, 7, 7), (3, 4, 4), (4, 5, 4)] {
+            for sql in [
+                "update urd.realm_log set epoch = \(epoch) where realm = 'one'",
+                "update urd.epoch set began_after = \(after) where epoch = \(epoch)",
+            ] {
+                _ = try world.superuser.run(sql)
+            }
+            let cursor = try await queries.signalCursor(of: stream, in: realm)
+            #expect(cursor?.keptTo == Int64(kept))
+        }
+    }
+
     @Test func `failures are counted until the receiver takes something`() async throws {
         let (world, realm) = try world()
         let queries = world.queries
         _ = try await queries.advanceSignals(
             of: stream, in: realm, by: step(from: nil, to: 5, [signal("a", 2, ann)]))
-        for _ in 0..<2 { try await queries.deferSignals(of: stream, in: realm, until: now) }
+        for _ in 0..<2 {
+            try await queries.deferSignals(
+                of: stream, in: realm, at: now, until: now)
+        }
         var cursor = try await queries.signalCursor(of: stream, in: realm)
         #expect(cursor?.failures == 2)
         #expect(cursor?.nextAt == now)
         #expect(cursor?.failingSince != nil)
-        try await queries.confirmSignals(["a"], of: stream, in: realm)
+        try await queries.confirmSignals(["a"], of: stream, in: realm, at: now)
         cursor = try await queries.signalCursor(of: stream, in: realm)
         #expect(cursor?.failures == 0)
         #expect(cursor?.failingSince == nil)

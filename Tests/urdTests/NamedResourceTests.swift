@@ -9,7 +9,7 @@ import Testing
         .noSuchRoute, .noSuchAccount, .noSuchSession, .noSuchMail, .noSuchNotification,
         .noSuchPushProvider, .noSuchInvite, .noSuchRegistrationToken, .noSuchPasskey, .noSuchEvent,
         .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchDevice, .noSuchWebhook,
-        .noSuchEventType, .noSuchSignalStream,
+        .noSuchEventType, .noSuchSignalStream, .noSuchSubscription,
     ]
 
     @Test func `the names of resources have a list for every problem that is about a name`() {

@@ -8,10 +8,11 @@ import Values
 
 @Suite struct `Where webhooks are sent` {
     private func outcome(of url: String) async throws -> String {
-        let sender = try WebhookSender(Service.Options(), now: { Timestamp(seconds: 1000) })
+        let sender = try WebhookSender(
+            Service.Options(), keys: nil, now: { Timestamp(seconds: 1000) })
         let secret = try #require(
             SubscriptionSecret(
-                shared: Array(repeating: 1, count: 32), seed: Array(repeating: 2, count: 32)))
+                shared: Array(repeating: 1, count: 32)))
         var subscription = Subscription()
         subscription.apply(
             .created(
@@ -19,7 +20,7 @@ import Values
                 startsAfter: nil))
         let message = WebhookMessage(
             id: "test_1", type: "urd.test", at: Timestamp(seconds: 1000), data: [:])
-        return await sender.send(message, to: subscription).outcome
+        return await sender.send(message, to: subscription, in: .system).outcome
     }
 
     @Test(arguments: [

@@ -14,6 +14,10 @@ struct PersonClaims {
     func claims(of account: UUID) async throws(Problem) -> JSONObject {
         let events = try await RealmLookups(context).events(of: account)
         guard let known = KnownPerson(events), !known.isErased else { return [:] }
+        return Self.claims(of: known)
+    }
+
+    private static func claims(of known: KnownPerson) -> JSONObject {
         let person = known.person
         var claims: JSONObject = [:]
         if let email = person.email {
@@ -33,12 +37,19 @@ struct PersonClaims {
     func claims(of account: UUID, _ scope: [String], named: [String] = []) async throws(Problem)
         -> JSONObject
     {
-        var names = Set(named)
-        for (part, members) in Self.members where scope.contains(part) {
-            names.formUnion(members)
-        }
+        let names = Self.names(in: scope).union(named)
         guard !names.isEmpty else { return [:] }
         return try await claims(of: account).filter { names.contains($0.key) }
+    }
+
+    /// The same of a person whose account was read.
+    static func claims(of known: KnownPerson, _ scope: [String]) -> JSONObject {
+        let names = Self.names(in: scope)
+        return claims(of: known).filter { names.contains($0.key) }
+    }
+
+    private static func names(in scope: [String]) -> Set<String> {
+        Set(members.filter { scope.contains($0.scope) }.flatMap(\.claims))
     }
 
     /// OpenID Connect Core section 5.4.

@@ -29,6 +29,7 @@ public final class RealmContext: RouteContext {
     public var owner: (any PageOwner)? { place }
     var rates: RateTable { place.rates }
     var keys: TokenKeys { shared.keys }
+    var webhooks: WebhookSource { shared.webhooks }
     var clients: KnownClients { shared.clients }
     var passkeys: KnownPasskeys { shared.passkeys }
     var remoteKeys: RemoteKeys { shared.remoteKeys }
@@ -41,10 +42,14 @@ public final class RealmContext: RouteContext {
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
     var passphrases: PassphraseWork { shared.passphrases }
+    /// Nil where nobody follows.
+    var feeds: Feeds? { shared.feeds }
+    var signalPages: SignalPages { shared.signalPages }
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
         let keys: TokenKeys
+        let webhooks: WebhookSource
         let clients: KnownClients
         let passkeys = KnownPasskeys()
         let remoteKeys: RemoteKeys
@@ -59,13 +64,19 @@ public final class RealmContext: RouteContext {
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
+        let feeds: Feeds?
+        let signalPages: SignalPages
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork
+            passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = [],
+            signalPages: SignalPages
         ) {
             self.keys = keys
+            webhooks = WebhookSource(
+                keys: WebhookKeys(commands: commands, clock: clock, revision: keys.revision),
+                networks: webhookNetworks)
             replayableResponses = ReplayableResponses(passed: clock.passed)
             self.clients = clients
             self.remoteKeys = remoteKeys
@@ -76,6 +87,8 @@ public final class RealmContext: RouteContext {
             self.clock = clock
             time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
+            self.feeds = feeds
+            self.signalPages = signalPages
         }
     }
 
@@ -111,7 +124,7 @@ public final class RealmContext: RouteContext {
         case nobody
         case client(PresentClient)
         case account(UUID, SessionView, scope: [String], audience: [String])
-        case service(SessionView, scope: [String])
+        case service(SessionView, scope: [String], until: Timestamp)
 
         /// The client, where the route asks for one.
         var client: PresentClient {
@@ -160,7 +173,7 @@ public final class RealmContext: RouteContext {
             let token = try await bearer(of: request, at: route.traits)
             guard token.isFor(place.issuer) else { throw Problem(.invalidToken) }
             guard token.session.terms.account == nil else { throw Problem(.forbidden) }
-            return .service(token.session, scope: token.scope)
+            return .service(token.session, scope: token.scope, until: token.expiresAt)
         // Realms are managed through the admin API.
         case .realm, .everything: throw Problem(.forbidden)
         }

@@ -18,7 +18,8 @@ public struct RealmContexts: Sendable {
         queries: any RealmQueries, clock: RealmContext.Clock,
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
-        callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none
+        callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
+        feeds: Feeds? = nil, webhookNetworks: [String] = [], signalPages: SignalPages? = nil
     ) {
         self.places = places
         self.mint = mint
@@ -27,7 +28,9 @@ public struct RealmContexts: Sendable {
             remoteKeys: RemoteKeys(passed: clock.passed, fetch: fetchKeys),
             upstream: Upstream(calls: callProviders, passed: clock.passed),
             logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
-            queries: queries, clock: clock, passphrases: passphrases)
+            queries: queries, clock: clock, passphrases: passphrases, feeds: feeds,
+            webhookNetworks: webhookNetworks,
+            signalPages: signalPages ?? SignalPages(commands.events))
     }
 
     /// The routes of a surface, where it is served.

@@ -23,13 +23,20 @@ struct ResourceAccess {
     func read(
         of account: UUID, _ scope: [String], _ resources: [String]
     ) async throws(Problem) -> JSON? {
+        guard scope.contains("roles") || scope.contains("permissions") else { return nil }
+        let events = try await RealmLookups(context).events(of: account)
+        guard let given = KnownPerson(events)?.roles else { return nil }
+        return Self.access(given, context.place.settings.roles, scope, resources)
+    }
+
+    /// The same of a person whose account was read.
+    static func access(
+        _ given: GivenRoles, _ known: RealmRoles, _ scope: [String], _ resources: [String]
+    ) -> JSON? {
         let (tellsRoles, tellsPermissions) = (
             scope.contains("roles"), scope.contains("permissions")
         )
         guard tellsRoles || tellsPermissions else { return nil }
-        let known = context.place.settings.roles
-        let events = try await RealmLookups(context).events(of: account)
-        guard let given = KnownPerson(events)?.roles else { return nil }
         var access: JSONObject = [:]
         for audience in resources + scope {
             let roles = (given.byAudience[audience] ?? []).filter { known.has($0, at: audience) }

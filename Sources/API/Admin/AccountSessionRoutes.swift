@@ -53,7 +53,7 @@ enum AccountSessionRoutes {
                 "session_id", in: .path, Fields.id, "The session's id.",
                 example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"), .idempotencyKey,
         ],
-        answer: .gone("The session is over."), refusals: [.noSuchRealm, .noSuchSession]
+        answer: .gone("The session has ended."), refusals: [.noSuchRealm, .noSuchSession]
     ) { call throws(Problem) in
         let realm = try await call.knownRealm()
         let session = try call.requiredID("session_id")

@@ -23,6 +23,7 @@ public struct AdminContext: RouteContext {
     /// Of those who follow realms on this node.
     let feeds: Feeds
     let deliveries: any WebhookDeliveries
+    let feedCursors: any FeedCursors
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -42,11 +43,13 @@ public struct AdminContext: RouteContext {
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
         upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
+        feedCursors: any FeedCursors,
         operator: String? = nil
     ) {
         self.upstream = upstream
         self.feeds = feeds
         self.deliveries = deliveries
+        self.feedCursors = feedCursors
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing
@@ -95,7 +98,7 @@ public struct AdminContext: RouteContext {
     }
 
     /// Nil is what no permission is enough for.
-    private func require(
+    fileprivate func require(
         _ permission: AdminPermission?, of key: AdminKeyView, in request: Request, field: String?
     ) async throws(Problem) {
         if key.permissions.allow(permission) { return }
@@ -160,6 +163,12 @@ public struct AdminContext: RouteContext {
 }
 
 extension Call<AdminContext> {
+    /// A limited key needs this permission for what the field asks, beside that of its route.
+    func requirePermission(_ permission: AdminPermission, for field: String) async throws(Problem) {
+        guard case .key(let key) = caller else { return }
+        try await context.require(permission, of: key, in: request, field: field)
+    }
+
     /// A flag that is false asks for nothing.
     fileprivate func asks(_ parameter: Parameter) -> Bool {
         parameters[parameter.name].map { $0.bool != false } ?? false

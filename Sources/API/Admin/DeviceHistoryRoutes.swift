@@ -50,10 +50,9 @@ enum DeviceHistoryRoutes {
             """,
         right: .realm, permission: .historyRead,
         parameters: [
-            .realm, installation, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
+            .realm, installation, Lists.limit, LogLists.after, .minimumPosition,
         ],
-        answer: Lists.answer(
-            "DeviceHistory", of: entry, next: Cursor.position, example: exampleEntry),
+        answer: LogLists.answer("DeviceHistory", of: entry, example: exampleEntry),
         refusals: [.noSuchRealm, .noSuchClient, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -68,15 +67,13 @@ enum DeviceHistoryRoutes {
         let client = try await call.state(Client.self, of: id, in: realm).state
         guard client.metadata?.isInstallation == true else { throw Problem(.noSuchClient) }
         try await call.wait(for: .auditTrail)
-        let after = call.text("after").flatMap(Cursor.position) ?? 0
+        let place = try await call.logPlace()
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.history(
-                of: id, certifiedBy: client.attestation, in: realm, after: after,
+                of: id, certifiedBy: client.attestation, in: realm, after: place.position,
                 limit: call.limit + 1)
         }
-        return Lists.page(call.limit, of: items, item: json) {
-            Cursor.encode(position: $0.position)
-        }
+        return place.page(call.limit, of: items, item: json, position: \.position)
     }
 
     private static let revokeCertification = Route<AdminContext>(

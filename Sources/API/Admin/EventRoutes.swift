@@ -14,28 +14,39 @@ enum EventRoutes {
         commandLine: "events list", tag: "Log",
         summary: "List the events of a realm in their order.",
         detail: """
-            Personal fields stay sealed. Of several conditions all hold; what each event is about says \
-            `docs/event-index.md`. With a condition the list follows the log: with `min_position` it \
-            waits until it holds everything up to there.
+            Personal fields stay sealed. Conditions of different names must all hold, one of those of the \
+            same name must; what each event is about says `docs/event-index.md`. Where few events are \
+            wanted a page may have none of them and still say that there is `more`. With `wait` an \
+            answer without events waits for the next one.
             """, right: .realm, permission: .eventsRead,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.position)] + EventSelection.parameters,
-        answer: Lists.answer(
-            "EventList", of: event, next: Cursor.position, example: exampleEvent),
-        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
+        parameters: [.realm, limit, LogLists.after] + EventConditions.parameters
+            + EventSelection.parameters + [wait],
+        answer: LogLists.answer(
+            "EventList", of: EventEnvelope.shape, atMost: most, example: EventEnvelope.example),
+        refusals: [.noSuchRealm, .positionNotReached, .positionLost, .tooManyFeeds, .busy]
     ) { call throws(Problem) in
         let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.position) ?? 0
-        let about = try await call.selectedReferences()
-        let items =
-            about.isEmpty
-            ? try await reading { () throws(LogFailure) in
-                try await call.context.commands.events.page(
-                    from: after + 1, limit: call.limit + 1, in: realm)
-            }.events : try await call.events(about: about, after: after, limit: call.limit + 1)
-        if items.isEmpty { try await call.knownLog() }
-        return Lists.page(call.limit, of: items, item: json) {
-            Cursor.encode(position: $0.position)
+        let place = try await call.logPlace()
+        if place.epochs.head.epoch == 0 { try await call.knownLog() }
+        let pages = EventPages(
+            context: call.context, realm: realm, about: try await call.selectedReferences(),
+            filter: try EventConditions.filter(call), limit: call.limit)
+        if !pages.about.isEmpty { try await call.wait(for: .eventIndex) }
+        let page = try await pages.page(after: place.position)
+        let seconds = call.integer("wait") ?? 0
+        guard seconds > 0, page.events.isEmpty, !page.hasMore else {
+            return place.page(
+                page.events.map { json($0, place) }, next: page.reached, hasMore: page.hasMore)
         }
+        let awaited = AwaitedEvents(
+            pages: pages, start: place.moved(to: page.reached),
+            place: try call.context.feeds.place(for: call.context.feedHolder(of: call.caller)),
+            following: call.context.feeds.rings.follow(
+                realm, filter: pages.about.isEmpty ? pages.filter : nil),
+            seconds: UInt64(seconds))
+        var response = Response(status: .ok, stream: BodyStream { try await awaited.run($0) })
+        response.headers["Content-Type"] = "application/json"
+        return response
     }
 
     private static let get = Route<AdminContext>(
@@ -43,19 +54,20 @@ enum EventRoutes {
         summary: "Show an event.", right: .realm, permission: .eventsRead,
         parameters: [.realm, .position],
         answer: Answer(
-            status: .ok, description: "The event.", content: .json(event, example: exampleEvent)),
+            status: .ok, description: "The event.",
+            content: .json(EventEnvelope.shape, example: EventEnvelope.example)),
         refusals: [.noSuchRealm, .noSuchEvent]
     ) { call throws(Problem) in
         let realm = try call.realm
         let position = try call.requiredInteger("position")
-        let found = try await reading { () throws(LogFailure) in
+        let page = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.page(from: position, limit: 1, in: realm)
-        }.events
-        guard let first = found.first, first.position == position else {
+        }
+        guard let event = page.events.first, event.position == position else {
             try await call.knownLog()
             throw Problem(.noSuchEvent)
         }
-        return .json(.ok, json(first))
+        return .json(.ok, EventEnvelope(event, epoch: page.head.epoch, issuer: "").json)
     }
 
     private static let auditTrail = Route<AdminContext>(
@@ -69,7 +81,7 @@ enum EventRoutes {
             """,
         right: .realm, permission: .auditRead,
         parameters: [
-            .realm, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
+            .realm, Lists.limit, LogLists.after, .minimumPosition,
             Parameter(
                 "actor", in: .query, actor, "Only what this actor did, such as operator:root.",
                 example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
@@ -85,8 +97,7 @@ enum EventRoutes {
                 "order", in: .query, .oneOf(["oldest", "newest"]),
                 "Which come first; the oldest if nothing is said."),
         ],
-        answer: Lists.answer(
-            "AuditTrail", of: entry, next: Cursor.position, example: exampleEntry),
+        answer: LogLists.answer("AuditTrail", of: entry, example: exampleEntry),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -101,67 +112,30 @@ enum EventRoutes {
         asked.since = try call.moment("since")
         asked.until = try call.moment("until")
         asked.isNewestFirst = call.text("order") == "newest"
-        let (selection, after) = (asked, call.text("after").flatMap(Cursor.position))
+        let (selection, place) = (asked, try await call.logPlace())
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.auditTrail(
-                of: realm, selection, after: after, limit: call.limit + 1)
+                of: realm, selection, after: place.after?.position, limit: call.limit + 1)
         }
         if items.isEmpty { try await call.knownLog() }
-        return Lists.page(call.limit, of: items, item: json) {
-            Cursor.encode(position: $0.position)
-        }
+        return place.page(call.limit, of: items, item: json, position: \.position)
     }
 }
 
 extension EventRoutes {
-    private static let event = Schema.named(
-        "Event",
-        .object(
-            .required("position", Fields.position, "Where it stands in the realm's log."),
-            .required("stream", Fields.id, "The stream that it belongs to."),
-            .required("version", Fields.position, "Where it stands in its stream."),
-            .required("type", .text(1...100), "Its wire name."),
-            .required("revision", .integer(1...10_000), "Which shape of its fields this is."),
-            .required("at", Fields.time, "When it happened."),
-            .required("command", Fields.id, "The command that made it."),
-            .required("actor", .text(0...300), "Who asked for it."),
-            .optional("client", .text(0...300), "Through which client."),
-            .optional("correlation", .text(0...300), "The trace that it belongs to."),
-            .required("data", .openObject, "Its open fields, without digests and keys."),
-            .required(
-                "personal", .oneOf(["none", "sealed", "erased", "unreadable"]),
-                "Whether it has personal fields, and whether their key is still there.")))
+    private static let most = 1000
 
-    private static func json(_ event: Recorded) -> JSON {
-        var members: JSONObject = [
-            "position": .integer(event.position), "stream": .string(event.stream.description),
-            "version": .integer(Int64(event.version)), "type": .string(event.name),
-            "revision": .integer(Int64(event.revision)), "at": .string(event.at.description),
-            "command": .string(event.command.description), "actor": .string(event.actor),
-            "data": .object(event.shownFields), "personal": .string(personal(event)),
-        ]
-        if let client = event.client { members["client"] = .string(client) }
-        if let correlation = event.correlation { members["correlation"] = .string(correlation) }
-        return .object(members)
+    private static let limit = Parameter(
+        "limit", in: .query, .integer(1...Int64(most)),
+        "How many items at most; \(Lists.defaultLimit) if nothing is said.", example: 50)
+
+    private static let wait = Parameter(
+        "wait", in: .query, .integer(0...30),
+        "So many seconds an answer without events waits for the next one.", example: 30)
+
+    private static func json(_ event: Recorded, _ place: LogPlace) -> JSON {
+        EventEnvelope(event, epoch: place.epochs.head.epoch, issuer: "").json
     }
-
-    /// What is sealed has its own, audited, way.
-    private static func personal(_ event: Recorded) -> String {
-        switch event.personal {
-        case .none: "none"
-        case .opened, .sealed: "sealed"
-        case .erased: "erased"
-        case .unreadable: "unreadable"
-        }
-    }
-
-    private static let exampleEvent: JSON = [
-        "position": 42, "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "version": 1,
-        "type": "client.registered", "revision": 1, "at": "2026-11-21T01:23:45.123456Z",
-        "command": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a11",
-        "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
-        "data": ["client_name": "Web shop"], "personal": "none",
-    ]
 
     private static let entry = Schema.named(
         "AuditEntry",

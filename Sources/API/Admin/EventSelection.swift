@@ -38,20 +38,6 @@ extension Call<AdminContext> {
             source: text("source"), device: text("device"))
     }
 
-    /// The events about all of what is named. The index follows the log; what it does not know yet comes with a
-    /// later page, for it never skips an event.
-    func events(
-        about references: EventReferences, after position: Int64, limit: Int
-    ) async throws(Problem) -> [Recorded] {
-        let realm = try realm
-        try await wait(for: .eventIndex)
-        return try await reading { () throws(LogFailure) in
-            let found = try await context.queries.positions(
-                about: references, after: position, limit: limit, in: realm)
-            return try await context.commands.events.page(at: found.value, in: realm).events
-        }
-    }
-
     private func selectedID(_ name: String) throws(Problem) -> UUID? {
         guard let written = text(name) else { return nil }
         guard let id = UUID(written) else { throw Problem(.invalidParameter, field: name) }

@@ -62,7 +62,7 @@ enum LoginHistoryRoutes {
                 """,
             right: .realm, permission: .historyRead,
             parameters: [.realm] + parameters + [
-                Lists.limit, Lists.after(Cursor.moment), .minimumPosition,
+                Lists.limit, LogLists.after, .minimumPosition,
                 Parameter(
                     "outcome", in: .query, .oneOf(["signed_in", "refused"]),
                     "Only sign-ins with this outcome."),
@@ -72,9 +72,8 @@ enum LoginHistoryRoutes {
                     "Whether to show addresses and browsers, too; that they were shown is on record.",
                     permission: .eventsOpen),
             ],
-            answer: Lists.answer(
-                "LoginHistory", of: LoginView.schema, next: Cursor.moment,
-                example: LoginView.example),
+            answer: LogLists.answer(
+                "LoginHistory", of: LoginView.schema, example: LoginView.example),
             refusals: [.noSuchRealm, .positionNotReached, .positionLost, .contended] + refusals,
             handler: handler)
     }
@@ -91,7 +90,11 @@ extension Call<AdminContext> {
         selection.isRefused = text("outcome").map { $0 == "refused" }
         selection.since = try moment("since")
         selection.until = try moment("until")
-        let (asked, after) = (selection, text("after").flatMap(Cursor.moment))
+        let (asked, place) = (selection, try await logPlace())
+        // Nothing is older than what is before the first event.
+        let after = place.after.map {
+            LoginPlace(at: place.event?.at ?? Timestamp(seconds: 0), position: $0.position)
+        }
         let items = try await reading { () throws(LogFailure) in
             try await context.queries.loginHistory(
                 of: realm, asked, after: after, limit: limit + 1)
@@ -103,12 +106,11 @@ extension Call<AdminContext> {
         let opened =
             parameters["open"]?.bool == true
             ? try await places(of: Array(items.prefix(limit))) : [:]
-        return Lists.page(
+        return place.page(
             limit, of: items,
             item: { login in
                 .object(login.members.merging(opened[login.position] ?? [:]) { $1 })
-            },
-            next: { Cursor.encode(LoginPlace(at: $0.at, position: $0.position)) })
+            }, position: \.position)
     }
 
     /// Where each attempt came from, by position. Those that are erased are not in it.

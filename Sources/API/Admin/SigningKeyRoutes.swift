@@ -6,7 +6,7 @@ internal import JSON
 internal import ReadModels
 internal import Values
 
-/// The keys that a realm signs tokens with.
+/// The keys that a realm signs tokens and messages of webhooks with.
 enum SigningKeyRoutes {
     static let table: [Route<AdminContext>] = [list, rotate]
 
@@ -41,9 +41,9 @@ enum SigningKeyRoutes {
         refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        guard let name = call.body["algorithm"]?.string,
-            let algorithm = SigningAlgorithm(rawValue: name)
-        else { throw Problem(.internalError) }
+        guard let algorithm = call.body["algorithm"]?.string else {
+            throw Problem(.internalError)
+        }
         // Whose write will be refused shall not cost what a key costs.
         try await call.knownRealm()
         let next = try await call.newSigningKey(algorithm)
@@ -54,7 +54,9 @@ enum SigningKeyRoutes {
         ).at(done)
     }
 
-    private static let algorithm = Schema.oneOf(SigningAlgorithm.allCases.map(\.rawValue))
+    /// Ed25519 signs messages of webhooks, the others sign tokens.
+    private static let algorithm = Schema.oneOf(
+        SigningAlgorithm.allCases.map(\.rawValue) + [SigningKeys.webhookAlgorithm])
 
     private static let schema = Schema.named(
         "SigningKeyList",
@@ -86,9 +88,13 @@ enum SigningKeyRoutes {
 
 extension Call<AdminContext> {
     fileprivate func newSigningKey(
-        _ algorithm: SigningAlgorithm
+        _ name: String
     ) async throws(Problem) -> NewSigningKey {
         do {
+            if name == SigningKeys.webhookAlgorithm { return try .webhook() }
+            guard let algorithm = SigningAlgorithm(rawValue: name) else {
+                throw Problem(.internalError)
+            }
             return try NewSigningKey(await context.makeSigningKey(algorithm))
         } catch {
             throw Problem(.internalError)

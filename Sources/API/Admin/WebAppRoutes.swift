@@ -102,7 +102,7 @@ enum WebAppRoutes {
         .patch, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "updateWebApp",
         commandLine: "web-app update",
         tag: "Flagship", summary: "Update a web app or a konnector.",
-        detail: "What is not named stays as it is; null takes something back.",
+        detail: "Members that are not named stay as they are; null removes a value.",
         right: .realm, parameters: [.realm, webAppID, .idempotencyKey],
         body: Body(
             schema: .named(
@@ -125,7 +125,7 @@ enum WebAppRoutes {
         .delete, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "removeWebApp",
         commandLine: "web-app remove",
         tag: "Flagship", summary: "Remove a web app or a konnector.",
-        detail: "Its tokens are over, and its name is free.", right: .realm,
+        detail: "Its tokens are revoked, and its name is free.", right: .realm,
         parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("It is gone."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
     ) { call throws(Problem) in

@@ -34,7 +34,8 @@ enum InstallationRoutes {
     private static let register = Route<RealmContext>(
         .post, "/auth/register", id: "registerInstallation", tag: "Flagship",
         summary: "Registers an app on a device.",
-        detail: "An installation that no owner let in within an hour is removed.", right: .nothing,
+        detail: "An installation that no owner authorizes within an hour is removed.",
+        right: .nothing,
         voice: .flagship, body: body,
         answer: Answer(
             status: .created, description: "The client.",

@@ -14,7 +14,7 @@ enum OwnerClientRoutes {
 
     private static let list = Route<RealmContext>(
         .get, "/settings/clients", id: "listInstallations", tag: "Flagship",
-        summary: "Lists the apps that were let in.", right: .nothing, voice: .flagship,
+        summary: "Lists the apps that the owner authorized.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": []]), refusals: refusals
     ) { call throws(Problem) in
         // An owner who types the address wants to see the page; apps never ask for one.
@@ -50,7 +50,7 @@ enum OwnerClientRoutes {
 
     private static let usage = Route<RealmContext>(
         .get, "/settings/clients-usage", id: "countInstallations", tag: "Flagship",
-        summary: "Counts the apps that were let in.", right: .nothing, voice: .flagship,
+        summary: "Counts the apps that the owner authorized.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -75,7 +75,8 @@ enum OwnerClientRoutes {
 
     private static let revoke = Route<RealmContext>(
         .delete, "/settings/clients/{client_id}", id: "revokeInstallation", tag: "Flagship",
-        summary: "Removes an app on a device.", detail: "All its tokens are over.", right: .nothing,
+        summary: "Removes an app on a device.", detail: "All its tokens are revoked.",
+        right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: refusals

@@ -142,7 +142,7 @@ extension RequestOwnerMove.Rejection: Refusal {
 extension ConfirmOwnerMove.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .linkOver: Problem(.invalidRequest, "The link is over.")
+        case .linkOver: Problem(.invalidRequest, "The link has expired or has already been used.")
         case .invalid(let fault): Problem(of: fault)
         }
     }

@@ -154,7 +154,7 @@ extension ResetPassphrase.Rejection: Refusal {
     var problem: Problem {
         switch self {
         case .notOffered: Problem(.noSuchRoute)
-        case .linkOver: Problem(.invalidRequest, "The link is over.")
+        case .linkOver: Problem(.invalidRequest, "The link has expired or has already been used.")
         }
     }
 }

@@ -139,7 +139,7 @@ extension Call<RealmContext> {
     /// The app that the path names, where the token reaches that far. A client that belongs to no app
     /// serves all of them.
     fileprivate func appOfService(_ scope: String) throws(Problem) -> UUID {
-        guard case .service(let session, let scopes) = caller else {
+        guard case .service(let session, let scopes, _) = caller else {
             throw Problem(.unauthenticated)
         }
         guard scopes.contains(scope) else { throw Problem(.insufficientScope) }
@@ -152,7 +152,7 @@ extension Call<RealmContext> {
 
     /// The write that a service asks for: with an `Idempotency-Key` as administrators do it.
     fileprivate func serviceWrite() throws(Problem) -> Write {
-        guard case .service(let session, _) = caller else { throw Problem(.unauthenticated) }
+        guard case .service(let session, _, _) = caller else { throw Problem(.unauthenticated) }
         let client = session.terms.clientID
         let origin = context.origin("client:\(client)", client: client, of: request)
         return Write(

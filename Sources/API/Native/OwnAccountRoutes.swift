@@ -47,7 +47,8 @@ enum OwnAccountRoutes {
                 "session_id", in: .path, Fields.id, "The session's id.",
                 example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
         ],
-        answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The session has ended.", content: .nothing),
         refusals: refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn
@@ -63,7 +64,8 @@ enum OwnAccountRoutes {
         .post, "/api/account/logout-everywhere", id: "logOutEverywhere", tag: "Own account",
         summary: "Ends all sessions of the caller, this one included.", right: .account,
         voice: .native,
-        answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The sessions have ended.", content: .nothing),
         refusals: refusals + [.noSuchAccount]
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn

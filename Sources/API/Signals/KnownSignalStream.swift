@@ -17,13 +17,23 @@ struct KnownSignalStream: Sendable {
         var reason: String?
     }
 
+    /// Its receiver asked for what happened after a position once more.
+    struct Replay: Sendable {
+        let version: Int
+        let after: Int64
+    }
+
     let id: UUID
+    let realm: RealmID
     let terms: SignalTerms
     private(set) var state = SignalStream()
     private(set) var version = 0
     private(set) var notices: [Notice] = []
+    private(set) var replays: [Replay] = []
     /// Nothing of what happened up to here is for the receiver.
     private(set) var floor: Int64
+    /// Since when it is enabled, if it is: what was wrong before counts no more.
+    private(set) var enabledAt: Timestamp
     /// Where it was last disabled.
     private(set) var disabledAt: Int64 = 0
 
@@ -32,6 +42,8 @@ struct KnownSignalStream: Sendable {
         guard let first = events.first, first.name == "ssf_stream.created" else { return nil }
         guard case .created(let terms, _)? = SignalStreamEvent(first) else { throw .damaged }
         self.id = id
+        realm = first.realm
+        enabledAt = first.at
         self.terms = terms
         floor = first.position
         for recorded in events {
@@ -46,7 +58,7 @@ struct KnownSignalStream: Sendable {
     private mutating func note(_ event: SignalStreamEvent, _ recorded: Recorded) {
         switch event {
         case .created: notices.append(notice(SignalOffer.verification, recorded))
-        case .statusChanged(let status, let reason, let origin):
+        case .statusChanged(let status, let reason, let origin, _):
             let before = state.status
             if origin == .transmitter {
                 var notice = notice(SignalOffer.streamUpdated, recorded)
@@ -56,7 +68,12 @@ struct KnownSignalStream: Sendable {
             guard status != before else { return }
             if status == .disabled { disabledAt = recorded.position }
             if before == .disabled { floor = recorded.position }
-            if status == .enabled { notices.append(notice(SignalOffer.verification, recorded)) }
+            if status == .enabled {
+                enabledAt = recorded.at
+                notices.append(notice(SignalOffer.verification, recorded))
+            }
+        case .replayed(let after):
+            replays.append(Replay(version: recorded.version, after: after))
         case .changed, .subjectAdded, .subjectRemoved, .deleted: break
         }
     }

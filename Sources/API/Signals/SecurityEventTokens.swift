@@ -19,18 +19,22 @@ extension SignalReader {
         guard !pending.isEmpty else { return ([], []) }
         let addressee = try await addressee(of: stream, in: realm)
         guard let key = try await keys.keys(of: realm).active[.rs256] else { throw .damaged }
+        let (epochs, sources) = try await pages.sources(
+            at: Set(pending.filter { $0.account != nil }.map(\.position)), in: realm)
         var (ready, pointless): ([Ready], [String]) = ([], [])
-        var recorded: [Int64: Recorded] = [:]
         for signal in pending {
-            guard let body = try await content(of: signal, for: addressee, &recorded) else {
+            let source = sources[signal.position]
+            guard let content = try await content(of: signal, source, for: addressee) else {
                 pointless.append(signal.jti)
                 continue
             }
+            let place = LogCursor(
+                epoch: epochs.epoch(of: signal.position), position: signal.position)
             let claims: JSON = [
                 "iss": .string(stream.terms.issuer), "aud": .string(stream.terms.clientID),
                 "iat": .integer(signal.issuedAt.seconds), "jti": .string(signal.jti),
-                "txn": .string(body.transaction), "sub_id": body.subject,
-                "events": .object([signal.type: .object(body.claims)]),
+                "txn": .string(place.description), "sub_id": content.subject,
+                "events": .object([signal.type: .object(content.claims)]),
             ]
             guard
                 let token = try? JWS.sign(
@@ -44,76 +48,60 @@ extension SignalReader {
     private struct Content {
         let subject: JSON
         let claims: JSONObject
-        let transaction: String
     }
 
     private func content(
-        of signal: PendingSignal, for addressee: SignalAddressee,
-        _ recorded: inout [Int64: Recorded]
+        of signal: PendingSignal, _ source: SignalSource?, for addressee: SignalAddressee
     ) async throws(LogFailure) -> Content? {
         guard signal.account != nil else { return ofStream(signal, addressee) }
-        let event = try await event(at: signal.position, addressee.realm, &recorded)
-        let found = try await signals(of: event, for: addressee).first {
+        guard let source else { throw .damaged }
+        let found = try await signals(of: source, for: addressee).first {
             $0.kind.uri == signal.type
         }
-        guard let found, let account = found.subject.user else { return nil }
+        guard let found else { return nil }
         var claims = found.claims
         if found.kind.standard == .caep {
             claims["event_timestamp"] = .integer(found.at.seconds)
             claims["initiating_entity"] = .string(found.initiator.rawValue)
             claims["reason_admin"] = ["en": .string(found.reason)]
         }
-        return Content(
-            subject: subject(found.subject, account, addressee), claims: claims,
-            transaction: event.command.description)
+        return Content(subject: subject(found.subject, addressee), claims: claims)
     }
 
-    /// What is said of the stream itself.
+    /// What is said of the stream itself. Nil where the event that it comes of was lost.
     private func ofStream(_ signal: PendingSignal, _ addressee: SignalAddressee) -> Content? {
         var claims: JSONObject = [:]
         if signal.type == SignalOffer.streamUpdated {
             let notice = addressee.stream.notices.first {
                 $0.position == signal.position && $0.type == signal.type
             }
-            claims["status"] = notice?.status.map { .string($0.rawValue) }
-            claims["reason"] = notice?.reason.map { .string($0) }
+            guard notice != nil || signal.state != nil else { return nil }
+            let status = notice?.status ?? addressee.stream.state.status
+            claims["status"] = .string(status.rawValue)
+            claims["reason"] = (signal.state ?? notice?.reason).map { .string($0) }
         } else {
             claims["state"] = signal.state.map { .string($0) }
         }
-        return Content(
-            subject: Self.opaque(addressee.stream.id.description), claims: claims,
-            transaction: signal.jti)
+        return Content(subject: Self.opaque(addressee.stream.id.description), claims: claims)
     }
 
     /// RFC 9493, and SSF 1.0 section 3.3 where a session or a device of the user is meant.
-    private func subject(
-        _ subject: SignalSubject, _ account: UUID, _ addressee: SignalAddressee
-    ) -> JSON {
-        let user: JSON = [
-            "format": "iss_sub", "iss": .string(addressee.stream.terms.issuer),
-            "sub": .string(addressee.sub(of: account)),
-        ]
-        guard subject.session != nil || subject.device != nil else { return user }
+    private func subject(_ subject: SignalSubject, _ addressee: SignalAddressee) -> JSON {
+        let user = subject.user.map { account -> JSON in
+            [
+                "format": "iss_sub", "iss": .string(addressee.stream.terms.issuer),
+                "sub": .string(addressee.sub(of: account)),
+            ]
+        }
+        if let user, subject.session == nil, subject.device == nil { return user }
         var members: JSONObject = [
-            "format": "complex", "user": user, "tenant": Self.opaque(addressee.realm.name),
+            "format": "complex", "tenant": Self.opaque(addressee.realm.name),
         ]
+        members["user"] = user
         members["session"] = subject.session.map { Self.opaque($0.description) }
         members["device"] = subject.device.map { Self.opaque($0.description) }
         return .object(members)
     }
 
     private static func opaque(_ id: String) -> JSON { ["format": "opaque", "id": .string(id)] }
-
-    /// Neighbours are read together: what is delivered stands close together in the log.
-    private func event(
-        at position: Int64, _ realm: RealmID, _ recorded: inout [Int64: Recorded]
-    ) async throws(LogFailure) -> Recorded {
-        if let known = recorded[position] { return known }
-        recorded = [:]
-        for event in try await events.events(from: position, limit: 32, in: realm) {
-            recorded[event.position] = event
-        }
-        guard let event = recorded[position] else { throw .damaged }
-        return event
-    }
 }

@@ -24,8 +24,7 @@ extension SignalReader {
         let client = try await queries.knownClient(stream.terms.clientID, in: realm)
         return SignalAddressee(
             stream: stream, realm: realm, mint: try await mint(realm),
-            sector: client?.metadata.sector,
-            kinds: Set(SignalOffer.delivered(stream.state.settings.requested)))
+            sector: client?.metadata.sector, kinds: stream.kinds)
     }
 
     /// Whether the receiver's client is there, and an administrator still lets it receive.
@@ -38,45 +37,35 @@ extension SignalReader {
 
     /// What an event says to a receiver.
     func signals(
-        of event: Recorded, for addressee: SignalAddressee
+        of source: SignalSource, for addressee: SignalAddressee
     ) async throws(LogFailure) -> [Signal] {
-        let rules = SignalTable.rules[event.name] ?? []
-        guard rules.contains(where: { addressee.kinds.contains($0.kind) }) else { return [] }
-        let facts = try await facts(of: event)
+        guard source.kinds.contains(where: addressee.kinds.contains) else { return [] }
+        var all = source.signals
+        if addressee.kinds.contains(.tokenClaimsChange) {
+            var facts = source.facts
+            facts.claims = try await changedClaims(of: source.event, for: addressee)
+            if !facts.claims.isEmpty {
+                all = SharedSignals.signals(for: source.event, knowing: facts)
+            }
+        }
         var signals: [Signal] = []
-        for signal in SharedSignals.signals(for: event, knowing: facts)
+        for signal in all
         where addressee.kinds.contains(signal.kind) && SignalOffer.includes(signal) {
-            guard let account = signal.subject.user,
-                try await includes(account, addressee)
-            else { continue }
+            guard try await includes(signal.subject, addressee) else { continue }
             signals.append(signal)
         }
         return signals
     }
 
-    /// What the event itself does not say stands in what its stream began with.
-    private func facts(of event: Recorded) async throws(LogFailure) -> SignalFacts {
-        var facts = SignalFacts()
-        if event.name.hasPrefix("account.") || event.open["account"] != nil,
-            event.name != "passkey.removed"
-        {
-            return facts
-        }
-        guard event.version > 1 else { return facts }
-        let earlier = try await events.stream(event.stream, after: 0, in: event.realm)
-        let about = earlier.last {
-            $0.position < event.position && $0.open["account"]?.string != nil
-        }
-        facts.account = about?.open["account"]?.string.flatMap { UUID($0) }
-        let transports = earlier.first?.open["transports"]?.array ?? []
-        facts.transports = transports.compactMap(\.string)
-        return facts
-    }
-
+    /// Of a device that nobody signed in with yet, who is told of all hears; a session of nobody's is a client's
+    /// own, and no signal.
     private func includes(
-        _ account: UUID, _ addressee: SignalAddressee
+        _ subject: SignalSubject, _ addressee: SignalAddressee
     ) async throws(LogFailure) -> Bool {
         let state = addressee.stream.state
+        guard let account = subject.user else {
+            return subject.device != nil && state.includes([])
+        }
         var names: [NamedSubject] = [.sub(addressee.sub(of: account))]
         let namesMailboxes = state.named.contains { subject in
             if case .mailbox = subject { true } else { false }
@@ -94,4 +83,53 @@ extension SignalReader {
             .last { $0.open["mailbox"]?.string != nil }?
             .open["mailbox"]?.string.flatMap { UUID($0) }
     }
+
+    // MARK: - New values of claims
+
+    private static let mostSessions = 200
+
+    /// The claims of a person that an event of the account changed, as far as the sessions that the receiver's
+    /// client has with the person let it know them. UserInfo would tell it the same.
+    private func changedClaims(
+        of event: Recorded, for addressee: SignalAddressee
+    ) async throws(LogFailure) -> JSONObject {
+        let names = SharedSignals.changedClaims(of: event.name)
+        guard !names.isEmpty else { return [:] }
+        let realm = addressee.realm
+        let sessions = try await queries.sessions(
+            of: event.stream, in: realm, at: now(realm), after: nil, limit: Self.mostSessions
+        ).map(\.terms).filter { $0.client == addressee.stream.terms.client }
+        guard !sessions.isEmpty else { return [:] }
+        let scope = Set(sessions.flatMap(\.scope)).sorted()
+        let resources = Set(sessions.flatMap(\.resources)).sorted()
+        var roles = Settings().roles
+        if names.contains("resource_access") {
+            roles = try await settings(of: realm).roles
+        }
+        let account = try await events.stream(event.stream, after: 0, in: realm)
+        func claims(through version: Int) -> JSONObject {
+            guard let known = KnownPerson(account.filter { $0.version <= version }),
+                !known.isErased
+            else { return [:] }
+            var claims = PersonClaims.claims(of: known, scope)
+            claims["resource_access"] = ResourceAccess.access(known.roles, roles, scope, resources)
+            return claims.filter { names.contains($0.key) }
+        }
+        let before = claims(through: event.version - 1)
+        return claims(through: event.version).filter { $0.value != before[$0.key] }
+    }
+
+    private func settings(of realm: RealmID) async throws(LogFailure) -> Settings {
+        var state = Realm()
+        for recorded in try await events.stream(Realm.stream, after: 0, in: realm) {
+            guard let event = RealmEvent(recorded) else { throw .damaged }
+            state.apply(event)
+        }
+        return state.settings
+    }
+}
+
+extension KnownSignalStream {
+    /// What its receiver gets.
+    var kinds: Set<SignalKind> { Set(SignalOffer.delivered(state.settings.requested)) }
 }

@@ -19,6 +19,7 @@ enum SignalMetadataRoutes {
     static let removeSubject = "/ssf/subjects:remove"
     static let verification = "/ssf/verify"
     static let poll = "/ssf/poll/"
+    static let replay = "/ssf/replay"
 
     private static func route(
         _ path: PathTemplate, id: String, parameters: [Parameter] = []
@@ -26,7 +27,10 @@ enum SignalMetadataRoutes {
         Route(
             .get, path, id: id, tag: SignalAnswers.tag,
             summary: "What the realm transmits of security signals (SSF 1.0).",
-            detail: "An issuer that has a path is found with its path behind this one.",
+            detail: """
+                An issuer that has a path is found with its path behind this one. `POST \(replay)` is an \
+                extension of Urd and has no member here.
+                """,
             right: .nothing, voice: .oauth, parameters: parameters,
             answer: .ok("What is offered.", schema, example: document("https://id.example.com")),
             refusals: Place.refusals + [.noSuchRoute],

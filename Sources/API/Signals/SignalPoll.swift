@@ -34,16 +34,17 @@ struct SignalPoll: Sendable {
     }
 
     func settle(_ request: PollRequest) async throws(Problem) {
+        let now = context.clock.now()
         try await reading { () throws(LogFailure) in
             if !request.confirmed.isEmpty {
                 try await context.queries.confirmSignals(
-                    request.confirmed, of: stream.id, in: realm)
+                    request.confirmed, of: stream.id, in: realm, at: now)
             }
             for refused in request.refused {
                 try await context.queries.refuseSignal(
-                    refused.id, because: refused.reason, of: stream.id, in: realm)
+                    refused.id, because: refused.reason, of: stream.id, in: realm, at: now)
             }
-            try await context.queries.heardOfSignals(of: stream.id, in: realm)
+            try await context.queries.heardOfSignals(of: stream.id, in: realm, at: now)
         }
     }
 
@@ -51,8 +52,9 @@ struct SignalPoll: Sendable {
         try await reading { () throws(LogFailure) in try await look(stream, request).found }
     }
 
-    /// The answer, as soon as there is something to answer, or the time is over. The stream is looked at
-    /// anew each time: it may have been paused, or deleted.
+    /// The answer, as soon as there is something to answer, or the time is over. Nothing is held meanwhile
+    /// but the connection of the receiver. The stream is looked at anew each time: it may have been
+    /// paused, or deleted.
     func wait(_ request: PollRequest, for patience: Duration) async throws -> JSON {
         let end = context.clock.passed() + patience
         while context.clock.passed() < end {
@@ -61,29 +63,34 @@ struct SignalPoll: Sendable {
             else { break }
             let (found, position) = try await look(stream, request)
             if !found.isEmpty { return found.json }
-            // A verification is no event: it is looked for.
-            await context.queries.waitForCommit(
-                past: position, in: realm,
-                atMost: min(.milliseconds(500), end - context.clock.passed()))
+            try Task.checkCancellation()
+            try await feed.rest(
+                stream, past: position, atMost: end - context.clock.passed())
         }
         return Found().json
     }
 
     private func look(
         _ stream: KnownSignalStream, _ request: PollRequest
-    ) async throws(LogFailure) -> (found: Found, position: Int64) {
-        guard stream.state.status == .enabled else { return (Found(), .max) }
+    ) async throws(LogFailure) -> (found: Found, position: Int64?) {
+        guard stream.state.status == .enabled else { return (Found(), nil) }
         let position = try await feed.prepare(stream, in: realm)
         guard request.limit > 0 else { return (Found(), position) }
-        let pending = try await context.queries.pendingSignals(
+        var pending = try await context.queries.pendingSignals(
             of: stream.id, in: realm, limit: request.limit + 1)
+        var hasMore = pending.count > request.limit
+        // That the transmitter changed the stream's status is told before all else.
+        let updates = pending.prefix { $0.type == SignalOffer.streamUpdated }
+        if !updates.isEmpty {
+            hasMore = hasMore || updates.count < pending.count
+            pending = Array(updates)
+        }
         let made = try await feed.tokens(
             for: Array(pending.prefix(request.limit)), of: stream, in: realm)
         if !made.pointless.isEmpty {
-            try await context.queries.confirmSignals(made.pointless, of: stream.id, in: realm)
+            try await context.queries.confirmSignals(
+                made.pointless, of: stream.id, in: realm, at: context.clock.now())
         }
-        return (
-            Found(tokens: made.ready, hasMore: pending.count > request.limit), position
-        )
+        return (Found(tokens: made.ready, hasMore: hasMore), position)
     }
 }

@@ -20,11 +20,19 @@ public enum SignalWork: Sendable {
     /// There is no such stream, or nothing is pushed to it: it need not be looked at until it is listed
     /// again.
     case none
-    /// Nothing until the log has gone on from there, or it is that time.
-    case wait(past: Int64, until: Timestamp?)
+    /// Nothing until there is something new for it.
+    case wait(SignalRest)
     case post([SignalPost])
     /// It is given up for now: the receiver has to resume it.
     case pause(reason: String)
+}
+
+/// A stream for which there is nothing to be done now.
+public struct SignalRest: Sendable {
+    let stream: KnownSignalStream
+    /// It has all that happened up to here; nil: nothing that happens matters now.
+    let position: Int64?
+    let longest: Duration
 }
 
 /// What the receiver of a post answered; nil where it did not.
@@ -39,6 +47,15 @@ public struct SignalReceipt: Sendable {
         self.body = body
         self.retryAfter = retryAfter
     }
+}
+
+/// What became of some posts.
+public struct SignalSettlement: Sendable {
+    public let taken: Int
+    /// For good.
+    public let refused: Int
+    /// Those that are not settled.
+    public let rest: [(post: SignalPost, receipt: SignalReceipt?)]
 }
 
 extension SignalReader {
@@ -60,24 +77,32 @@ extension SignalReader {
         }
         let now = now(realm)
         guard try await mayReceive(stream, in: realm) else {
-            return .wait(past: try await events.head(of: realm).position, until: nil)
+            return .wait(SignalRest(stream: stream, position: nil, longest: .seconds(5)))
         }
         let position = try await prepare(stream, in: realm)
         let cursor = try await queries.signalCursor(of: id, in: realm)
-        if let since = cursor?.failingSince, now >= since.adding(seconds: Self.patience) {
+        if let since = cursor?.failingSince,
+            now >= max(since, stream.enabledAt).adding(seconds: Self.patience)
+        {
             return .pause(reason: "The receiver could not be reached for a day.")
         }
-        if let nextAt = cursor?.nextAt, now < nextAt { return .wait(past: .max, until: nextAt) }
-        let foremost = try await queries.foremostSignals(
-            of: id, in: realm, at: now, limit: Self.mostAtOnce)
+        if let nextAt = cursor?.nextAt, now < nextAt {
+            let longest = Duration.microseconds(max(1_000, nextAt.microseconds(since: now)))
+            return .wait(SignalRest(stream: stream, position: nil, longest: longest))
+        }
+        let foremost = first(
+            try await queries.foremostSignals(of: id, in: realm, at: now, limit: Self.mostAtOnce))
         guard !foremost.isEmpty else {
+            let pending = cursor?.pending ?? 0
             // Where there is no room for more, the log does not go on for this stream.
-            let isFull = cursor?.pending ?? 0 >= Self.mostPending
-            return .wait(past: isFull ? .max : position, until: nil)
+            return .wait(
+                SignalRest(
+                    stream: stream, position: pending >= Self.mostPending ? nil : position,
+                    longest: pending > 0 ? .seconds(1) : .seconds(5)))
         }
         let made = try await tokens(for: foremost, of: stream, in: realm)
         if !made.pointless.isEmpty {
-            try await queries.confirmSignals(made.pointless, of: id, in: realm)
+            try await queries.confirmSignals(made.pointless, of: id, in: realm, at: now)
         }
         return .post(
             made.ready.map {
@@ -85,6 +110,16 @@ extension SignalReader {
                     endpoint: endpoint, authorization: authorization, token: $0.token,
                     jti: $0.signal.jti, attempts: $0.signal.attempts)
             })
+    }
+
+    /// That the transmitter changed the stream's status is told before all else.
+    private func first(_ foremost: [PendingSignal]) -> [PendingSignal] {
+        foremost.first?.type == SignalOffer.streamUpdated ? Array(foremost.prefix(1)) : foremost
+    }
+
+    /// Returns once there may be something to be done for a stream again.
+    public func wait(_ rest: SignalRest) async throws(LogFailure) {
+        try await self.rest(rest.stream, past: rest.position, atMost: rest.longest)
     }
 
     /// Whether a stream waits for its receiver to poll it.
@@ -97,21 +132,30 @@ extension SignalReader {
             return false
         }
         return now(realm)
-            >= cursor.heardAt.adding(seconds: SignalStreamDocument.inactivityTimeout)
+            >= max(cursor.heardAt, stream.enabledAt)
+            .adding(seconds: SignalStreamDocument.inactivityTimeout)
     }
 
-    /// The receiver has it, or refuses it for good. True: that is settled, and the next one can go.
+    /// The receiver has them, or refuses them for good.
     public func settle(
-        _ post: SignalPost, by receipt: SignalReceipt?, of stream: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> Bool {
-        guard let receipt else { return false }
-        if (200..<300).contains(receipt.status) {
-            try await queries.confirmSignals([post.jti], of: stream, in: realm)
-            return true
+        _ answers: [(post: SignalPost, receipt: SignalReceipt?)], of stream: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> SignalSettlement {
+        let now = now(realm)
+        let taken = answers.filter { $0.receipt?.isTaken == true }.map(\.post.jti)
+        if !taken.isEmpty {
+            try await queries.confirmSignals(taken, of: stream, in: realm, at: now)
         }
-        guard let reason = receipt.refusal, !receipt.isAboutKeys else { return false }
-        try await queries.refuseSignal(post.jti, because: reason, of: stream, in: realm)
-        return true
+        var rest: [(post: SignalPost, receipt: SignalReceipt?)] = []
+        for (post, receipt) in answers where receipt?.isTaken != true {
+            guard let receipt, let reason = receipt.refusal, !receipt.isAboutKeys else {
+                rest.append((post, receipt))
+                continue
+            }
+            try await queries.refuseSignal(
+                post.jti, because: reason, of: stream, in: realm, at: now)
+        }
+        return SignalSettlement(
+            taken: taken.count, refused: answers.count - taken.count - rest.count, rest: rest)
     }
 
     /// Some were not settled. Where others were, each of them waits by itself; else all wait together.
@@ -126,7 +170,7 @@ extension SignalReader {
             for (post, _) in posts {
                 guard post.attempts < Self.mostAttempts else {
                     try await queries.refuseSignal(
-                        post.jti, because: "undeliverable", of: stream, in: realm)
+                        post.jti, because: "undeliverable", of: stream, in: realm, at: now)
                     continue
                 }
                 let pause = Self.pauses[min(post.attempts, Self.pauses.count - 1)]
@@ -140,7 +184,7 @@ extension SignalReader {
         let pause = max(
             Self.pauses[min(failures, Self.pauses.count - 1)], min(asked, 3_600))
         try await queries.deferSignals(
-            of: stream, in: realm, until: now.adding(seconds: pause))
+            of: stream, in: realm, at: now, until: now.adding(seconds: pause))
         // That the keys or the credentials are wrong is so for all of them.
         let isAboutKeys = posts.contains { $0.receipt?.isAboutKeys == true }
         return isAboutKeys && failures >= 2
@@ -149,6 +193,8 @@ extension SignalReader {
 }
 
 extension SignalReceipt {
+    fileprivate var isTaken: Bool { (200..<300).contains(status) }
+
     /// RFC 8935 section 2.4: the receiver says why.
     fileprivate var refusal: String? {
         guard status == 400, let reason = (try? JSON.parse(body))?["err"]?.string else {

@@ -13,11 +13,13 @@ public struct SignalReader: Sendable {
     let keys: TokenKeys
     let events: any EventLog
     let queries: any RealmQueries
+    let pages: SignalPages
     let now: @Sendable (RealmID) -> Timestamp
+    /// Only goes on.
+    let passed: @Sendable () -> Duration
 
     /// So many signals wait for their receiver; what comes after them stays in the log.
     static let mostPending = 1_000
-    private static let page = 500
 
     init(_ context: RealmContext) {
         let (mint, clock) = (context.mint, context.clock)
@@ -25,17 +27,21 @@ public struct SignalReader: Sendable {
         keys = context.keys
         events = context.commands.events
         queries = context.queries
+        pages = context.signalPages
         now = { _ in clock.now() }
+        passed = clock.passed
     }
 
     public init(
         mint: @escaping RealmContexts.Mints, keys: TokenKeys, events: any EventLog,
-        queries: any RealmQueries, clock: RealmContext.Clock
+        queries: any RealmQueries, pages: SignalPages, clock: RealmContext.Clock
     ) {
         self.mint = mint
         self.keys = keys
         self.events = events
         self.queries = queries
+        self.pages = pages
+        passed = clock.passed
         let time = RealmTime(clock, events)
         now = { time.now(in: $0) }
     }
@@ -54,21 +60,49 @@ public struct SignalReader: Sendable {
         while true {
             let head = try await events.head(of: realm)
             let cursor = try await queries.signalCursor(of: stream.id, in: realm)
-            let keptTo = min(cursor?.keptTo ?? .max, head.position)
-            let from = max(min(cursor?.position ?? 0, keptTo), stream.floor)
+            let place = LogPlace(stream, cursor, head)
             let room = Self.mostPending - (cursor?.pending ?? 0)
-            let isSettled =
-                cursor.map {
-                    $0.version >= stream.version && $0.epoch == head.epoch && $0.position >= from
-                } ?? false
-            if isSettled, from >= head.position || room <= 0 { return from }
-            let found = try await scan(stream, realm, after: from, to: head.position, room: room)
+            if place.isSettled, place.from >= head.position || room <= 0 { return place.from }
+            guard
+                let found = try await scan(stream, realm, after: place.from, to: head, room: room)
+            else { continue }
+            var signals = notices(of: stream, after: cursor?.version ?? 0, realm)
+            if let kept = place.newEpochAfter {
+                signals.append(newEpoch(of: stream, LogCursor(epoch: head.epoch, position: kept)))
+            }
             let step = SignalStep(
                 from: cursor, epoch: head.epoch, position: found.position,
-                version: stream.version, droppedTo: stream.disabledAt,
-                keptTo: cursor?.epoch == head.epoch ? .max : keptTo,
-                signals: notices(of: stream, after: cursor?.version ?? 0, realm) + found.signals)
+                version: stream.version, droppedTo: stream.disabledAt, keptTo: place.keptTo,
+                signals: signals + found.signals, at: now(realm))
             _ = try await queries.advanceSignals(of: stream.id, in: realm, by: step)
+        }
+    }
+
+    /// Where a stream goes on.
+    private struct LogPlace {
+        let from: Int64
+        /// Signals that wait and are of what is behind this are no more: they come again, if they do.
+        let keptTo: Int64
+        /// A failover or a restore began another epoch. What it lost is in no table any more: the receiver may
+        /// have heard of it.
+        let newEpochAfter: Int64?
+        /// Everything of the stream's own was heeded.
+        let isSettled: Bool
+
+        init(_ stream: KnownSignalStream, _ cursor: SignalCursor?, _ head: Head) {
+            let kept = min(cursor?.keptTo ?? .max, head.position)
+            let replay =
+                stream.replays.filter { $0.version > cursor?.version ?? 0 }.map(\.after).min()
+                ?? .max
+            let from = max(min(cursor?.position ?? 0, kept, replay), stream.floor)
+            let isSameEpoch = cursor?.epoch == head.epoch
+            self.from = from
+            keptTo = min(isSameEpoch ? .max : kept, replay == .max ? .max : from)
+            newEpochAfter = cursor == nil || isSameEpoch ? nil : kept
+            isSettled =
+                cursor.map {
+                    $0.version >= stream.version && isSameEpoch && $0.position >= from
+                } ?? false
         }
     }
 
@@ -85,30 +119,77 @@ public struct SignalReader: Sendable {
             }
     }
 
-    /// One page of the log, or as much of it as there is room for.
+    /// What a receiver is told of a failover or a restore: what it heard of a lost tail did not happen.
+    private func newEpoch(of stream: KnownSignalStream, _ start: LogCursor) -> PendingSignal {
+        PendingSignal(
+            jti: SignalName.make(
+                stream: stream.id, position: start.position, command: stream.id,
+                type: "\(SignalOffer.streamUpdated) \(start)"),
+            position: start.position, type: SignalOffer.streamUpdated,
+            state: """
+                Epoch \(start.epoch) of the log began after position \(start.position): signals of \
+                earlier epochs after it are void.
+                """, issuedAt: now(stream.realm))
+    }
+
+    /// One page of the log, or as much of it as there is room for. Nil: the log went on in another epoch
+    /// meanwhile.
     private func scan(
-        _ stream: KnownSignalStream, _ realm: RealmID, after from: Int64, to head: Int64, room: Int
-    ) async throws(LogFailure) -> (position: Int64, signals: [PendingSignal]) {
-        guard from < head, room > 0 else { return (from, []) }
-        let page = try await events.events(from: from + 1, limit: Self.page, in: realm)
-        // Nothing is stepped over: what is missing was taken away.
-        guard !page.isEmpty else { throw .damaged }
+        _ stream: KnownSignalStream, _ realm: RealmID, after from: Int64, to head: Head, room: Int
+    ) async throws(LogFailure) -> (position: Int64, signals: [PendingSignal])? {
+        guard from < head.position, room > 0 else { return (from, []) }
+        let page = try await pages.page(after: from, of: head.epoch, in: realm)
+        guard page.epochs.head.epoch == head.epoch else { return nil }
         let addressee = try await addressee(of: stream, in: realm)
-        var (position, signals): (Int64, [PendingSignal]) = (from, [])
-        for event in page {
-            guard event.position == position + 1 else { throw .damaged }
-            guard signals.count < room else { break }
-            for signal in try await self.signals(of: event, for: addressee) {
+        var signals: [PendingSignal] = []
+        for source in page.sources {
+            let event = source.event
+            // What there is no room for is looked at again later.
+            guard signals.count < room else { return (event.position - 1, signals) }
+            for signal in try await self.signals(of: source, for: addressee) {
                 signals.append(
                     PendingSignal(
                         jti: SignalName.make(
                             stream: stream.id, position: event.position, command: event.command,
                             type: signal.kind.uri),
                         position: event.position, type: signal.kind.uri,
-                        account: signal.subject.user, issuedAt: now(realm)))
+                        account: signal.subject.lane, issuedAt: now(realm)))
             }
-            position = event.position
         }
-        return (position, signals)
+        return (page.last, signals)
+    }
+
+    // MARK: - Waiting
+
+    /// A look at the database is due after so long, for what happened on other nodes and is no event.
+    private static let longestRest = Duration.seconds(5)
+    private static let lookout = Duration.milliseconds(250)
+
+    /// Returns once something may have come for a stream: an event that it is told of, a change of its own,
+    /// or what was put there on this node; and after a while in any case. It asks no database: the log is
+    /// read once for all who wait.
+    /// - Parameter position: nil where only the stream's own changes matter.
+    func rest(
+        _ stream: KnownSignalStream, past position: Int64?, atMost longest: Duration
+    ) async throws(LogFailure) {
+        let realm = stream.realm
+        let end = passed() + min(longest, Self.longestRest)
+        let (epoch, rings) = (events.knownEpoch(of: realm), pages.rings(of: stream.id))
+        let kinds = position == nil ? [] : stream.kinds
+        var seen = await queries.waitForCommit(past: -1, in: realm, atMost: .zero)
+        if let position { seen = position }
+        while !Task.isCancelled, pages.rings(of: stream.id) == rings {
+            let left = end - passed()
+            guard left > .zero else { return }
+            let head = await queries.waitForCommit(
+                past: seen, in: realm, atMost: min(Self.lookout, left))
+            guard events.knownEpoch(of: realm) == epoch else { return }
+            guard head > seen else { continue }
+            let page = try await pages.page(after: seen, of: epoch, in: realm)
+            guard page.epochs.head.epoch == epoch, !page.concerns(stream.id, getting: kinds) else {
+                return
+            }
+            seen = page.last
+        }
     }
 }

@@ -16,7 +16,7 @@ struct SignalReceiver: Sendable {
 extension Call<RealmContext> {
     /// The client, where its token reaches that far.
     func signalReceiver(_ needed: String) throws(Problem) -> SignalReceiver {
-        guard case .service(let session, let scopes) = caller else {
+        guard case .service(let session, let scopes, _) = caller else {
             throw Problem(.unauthenticated)
         }
         guard scopes.contains(SignalScope.manage) || scopes.contains(needed) else {

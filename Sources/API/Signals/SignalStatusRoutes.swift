@@ -48,7 +48,8 @@ enum SignalStatusRoutes {
         let context = call.context
         if status == .enabled {
             try await reading { () throws(LogFailure) in
-                try await context.queries.resumeSignals(of: stream.id, in: context.place.realm)
+                try await context.queries.resumeSignals(
+                    of: stream.id, in: context.place.realm, at: context.clock.now())
             }
         }
         return answer(try await call.signalStream(stream.id.description, of: receiver))

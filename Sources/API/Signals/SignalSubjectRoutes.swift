@@ -8,49 +8,38 @@ internal import Values
 /// Where receivers say whose signals they want (SSF 1.0 section 8.1.3). The answer is the same whether
 /// there is anybody of that name or not.
 enum SignalSubjectRoutes {
-    static let table: [Route<RealmContext>] = [add, remove]
+    static let table: [Route<RealmContext>] = [
+        route(
+            SignalMetadataRoutes.addSubject, id: "addSignalSubject", "Adds a subject to a stream.",
+            answer: Answer(status: .ok, description: "It is added.", content: .nothing),
+            example: example.merging(["verified": true]) { own, _ in own }, isIncluded: true),
+        route(
+            SignalMetadataRoutes.removeSubject, id: "removeSignalSubject",
+            "Removes a subject from a stream.",
+            answer: Answer(status: .noContent, description: "It is removed.", content: .nothing),
+            example: example, isIncluded: false),
+    ]
 
-    private static let add = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: SignalMetadataRoutes.addSubject),
-        id: "addSignalSubject", tag: SignalAnswers.tag,
-        summary: "Adds a subject to a stream.", detail: detail, right: .service, voice: .oauth,
-        body: SignalAnswers.body(
-            [
-                "stream_id": .string(SignalAnswers.stream), "subject": subject, "verified": true,
-            ]),
-        answer: Answer(status: .ok, description: "It is added.", content: .nothing),
-        refusals: SignalAnswers.faults + [.askedTooOften]
-    ) { call throws(Problem) in
-        let receiver = try call.signalReceiver(SignalScope.manage)
-        let stream = try await call.namedSignalStream(of: receiver)
-        if let subject = try call.namedSubject(for: stream) {
-            try await Commands(call).dispatch(
-                AddSignalSubject(
-                    stream: stream.id, client: receiver.client, subject: subject),
-                as: receiver.caller)
+    private static func route(
+        _ path: String, id: String, _ summary: String, answer: Answer, example: JSONObject,
+        isIncluded: Bool
+    ) -> Route<RealmContext> {
+        Route(
+            .post, PathTemplate(stringLiteral: path), id: id, tag: SignalAnswers.tag,
+            summary: summary, detail: detail, right: .service, voice: .oauth,
+            body: SignalAnswers.body(.object(example)), answer: answer,
+            refusals: SignalAnswers.faults + [.askedTooOften]
+        ) { call throws(Problem) in
+            let receiver = try call.signalReceiver(SignalScope.manage)
+            let stream = try await call.namedSignalStream(of: receiver)
+            if let subject = try call.namedSubject(for: stream) {
+                try await Commands(call).dispatch(
+                    SetSignalSubject(
+                        stream: stream.id, client: receiver.client, subject: subject,
+                        isIncluded: isIncluded), as: receiver.caller)
+            }
+            return Response(status: answer.status)
         }
-        return Response(status: .ok)
-    }
-
-    private static let remove = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: SignalMetadataRoutes.removeSubject),
-        id: "removeSignalSubject", tag: SignalAnswers.tag,
-        summary: "Removes a subject from a stream.", detail: detail, right: .service,
-        voice: .oauth,
-        body: SignalAnswers.body(
-            ["stream_id": .string(SignalAnswers.stream), "subject": subject]),
-        answer: Answer(status: .noContent, description: "It is removed.", content: .nothing),
-        refusals: SignalAnswers.faults + [.askedTooOften]
-    ) { call throws(Problem) in
-        let receiver = try call.signalReceiver(SignalScope.manage)
-        let stream = try await call.namedSignalStream(of: receiver)
-        if let subject = try call.namedSubject(for: stream) {
-            try await Commands(call).dispatch(
-                RemoveSignalSubject(
-                    stream: stream.id, client: receiver.client, subject: subject),
-                as: receiver.caller)
-        }
-        return Response(status: .noContent)
     }
 
     private static let detail = """
@@ -58,7 +47,10 @@ enum SignalSubjectRoutes {
         tell whether there is such an account.
         """
 
-    private static let subject: JSON = ["format": "email", "email": "ann@example.org"]
+    private static let example: JSONObject = [
+        "stream_id": .string(SignalAnswers.stream),
+        "subject": ["format": "email", "email": "ann@example.org"],
+    ]
 }
 
 extension Call<RealmContext> {
@@ -91,17 +83,7 @@ extension Call<RealmContext> {
     }
 }
 
-extension AddSignalSubject.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchSignalStream)
-        case .tooMany(let limit):
-            Problem(.askedTooOften, "A stream treats at most \(limit) subjects by name.")
-        }
-    }
-}
-
-extension RemoveSignalSubject.Rejection: Refusal {
+extension SetSignalSubject.Rejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchSignalStream)

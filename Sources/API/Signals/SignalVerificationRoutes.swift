@@ -49,7 +49,10 @@ extension Call<RealmContext> {
                     type: SignalOffer.verification, state: state, issuedAt: context.clock.now()),
                 atLeastAfter: interval)
         }
-        guard !isAsked else { return }
+        guard !isAsked else {
+            context.signalPages.ring(stream.id)
+            return
+        }
         var problem = Problem(
             .askedTooOften, "A stream is verified once in \(interval) seconds at most.")
         problem.headers.append(("Retry-After", String(interval)))

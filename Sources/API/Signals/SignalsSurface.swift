@@ -4,4 +4,5 @@ struct SignalsSurface: RealmSurface {
     let routes =
         SignalMetadataRoutes.table + SignalStreamRoutes.table + SignalStatusRoutes.table
         + SignalSubjectRoutes.table + SignalVerificationRoutes.table + SignalPollRoutes.table
+        + SignalReplayRoutes.table
 }

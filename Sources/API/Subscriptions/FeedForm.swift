@@ -24,12 +24,17 @@ struct FeedForm: Sendable, Equatable {
     /// Without the names that `onmessage` of a browser does not hear of.
     var isUnnamed = false
 
+    /// Where events are CloudEvents: what their `source` is.
+    var cloudSource: String?
+
     /// Tells the forms apart in which events are kept.
-    var number: Int {
-        switch framing {
-        case .serverSentEvents: isUnnamed ? 1 : 0
-        case .lines: 2
-        }
+    var key: String {
+        let name =
+            switch framing {
+            case .serverSentEvents: isUnnamed ? "unnamed" : "named"
+            case .lines: "lines"
+            }
+        return cloudSource.map { "\(name) \($0)" } ?? name
     }
 
     static let retry = 2000
@@ -58,9 +63,7 @@ struct FeedForm: Sendable, Equatable {
 
     /// - Parameter record: what is hashed into the event's leaf, where the reader asked for it.
     func event(_ event: Recorded, at cursor: LogCursor, record: [UInt8]?) -> [UInt8] {
-        // Addresses in it are of the server that the feed came from.
-        var members =
-            EventEnvelope(event, epoch: cursor.epoch, issuer: "").json.object ?? [:]
+        var members = members(of: event, at: cursor)
         members["record"] = record.map { .string(String(decoding: $0, as: UTF8.self)) }
         var out: [UInt8] = []
         out.reserveCapacity(1024)
@@ -76,6 +79,19 @@ struct FeedForm: Sendable, Equatable {
             out.append(0x0A)
         }
         return out
+    }
+
+    private func members(of event: Recorded, at cursor: LogCursor) -> JSONObject {
+        guard let cloudSource else {
+            // Addresses in it are of the server that the feed came from.
+            return EventEnvelope(event, epoch: cursor.epoch, issuer: "").json.object ?? [:]
+        }
+        var members =
+            CloudEvent(EventEnvelope(event, epoch: cursor.epoch, issuer: cloudSource)).json.object
+            ?? [:]
+        // Of frames the cursor is the id; a line has nothing else to say it with.
+        if framing == .lines { members["urdcursor"] = .string(cursor.description) }
+        return members
     }
 
     /// Moves the reader's place where there is no event to do so.

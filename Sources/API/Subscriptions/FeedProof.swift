@@ -27,8 +27,8 @@ struct FeedProof: Sendable {
 extension FeedStream {
     /// Moves the follower behind these events, unless their records cannot be read now.
     func send(
-        _ events: [Recorded], _ proof: FeedProof, _ progress: inout Progress,
-        _ writer: BodyStream.Writer
+        _ events: [Recorded], _ selection: FeedSelection, _ proof: FeedProof,
+        _ progress: inout Progress, _ writer: BodyStream.Writer
     ) async throws {
         guard let first = events.first, let last = events.last else { return }
         var records: [[UInt8]] = []
@@ -44,7 +44,7 @@ extension FeedStream {
         var out: [UInt8] = []
         for (index, event) in events.enumerated() {
             let cursor = LogCursor(epoch: progress.cursor.epoch, position: event.position)
-            if filter.wants(event) {
+            if selection.wants(event) {
                 out += leaves(&progress)
                 out += form.event(
                     event, at: cursor, record: proof.showsRecords ? records[index] : nil)

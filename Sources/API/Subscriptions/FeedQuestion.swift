@@ -6,69 +6,83 @@ internal import Values
 
 /// What a follower asks for.
 struct FeedQuestion {
+    enum Reader {
+        case administrator
+        /// A client of the realm: it is told what services act on, and nothing else.
+        case service
+    }
+
     let start: FeedStart
-    let filter: EventFilter
-    let form: FeedForm
+    var filter: EventFilter
+    var form: FeedForm
     /// Whether the leaves of all events are shown, and the records of those that are sent.
     let showsLeaves: Bool
     let showsRecords: Bool
 
-    /// In all conditions together.
-    private static let mostConditions = 50
+    /// Those of every feed.
+    static let common =
+        [
+            Parameter(
+                "Last-Event-ID", in: .header, LogLists.cursor,
+                "The cursor of the last frame that was seen. It goes before `from`.",
+                example: "3:48211"),
+            Parameter(
+                "from", in: .query, FeedStart.place,
+                "Behind which cursor to begin; `start` for all, `now` for what happens from now on.",
+                example: "start"),
+            Parameter(
+                "from_time", in: .query, Lists.since.schema,
+                "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
+        ] + EventConditions.parameters + [
+            Parameter(
+                "to", in: .query, .oneOf(["services", "audit", "internal"]),
+                """
+                Whose events: those for services, those that audits need as well, or all that there are. \
+                Audit for an administrator, services for a client, if nothing is said. Types that are \
+                named go before it.
+                """),
+            Parameter(
+                "shard", in: .query, shard,
+                """
+                `2/8`: of eight parts that the streams are divided into, the third. All events of a \
+                stream are in one part.
+                """, example: "2/8"),
+            Parameter(
+                "format", in: .query, .oneOf(["urd", "cloudevents"]),
+                "How an event is written: as everywhere in this API, or as a CloudEvent (1.0)."),
+            Parameter(
+                "unnamed", in: .query, .boolean,
+                "Frames without `event`, which is what `onmessage` of a browser hears of."),
+        ]
 
-    static let parameters = [
-        Parameter(
-            "Last-Event-ID", in: .header, FeedStart.cursor,
-            "The cursor of the last frame that was seen. It goes before `from`.",
-            example: "3:48211"),
-        Parameter(
-            "from", in: .query, FeedStart.place,
-            "Behind which cursor to begin; `start` for all, `now` for what happens from now on.",
-            example: "start"),
-        Parameter(
-            "from_time", in: .query, Lists.since.schema,
-            "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
-        Parameter(
-            "type", in: .query, .list(of: type, 1...50),
-            "Only events of this type, or of all whose types begin like account.*"),
-        Parameter(
-            "not_type", in: .query, .list(of: type, 1...50), "No events of this type or these."),
-        Parameter(
-            "stream", in: .query, .list(of: Fields.id, 1...50),
-            "Only events of this stream: the id of an account, a client, a session."),
-        Parameter(
-            "to", in: .query, .oneOf(["services", "audit", "internal"]),
-            """
-            Whose events: those for services, those that audits need as well, or all that there are. \
-            Audit, if nothing is said. Types that are named go before it.
-            """),
-        Parameter(
-            "shard", in: .query, shard,
-            """
-            `2/8`: of eight parts that the streams are divided into, the third. All events of a \
-            stream are in one part.
-            """, example: "2/8"),
-        Parameter(
-            "leaves", in: .query, .oneOf(["all"]),
-            """
-            The leaf of each event that is left out (`urd.leaves`) and each new checkpoint \
-            (`urd.checkpoint`), so that a reader can tell that nothing is withheld.
-            """),
-        Parameter(
-            "include", in: .query, .oneOf(["record"]),
-            "With each event its canonical record, which is what its leaf is the hash of."),
-        Parameter(
-            "unnamed", in: .query, .boolean,
-            "Frames without `event`, which is what `onmessage` of a browser hears of."),
-    ]
-
-    private static let type = Schema.text(
-        3...100,
-        .said(
-            "a type of events such as client.registered, or of many such as client.*",
-            .sequence([
-                .some(Characters("a-z0-9_."), 2...99), .optional(.text("*")),
-            ])))
+    static let parameters =
+        common + [
+            Parameter(
+                "account", in: .query, .list(of: Fields.id, 1...50),
+                "Only events about this account, also those that do not name it themselves."),
+            Parameter(
+                "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
+                "Only events about this client: by its name, or by its id where it is deleted."),
+            Parameter(
+                "leaves", in: .query, .oneOf(["all"]),
+                """
+                The leaf of each event that is left out (`urd.leaves`) and each new checkpoint \
+                (`urd.checkpoint`), so that a reader can tell that nothing is withheld.
+                """),
+            Parameter(
+                "include", in: .query, .oneOf(["record"]),
+                "With each event its canonical record, which is what its leaf is the hash of."),
+            Parameter(
+                "subscription", in: .query, Fields.id,
+                """
+                Begin where the reader of this subscription has confirmed to be, and send what it says. \
+                One reader at a time has it.
+                """),
+            Parameter(
+                "take_over", in: .query, .boolean,
+                "Take the subscription from the reader that has it, who is told and sent nothing more."
+            ),
+        ]
 
     private static let shard = Schema.text(
         3...5,
@@ -78,7 +92,7 @@ struct FeedQuestion {
                 .some(Characters("0-9"), 1...2), .text("/"), .some(Characters("0-9"), 1...2),
             ])))
 
-    init(_ call: Call<AdminContext>) throws(Problem) {
+    init<Context>(_ call: Call<Context>, by reader: Reader) throws(Problem) {
         guard let framing = FeedForm.Framing(accepting: call.request.headers.all("Accept")) else {
             throw Problem(
                 .notAcceptable, "A feed is text/event-stream or application/x-ndjson.",
@@ -88,23 +102,16 @@ struct FeedQuestion {
         showsLeaves = call.text("leaves") != nil
         showsRecords = call.text("include") != nil
         start = try FeedStart(call)
-        filter = try Self.filter(call)
+        filter = try Self.filter(call, for: reader)
     }
 
-    private static func filter(_ call: Call<AdminContext>) throws(Problem) -> EventFilter {
-        var filter = EventFilter()
-        filter.types = try types("type", call)
-        filter.excluded = try types("not_type", call)
-        for text in texts("stream", call) {
-            if let stream = UUID(text) { filter.streams.insert(stream) }
-        }
-        filter.unasked = unasked[call.text("to") ?? EventReach.audit.rawValue] ?? []
-        let conditions = ["type", "not_type", "stream"].reduce(0) { $0 + texts($1, call).count }
-        guard conditions <= mostConditions else {
-            throw Problem(
-                .invalidParameter, "At most \(mostConditions) conditions may be given.",
-                field: "type")
-        }
+    private static func filter<Context>(
+        _ call: Call<Context>, for reader: Reader
+    ) throws(Problem) -> EventFilter {
+        var filter = try EventConditions.filter(call, beside: ["account", "client"])
+        let reach = call.text("to").flatMap(EventReach.init) ?? reader.reach
+        filter.unasked = reach.unasked
+        try reader.check(reach, filter.types)
         if let text = call.text("shard") {
             let parts = text.split(separator: "/").compactMap { Int($0) }
             guard parts.count == 2,
@@ -119,50 +126,31 @@ struct FeedQuestion {
         }
         return filter
     }
-
-    /// What is left out unless it is named, by for whom. Made once: each silent feed holds one of these.
-    private static let unasked: [String: Set<String>] = Dictionary(
-        uniqueKeysWithValues: [EventReach.services, .audit, .internal].map { reach in
-            let names = EventCatalogue.all.filter { !reach.has($0.reach) }.map(\.name)
-            return (reach.rawValue, Set(names))
-        })
-
-    private static func texts(_ name: String, _ call: Call<AdminContext>) -> [String] {
-        call.parameters[name]?.array?.compactMap(\.string) ?? []
-    }
-
-    /// A type that there is not would be waited for in vain.
-    private static func types(
-        _ name: String, _ call: Call<AdminContext>
-    ) throws(Problem) -> EventFilter.Types {
-        let known = Set(EventCatalogue.all.map(\.name))
-        var types = EventFilter.Types()
-        for text in texts(name, call) {
-            let family = String(text.dropLast())
-            if text.hasSuffix(".*"), known.contains(where: { $0.hasPrefix(family) }) {
-                types.families.insert(family)
-            } else if known.contains(text) {
-                types.names.insert(text)
-            } else {
-                let families = Set(known.map { "\($0.prefix { $0 != "." }).*" })
-                let all = known.union(families).sorted()
-                throw Problem(
-                    .invalidParameter,
-                    "There are no events '\(text)'\(NearestName.hint(for: text, among: all))",
-                    field: name)
-            }
-        }
-        return types
-    }
 }
 
-extension EventReach {
-    /// Who is told of more is told of what fewer are told.
-    fileprivate func has(_ other: EventReach) -> Bool {
+extension FeedQuestion.Reader {
+    fileprivate var reach: EventReach {
         switch self {
-        case .services: other == .services
-        case .audit: other != .internal
-        case .internal: true
+        case .administrator: .audit
+        case .service: .services
         }
+    }
+
+    /// Says no where more is asked for than the reader may be told: to leave it out in silence would look as
+    /// if it never happened.
+    fileprivate func check(
+        _ reach: EventReach, _ types: EventFilter.Types
+    ) throws(Problem) {
+        switch self {
+        case .administrator: return
+        case .service: break
+        }
+        guard reach == .services else {
+            throw Problem(
+                .forbidden, "A client is told what services act on: `to` is services.", field: "to")
+        }
+        let hidden = EventCatalogue.all.filter { $0.reach != .services }.map(\.name)
+        guard let asked = hidden.sorted().first(where: types.names.contains) else { return }
+        throw Problem(.forbidden, "A client is not told of '\(asked)'.", field: "type")
     }
 }

@@ -2,74 +2,129 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import ReadModels
+internal import Values
 
 /// The events of a realm as they happen, over one response that goes on.
 enum FeedRoutes {
     static let table: [Route<AdminContext>] = [feed]
 
+    static let detail = """
+        As Server-Sent Events or, with `Accept: application/x-ndjson`, as lines of JSON: every event \
+        in the order of the log, without a gap, and then each as it is committed. A reader that was \
+        away goes on with the cursor that it saw last (`Last-Event-ID`), however long ago that was. \
+        Conditions of different names must all hold, one of those of the same name must. \
+        `urd.progress` moves the cursor where events are left out. A feed that cannot go on ends \
+        with `urd.error`.
+        """
+
+    static let answer = Answer(
+        status: .ok, description: "The events.",
+        content: .stream(["text/event-stream", "application/x-ndjson"]))
+
     private static let feed = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/feed", id: "followEvents", tag: "Log",
-        summary: "Follow the events of a realm.",
-        detail: """
-            As Server-Sent Events or, with `Accept: application/x-ndjson`, as lines of JSON: every event \
-            in the order of the log, without a gap, and then each as it is committed. A reader that was \
-            away goes on with the cursor that it saw last (`Last-Event-ID`), however long ago that was. \
-            Conditions of different names must all hold, one of those of the same name must. \
-            `urd.progress` moves the cursor where events are left out. A feed that cannot go on ends \
-            with `urd.error`.
-            """, right: .realm, permission: .eventsRead,
-        parameters: [.realm] + FeedQuestion.parameters,
-        answer: Answer(
-            status: .ok, description: "The events.",
-            content: .stream(["text/event-stream", "application/x-ndjson"])),
+        summary: "Follow the events of a realm.", detail: detail, right: .realm,
+        permission: .eventsRead, parameters: [.realm] + FeedQuestion.parameters, answer: answer,
         refusals: [
             .noSuchRealm, .positionLost, .notAcceptable, .tooManyFeeds, .busy,
+            .noSuchSubscription, .subscriptionHeld,
         ]
     ) { call throws(Problem) in
-        let question = try FeedQuestion(call)
+        var question = try FeedQuestion(call, by: .administrator)
         let realm = try call.realm
-        let history = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.page(from: 1, limit: 1, in: realm)
-        }.epochs
+        let history = try await call.context.commands.history(of: realm)
         if history.head.epoch == 0 {
             try await call.knownLog()
             throw Problem(.noSuchRealm)
         }
-        let place = try call.openFeed()
-        let start = try await question.start.cursor(
+        if call.text("format") == "cloudevents" {
+            question.form.cloudSource = try await call.cloudSource()
+        }
+        let subjects = try await call.feedSubjects(in: realm)
+        let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
+        var start = try await question.start.cursor(
             in: history, of: realm, call.context.commands.events)
-        let isProven = question.showsLeaves || question.showsRecords
-        let stream = FeedStream(
+        var lease: FeedLease?
+        if let kept = try await call.keptCursor(history) {
+            (start, lease, question.filter) = (kept.start, kept.lease, kept.filter)
+        }
+        var stream = question.stream(
+            from: start, in: realm, head: history.head.position, at: place, call.context.proofs)
+        stream.lease = lease
+        stream.subjects = subjects.isEmpty ? nil : subjects
+        return stream.response
+    }
+}
+
+extension FeedQuestion {
+    func stream(
+        from start: LogCursor, in realm: RealmID, head: Int64, at place: FeedPlace,
+        _ proofs: (any LogProofQueries)?
+    ) -> FeedStream {
+        let isProven = showsLeaves || showsRecords
+        return FeedStream(
             place: place,
-            following: call.context.feeds.rings.follow(
-                realm, filter: question.showsLeaves ? nil : question.filter),
-            filter: question.filter, form: question.form,
-            proof: isProven
-                ? FeedProof(
-                    queries: call.context.proofs, realm: realm,
-                    showsLeaves: question.showsLeaves, showsRecords: question.showsRecords) : nil,
-            start: start, head: history.head.position)
-        var response = Response(status: .ok, stream: BodyStream { try await stream.run($0) })
-        response.headers["Content-Type"] = question.form.framing.contentType
+            following: place.feeds.rings.follow(realm, filter: showsLeaves ? nil : filter),
+            filter: filter, form: form,
+            proof: proofs.flatMap {
+                isProven
+                    ? FeedProof(
+                        queries: $0, realm: realm, showsLeaves: showsLeaves,
+                        showsRecords: showsRecords) : nil
+            }, start: start, head: head)
+    }
+}
+
+extension FeedStream {
+    var response: Response {
+        var response = Response(status: .ok, stream: BodyStream { try await run($0) })
+        response.headers["Content-Type"] = form.framing.contentType
         // What stands in between passes each frame on as it comes.
         response.headers["X-Accel-Buffering"] = "no"
         return response
     }
 }
 
+extension CommandPort {
+    func history(of realm: RealmID) async throws(Problem) -> EpochHistory {
+        try await reading { () throws(LogFailure) in
+            try await events.page(from: 1, limit: 1, in: realm)
+        }.epochs
+    }
+}
+
 extension Call<AdminContext> {
-    fileprivate func openFeed() throws(Problem) -> FeedPlace {
-        var key: AdminKeyView?
-        if case .key(let shown) = caller { key = shown }
-        do {
-            return try context.feeds.open(with: key)
-        } catch {
-            switch error {
-            case .tooManyOfKey:
-                throw Problem(
-                    .tooManyFeeds, "A key may have \(Feeds.mostOfKey) feeds open on a node.")
-            case .tooMany: throw Problem(.busy, "This node has as many feeds as it may have.")
-            }
+    /// What CloudEvents of the realm have for their source: its issuer.
+    fileprivate func cloudSource() async throws(Problem) -> String {
+        let known = try await knownRealm()
+        let settings = Identity.Settings(overrides: known.settings)
+        if let base = settings[SettingCatalogue.linksBaseURL] {
+            return base.hasSuffix("/") ? String(base.dropLast()) : base
         }
+        let hosts = try await reading { () throws(LogFailure) in
+            try await context.queries.hosts(of: known.realm, after: nil, limit: 1)
+        }
+        return hosts.first.map { "https://\($0.host)" } ?? "urn:urd:realm:\(known.realm)"
+    }
+
+    /// Whom the events are to be about; empty where nothing is said.
+    fileprivate func feedSubjects(in realm: RealmID) async throws(Problem) -> FeedSubjects {
+        var subjects = FeedSubjects(index: context.queries, realm: realm)
+        for text in EventConditions.texts("account", self) {
+            guard let id = UUID(text) else { throw Problem(.invalidParameter, field: "account") }
+            subjects.accounts.insert(id)
+        }
+        for name in EventConditions.texts("client", self) {
+            let known = try await reading { () throws(LogFailure) in
+                try await context.queries.client(name, in: realm)
+            }
+            // A deleted client has no name any more.
+            guard let id = known?.id ?? UUID(name) else {
+                throw Problem(
+                    .invalidParameter, "The realm has no client '\(name)'.", field: "client")
+            }
+            subjects.clients.insert(id)
+        }
+        return subjects
     }
 }

@@ -10,36 +10,33 @@ enum FeedStart {
     case cursor(LogCursor, field: String)
     case time(Timestamp)
 
-    private static let cursorPattern = Pattern.sequence([
-        .some(Characters("0-9"), 1...9), .text(":"), .some(Characters("0-9"), 1...15),
-    ])
-
-    static let cursor = Schema.text(
-        3...25, .said("a cursor such as 3:48211", cursorPattern))
-
     static let place = Schema.text(
         3...25,
         .said(
             "start, now, or a cursor such as 3:48211",
-            .either([.text("start"), .text("now"), cursorPattern])))
+            .either([.text("start"), .text("now"), LogLists.cursorPattern])))
 
-    init(_ call: Call<AdminContext>) throws(Problem) {
+    init<Context>(_ call: Call<Context>) throws(Problem) {
         for field in ["Last-Event-ID", "from"] {
             guard let text = call.text(field) else { continue }
-            switch text {
-            case "start": self = .start
-            case "now": self = .now
-            default:
-                guard let cursor = LogCursor(text) else {
-                    throw Problem(
-                        .invalidParameter, "\(field) must be a cursor such as 3:48211.",
-                        field: field)
-                }
-                self = .cursor(cursor, field: field)
-            }
+            self = try FeedStart(text, of: field)
             return
         }
         self = try call.moment("from_time").map { .time($0) } ?? .now
+    }
+
+    init(_ text: String?, of field: String) throws(Problem) {
+        switch text {
+        case "start": self = .start
+        case nil, "now": self = .now
+        case let text?:
+            guard let cursor = LogCursor(text) else {
+                throw Problem(
+                    .invalidParameter, "\(field) must be a cursor such as 3:48211.",
+                    field: field)
+            }
+            self = .cursor(cursor, field: field)
+        }
     }
 
     /// The place that the follower has everything up to, in the epoch that the log is in.
@@ -56,16 +53,7 @@ enum FeedStart {
             }
             return LogCursor(epoch: head.epoch, position: position)
         case .cursor(let cursor, let field):
-            switch history.standing(of: cursor) {
-            case .valid: return LogCursor(epoch: head.epoch, position: cursor.position)
-            case .beyondHead:
-                throw Problem(
-                    .invalidParameter,
-                    "\(field) is beyond the head of the log, \(head.epoch):\(head.position).",
-                    field: field)
-            case .lost(let kept):
-                throw Problem(lostBehind: kept, epoch: head.epoch, field: field)
-            }
+            return try history.place(of: cursor, field: field)
         }
     }
 

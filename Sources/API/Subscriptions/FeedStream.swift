@@ -25,6 +25,12 @@ struct FeedStream: Sendable {
     let proof: FeedProof?
     let start: LogCursor
     let head: Int64
+    /// Where the reader's cursor is kept.
+    var lease: FeedLease?
+    /// Where the index says what is sent.
+    var subjects: FeedSubjects?
+    /// When the token that lets the reader in expires.
+    var expiry: FeedExpiry?
 
     /// Where the follower is, and when it was last told.
     struct Progress {
@@ -41,6 +47,16 @@ struct FeedStream: Sendable {
     }
 
     func run(_ writer: BodyStream.Writer) async throws {
+        do {
+            try await follow(writer)
+        } catch {
+            await lease?.release()
+            throw error
+        }
+        await lease?.release()
+    }
+
+    private func follow(_ writer: BodyStream.Writer) async throws {
         var progress = Progress(cursor: start, told: start.position, spokeAt: following.ticks)
         try await writer.write(form.opening(at: start, head: head))
         while !Task.isCancelled {
@@ -50,12 +66,20 @@ struct FeedStream: Sendable {
             case .revoked: return try await end(Problem(.unauthenticated), writer)
             case .unknown: return try await end(Problem(.unavailable), writer)
             }
+            if let expiry, expiry.isOver {
+                return try await end(Problem(.invalidToken, "The token has expired."), writer)
+            }
+            if let lease, lease.standing == .lost { return try await leave(lease, writer) }
             switch following.look(after: &progress.cursor, limit: Self.atOnce) {
             case .events(let events):
+                guard let last = events.last?.cursor,
+                    let selection = try await select(events.map(\.event), &progress, last, writer)
+                else { continue }
                 if let proof {
-                    try await send(events.map(\.event), proof, &progress, writer)
+                    try await send(
+                        events.map(\.event), selection, proof, &progress, writer)
                 } else {
-                    try await send(events, &progress, writer)
+                    try await send(events, selection, &progress, writer)
                 }
             case .nothing: try await wait(&progress, since: alarms, writer)
             case .behind:
@@ -68,15 +92,51 @@ struct FeedStream: Sendable {
 
     // MARK: - Events
 
+    /// What of the events is sent, once that is known and may be; nil where it is not yet.
+    private func select(
+        _ events: [Recorded], _ progress: inout Progress, _ last: LogCursor,
+        _ writer: BodyStream.Writer
+    ) async throws -> FeedSelection? {
+        guard lease != nil || subjects != nil else { return FeedSelection(filter: filter) }
+        var selection = FeedSelection(filter: filter)
+        if let subjects {
+            guard
+                let found = try await subjects.positions(
+                    of: events.filter { filter.wants($0) }, epoch: last.epoch,
+                    within: .seconds(1))
+            else {
+                try await beat(&progress, writer)
+                return nil
+            }
+            selection.positions = found
+        }
+        guard proof != nil || events.contains(where: selection.wants) else { return selection }
+        return try await isPermitted(through: last) ? selection : nil
+    }
+
+    /// False where the reader has lost its place, or nobody can say.
+    private func isPermitted(through cursor: LogCursor) async throws -> Bool {
+        guard let lease else { return true }
+        do throws(LogFailure) {
+            return try await lease.permit(through: cursor)
+        } catch {
+            // Nothing is lost: it is asked again.
+            try await Task.sleep(for: .milliseconds(250))
+            return false
+        }
+    }
+
     private func send(
-        _ events: [RecentEvent], _ progress: inout Progress, _ writer: BodyStream.Writer
+        _ events: [RecentEvent], _ selection: FeedSelection, _ progress: inout Progress,
+        _ writer: BodyStream.Writer
     ) async throws {
+        let key = form.key
         var out: [UInt8] = []
         var count = 0
         for recent in events {
             progress.cursor = recent.cursor
-            guard filter.wants(recent.event) else { continue }
-            let bytes = recent.bytes(in: form.number, form.event)
+            guard selection.wants(recent.event) else { continue }
+            let bytes = recent.bytes(in: key, form.event)
             count += 1
             progress.told = recent.cursor.position
             // Alone it is shared with all who are sent it.
@@ -127,13 +187,17 @@ struct FeedStream: Sendable {
                 try await wait(&progress, since: alarms, writer)
                 return true
             }
-            if let proof {
-                try await send(events, proof, &progress, writer)
+            let end = LogCursor(epoch: head.epoch, position: last.position)
+            guard let selection = try await select(events, &progress, end, writer) else {
                 return true
             }
-            let (pieces, told, count) = await pieces(of: events, epoch: head.epoch)
+            if let proof {
+                try await send(events, selection, proof, &progress, writer)
+                return true
+            }
+            let (pieces, told, count) = await pieces(of: events, selection, epoch: head.epoch)
             for piece in pieces { try await writer.write(piece) }
-            progress.cursor = LogCursor(epoch: head.epoch, position: last.position)
+            progress.cursor = end
             if let told {
                 progress.told = told
                 progress.spokeAt = following.ticks
@@ -146,13 +210,13 @@ struct FeedStream: Sendable {
 
     /// A page takes its time: others of the connection's thread go on meanwhile.
     private func pieces(
-        of events: [Recorded], epoch: Int
+        of events: [Recorded], _ selection: FeedSelection, epoch: Int
     ) async -> (pieces: [[UInt8]], told: Int64?, count: Int) {
         await withTaskExecutorPreference(globalConcurrentExecutor) {
             var pieces: [[UInt8]] = [[]]
             var told: Int64?
             var count = 0
-            for event in events where filter.wants(event) {
+            for event in events where selection.wants(event) {
                 let cursor = LogCursor(epoch: epoch, position: event.position)
                 if let last = pieces.last, last.count >= Self.piece { pieces.append([]) }
                 pieces[pieces.count - 1] += form.event(event, at: cursor)
@@ -173,17 +237,24 @@ struct FeedStream: Sendable {
         if proof != nil, progress.proven < progress.cursor.position {
             due = min(due, following.ticks + 1)
         }
-        let reached = await following.wait(past: progress.cursor, since: alarms, until: due)
+        if let expiry { due = min(due, following.ticks + expiry.seconds) }
+        let reached = await following.wait(
+            past: progress.cursor, since: alarms, until: due,
+            ifPassed: progress.spokeAt + Self.unspokenSeconds)
         guard !Task.isCancelled else { return }
         if reached > progress.cursor.position {
             progress.cursor = LogCursor(epoch: progress.cursor.epoch, position: reached)
         }
         try await tellProgress(&progress, writer)
         if let proof { try await tellCheckpoint(proof, &progress, writer) }
-        if following.ticks >= progress.spokeAt + Self.silence {
-            try await writer.write(form.heartbeat)
-            progress.spokeAt = following.ticks
-        }
+        try await beat(&progress, writer)
+    }
+
+    /// Says that the feed is there, where nothing was said for long.
+    private func beat(_ progress: inout Progress, _ writer: BodyStream.Writer) async throws {
+        guard following.ticks >= progress.spokeAt + Self.silence else { return }
+        try await writer.write(form.heartbeat)
+        progress.spokeAt = following.ticks
     }
 
     /// Says how far the feed is, where much was left out or for long.
@@ -195,6 +266,7 @@ struct FeedStream: Sendable {
             untold >= Self.unspokenEvents
                 || untold > 0 && following.ticks >= progress.spokeAt + Self.unspokenSeconds
         else { return }
+        guard try await isPermitted(through: progress.cursor) else { return }
         guard proof == nil else { return try await tellLeaves(&progress, writer) }
         try await writer.write(form.progress(at: progress.cursor, head: following.last))
         progress.told = progress.cursor.position
@@ -208,6 +280,14 @@ struct FeedStream: Sendable {
         try await writer.write(form.error(problem))
     }
 
+    /// Another reader has the cursor now, or there is none any more.
+    private func leave(_ lease: FeedLease, _ writer: BodyStream.Writer) async throws {
+        guard await lease.isTakenOver() else {
+            return try await end(Problem(.noSuchSubscription), writer)
+        }
+        try await writer.write(form.told("urd.taken_over", at: nil, [:]))
+    }
+
     private func lost(keptTo kept: Int64, _ progress: Progress) -> Problem {
         Problem(lostBehind: kept, epoch: progress.cursor.epoch)
     }
@@ -218,21 +298,5 @@ struct FeedStream: Sendable {
             Problem(.logDamaged, "Position \(position) is missing; urd verify says more.")
         case .log(let failure): Problem(of: failure)
         }
-    }
-}
-
-extension Problem {
-    /// The log went back behind what the reader has: it keeps what is up to a position.
-    init(lostBehind kept: Int64, epoch: Int, field: String? = nil) {
-        self.init(
-            .positionLost,
-            """
-            The database was restored or failed over and has lost events that were read from it. \
-            Undo what was made of positions after \(kept), and begin again there.
-            """, field: field)
-        members["kept_to"] = .integer(kept)
-        members["cursor"] = .string(
-            kept == 0
-                ? LogCursor.start.description : LogCursor(epoch: epoch, position: kept).description)
     }
 }

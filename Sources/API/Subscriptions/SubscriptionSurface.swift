@@ -1,4 +1,11 @@
 /// How services follow a realm.
 struct SubscriptionSurface: Surface {
-    let routes = FeedRoutes.table + WebhookDeliveryRoutes.table + WebhookRoutes.table
+    let routes =
+        FeedRoutes.table + FeedSubscriptionRoutes.table + WebhookDeliveryRoutes.table
+        + WebhookRoutes.table
+}
+
+/// How clients of a realm follow it.
+struct ServiceFeedSurface: RealmSurface {
+    let routes = ServiceFeedRoutes.table
 }

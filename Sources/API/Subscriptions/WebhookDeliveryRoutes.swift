@@ -163,18 +163,32 @@ enum WebhookDeliveryRoutes {
         commandLine: "webhook test", tag: "Webhooks",
         summary: "Send a test message to a webhook and show what it answers.",
         detail: "The message is in no log. It has the type urd.test and data.test.",
-        right: .realm, permission: .subscriptionsManage, parameters: [.realm, WebhookSchema.id],
-        answer: .ok("What came of it.", attempt, example: exampleAttempt),
-        refusals: [.noSuchRealm, .noSuchWebhook]
+        right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        answer: .written(.ok, "What came of it.", attempt, example: exampleAttempt),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
-        let realm = try call.realm
+        let write = call.write(in: try call.realm)
         let webhook = try await call.knownWebhook()
-        let folded = try await call.state(Subscription.self, of: webhook.id, in: realm)
-        let now = call.context.time.now(in: realm)
+        let earlier = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.earlier(write)
+        }
+        if let earlier {
+            let outcome = try await call.tested(earlier.done, webhook.id)
+            return Response.json(.ok, json(outcome)).at(earlier.done)
+        }
+        let folded = try await call.state(Subscription.self, of: webhook.id, in: write.realm)
+        let now = call.context.time.now(in: write.realm)
         let outcome = await call.context.deliveries.test(
-            folded.state, id: "test_\(call.newID())", type: "urd.test",
-            data: ["test": true, "realm": .string(realm.name)], at: now)
-        return .json(.ok, json(outcome))
+            folded.state, of: webhook.id, in: write.realm, id: "test_\(write.newID("test"))",
+            data: ["test": true, "realm": .string(write.realm.name)], at: now)
+        let done = try await call.run(
+            RecordSubscriptionTest(
+                id: webhook.id,
+                test: SubscriptionTest(
+                    status: Int64(outcome.status), outcome: outcome.outcome,
+                    milliseconds: Int64(outcome.milliseconds), at: outcome.at)), as: write)
+        return Response.json(.ok, json(outcome)).at(done)
     }
 
     // MARK: - Schemas
@@ -232,6 +246,31 @@ enum WebhookDeliveryRoutes {
 }
 
 extension Call<AdminContext> {
+    /// What came of a test that was sent before, as it was answered then.
+    fileprivate func tested(
+        _ done: Done, _ webhook: UUID
+    ) async throws(Problem) -> DeliveryAttempt {
+        let realm = try realm
+        let event = try await reading { () throws(LogFailure) in
+            try await context.commands.events.events(
+                from: done.positions.first, limit: 1, in: realm
+            ).first
+        }
+        guard let event, case .tested(let test)? = SubscriptionEvent(event) else {
+            throw Problem(.internalError)
+        }
+        let known = try await reading { () throws(LogFailure) in
+            try await context.deliveries.attempts(
+                of: webhook, in: realm, position: 0, outcome: test.outcome, since: test.at,
+                before: .max, limit: 100)
+        }
+        return known.last { $0.at == test.at }
+            ?? DeliveryAttempt(
+                position: 0, type: DeliveryAttempt.test, at: test.at,
+                milliseconds: Int(test.milliseconds), status: Int(test.status),
+                outcome: test.outcome, isReplay: false, answer: "")
+    }
+
     /// The rows come first: the event makes the worker look at them.
     fileprivate func replay(
         _ range: ClosedRange<Int64>, types: [String]
@@ -242,8 +281,8 @@ extension Call<AdminContext> {
             id: webhook.id,
             replay: .range(from: range.lowerBound, to: range.upperBound, types: types))
         let (filter, asked) = (
-            webhook.terms.filter,
-            SubscriptionFilter(types: types, reach: types.isEmpty ? .internal : .audit)
+            webhook.terms.filter.events,
+            SubscriptionFilter(types: types, reach: types.isEmpty ? .internal : .audit).events
         )
         let names = Set(EventCatalogue.all.map(\.name))
             .filter { filter.wants($0) && asked.wants($0) }.sorted()
@@ -251,18 +290,10 @@ extension Call<AdminContext> {
         let now = context.time.now(in: write.realm)
         try await reading { () throws(LogFailure) in
             try await context.deliveries.replay(
-                range, types: names, order: order, to: webhook.id, in: write.realm, at: now)
+                range, types: names, streams: webhook.terms.filter.streams, order: order,
+                to: webhook.id, in: write.realm, at: now)
         }
         let done = try await run(command, as: write)
         return Response(status: .noContent).at(done)
-    }
-}
-
-extension ReplaySubscription.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchWebhook)
-        case .invalid(let fault): Problem(of: fault)
-        }
     }
 }

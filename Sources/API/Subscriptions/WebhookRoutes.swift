@@ -52,15 +52,15 @@ enum WebhookRoutes {
         }
         let known = try await reading { () throws(LogFailure) in
             try await call.context.queries.subscriptions(
-                in: write.realm, after: nil, limit: limit)
+                of: .webhook, in: write.realm, after: nil, limit: limit)
         }
         if known.count >= limit, !known.contains(where: { $0.id == id }) {
             throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
         }
+        let terms = WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: ""))
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateWebhook(
-            id: id,
-            terms: WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: "")),
-            secret: secret, startsAfter: call.body["starts_after"]?.integer,
+            id: id, terms: terms, secret: secret, startsAfter: call.body["starts_after"]?.integer,
             mayBeLoopback: call.context.deliveries.mayBeLoopback)
         let done = try await call.run(command, as: write)
         let made = try await call.state(Subscription.self, of: id, after: done)
@@ -85,7 +85,7 @@ enum WebhookRoutes {
         let after = call.text("after").flatMap(Cursor.uuid)
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.subscriptions(
-                in: realm, after: after, limit: call.limit + 1)
+                of: .webhook, in: realm, after: after, limit: call.limit + 1)
         }
         if items.isEmpty { try await call.knownRealm() }
         return Lists.page(call.limit, of: items, item: { .object(WebhookSchema.json($0)) }) {
@@ -130,9 +130,12 @@ enum WebhookRoutes {
         let write = call.write(in: try call.realm)
         let view = try await call.knownWebhook()
         let folded = try await call.state(Subscription.self, of: view.id, in: write.realm)
+        let terms = WebhookSchema.terms(call.body, over: folded.state.terms)
+        // Another address would have personal data sent elsewhere.
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
             ChangeSubscription(
-                id: view.id, terms: WebhookSchema.terms(call.body, over: folded.state.terms),
+                id: view.id, terms: terms,
                 mayBeLoopback: call.context.deliveries.mayBeLoopback), as: write)
         return try await call.shown(view.id, done)
     }
@@ -171,7 +174,11 @@ enum WebhookRoutes {
     private static let resume = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/resume", id: "resumeWebhook",
         commandLine: "webhook resume", tag: "Webhooks",
-        summary: "Resume a webhook that was paused or disabled.", right: .realm,
+        summary: "Resume a webhook that was paused or disabled.",
+        detail: """
+            One that was disabled because the log was set back (`rewound`) is resumed by saying where it \
+            starts: `kept_to`, once the receiver has undone what came later.
+            """, right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         body: Body(
@@ -187,7 +194,7 @@ enum WebhookRoutes {
             example: ["from": "stop"]),
         answer: .written(
             .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
-        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook, .positionLost]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = try call.requiredID("webhook_id")
@@ -257,7 +264,7 @@ extension Call<AdminContext> {
         let found = try await reading { () throws(LogFailure) in
             try await context.queries.subscription(id, in: realm)
         }
-        guard let found else {
+        guard let found, found.kind == .webhook else {
             try await knownRealm()
             throw Problem(.noSuchWebhook)
         }
@@ -267,32 +274,5 @@ extension Call<AdminContext> {
     fileprivate func shown(_ id: UUID, _ done: Done) async throws(Problem) -> Response {
         let folded = try await state(Subscription.self, of: id, after: done)
         return Response.json(.ok, .object(try WebhookSchema.json(id, folded))).at(done)
-    }
-}
-
-extension CreateWebhook.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .idTaken: Problem(.internalError)
-        case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension ChangeSubscription.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchWebhook)
-        case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
-extension RotateSubscriptionSecret.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .notFound: Problem(.noSuchWebhook)
-        case .invalid(let fault): Problem(of: fault)
-        }
     }
 }

@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import EventSourcing
 internal import Identity
 internal import JOSE
@@ -16,6 +15,10 @@ enum WebhookSchema {
     private static let types = Schema.list(
         of: .text(1...100), 0...SubscriptionFilter.typeLimit, unique: true)
     private static let reach = Schema.oneOf(EventReach.allCases.map(\.rawValue))
+    private static let streams = Schema.list(
+        of: Fields.id, 0...SubscriptionFilter.streamLimit, unique: true)
+    private static let format = Schema.oneOf(SubscriptionTerms.Format.allCases.map(\.rawValue))
+    private static let include = Schema.list(of: .oneOf(["personal"]), 0...1, unique: true)
     private static let order = Schema.oneOf(SubscriptionTerms.Order.allCases.map(\.rawValue))
     private static let signature = Schema.oneOf(
         SubscriptionTerms.Signature.allCases.map(\.rawValue))
@@ -32,12 +35,28 @@ enum WebhookSchema {
             .optional(
                 "types", types, "Types of events, or groups such as account.*; all if it is empty."
             ),
+            .optional("not_types", types, "Types of events that are not sent, or groups of them."),
+            .optional(
+                "streams", streams,
+                "Only events of these streams: ids of accounts, clients, sessions."),
             .optional(
                 "to", reach,
                 "How far events are sent that no type names exactly; services if nothing is said."
             ),
+            .optional("format", format, "What a message says; standard if nothing is said."),
+            .optional(
+                "include", include,
+                """
+                personal: opened personal fields as well, which needs the permission events.open and is \
+                on record.
+                """),
             .optional("order", order, "What keeps its order; stream if nothing is said."),
-            .optional("signature", signature, "How messages are signed; v1 if nothing is said."),
+            .optional(
+                "signature", signature,
+                """
+                How messages are signed; v1 if nothing is said. v1a beside it is checked with the keys at \
+                /.well-known/urd-webhook-keys.json.
+                """),
             .optional("headers", .map(of: .text(1...1024)), "Headers that are sent along."),
         ]
     }
@@ -47,7 +66,11 @@ enum WebhookSchema {
         .required("name", .text(1...200), "What administrators call it."),
         .required("url", .text(1...2000), "Where it is."),
         .required("types", types, "Types of events, or groups of them; all if it is empty."),
+        .required("not_types", types, "Types of events that are not sent, or groups of them."),
+        .required("streams", streams, "Streams whose events are sent; all if it is empty."),
         .required("to", reach, "How far events are sent that no type names exactly."),
+        .required("format", format, "What a message says."),
+        .required("include", include, "What is sent beside open fields."),
         .required("order", order, "What keeps its order."),
         .required("signature", signature, "How messages are signed."),
         .required(
@@ -58,7 +81,12 @@ enum WebhookSchema {
             "Why it is disabled."),
         .required("created_at", Fields.time, "Since when it is there."),
         .required("changed_at", Fields.time, "When it was last changed."),
-        .optional("public_key", .text(49...49), "What v1a signatures are checked with."),
+        .optional(
+            "kept_to", position,
+            """
+            Where the log was set back: what was delivered of later positions has to be undone. To resume \
+            it, name where it starts.
+            """),
         .optional("cursor", .text(3...25), "Everything up to here is delivered or waits."),
         .optional("waiting", position, "Deliveries that are to be tried again."),
         .optional("given_up", position, "Deliveries that were given up."),
@@ -74,8 +102,9 @@ enum WebhookSchema {
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "name": "CRM",
-        "url": "https://crm.example.org/urd", "types": ["account.*"], "to": "services",
-        "order": "stream", "signature": "v1", "header_names": [], "state": "active",
+        "url": "https://crm.example.org/urd", "types": ["account.*"], "not_types": [],
+        "streams": [], "to": "services", "format": "standard", "include": [], "order": "stream",
+        "signature": "v1", "header_names": [], "state": "active",
         "reason": .null, "created_at": "2026-11-21T01:23:45.123456Z",
         "changed_at": "2026-11-21T01:23:45.123456Z",
     ]
@@ -89,7 +118,11 @@ enum WebhookSchema {
             "id": .string(view.id.description), "name": .string(view.terms.name),
             "url": .string(view.terms.url),
             "types": .array(view.terms.filter.types.map { .string($0) }),
+            "not_types": .array(view.terms.filter.excluded.map { .string($0) }),
+            "streams": .array(view.terms.filter.streams.map { .string($0.description) }),
             "to": .string(view.terms.filter.reach.rawValue),
+            "format": .string(view.terms.format.rawValue),
+            "include": view.terms.includesPersonal ? ["personal"] : [],
             "order": .string(view.terms.order.rawValue),
             "signature": .string(view.terms.signature.rawValue),
             "header_names": .array(view.headerNames.map { .string($0) }), "reason": .null,
@@ -113,13 +146,8 @@ enum WebhookSchema {
             standing: state.standing, createdAt: folded.createdAt, changedAt: folded.changedAt,
             version: 0)
         var members = json(view)
-        if state.terms.signature == .both, let seed = state.secret?.seed {
-            do {
-                let key = try WebhookKey.read(seed).publicKey
-                members["public_key"] = .string(WebhookSignature.text(of: key))
-            } catch {
-                throw Problem(.internalError)
-            }
+        if state.standing == .disabled(.rewound), let kept = state.keptTo {
+            members["kept_to"] = .integer(kept)
         }
         return members
     }
@@ -139,6 +167,18 @@ enum WebhookSchema {
         if let name = body["name"]?.string { terms.name = name }
         if let url = body["url"]?.string { terms.url = url }
         if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
+        if let types = body["not_types"]?.array {
+            terms.filter.excluded = types.compactMap(\.string)
+        }
+        if let streams = body["streams"]?.array {
+            terms.filter.streams = streams.compactMap { $0.string.flatMap { UUID($0) } }
+        }
+        if let format = body["format"]?.string.flatMap(SubscriptionTerms.Format.init) {
+            terms.format = format
+        }
+        if let include = body["include"]?.array {
+            terms.includesPersonal = include.contains("personal")
+        }
         if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
         if let order = body["order"]?.string.flatMap(SubscriptionTerms.Order.init) {
             terms.order = order
@@ -158,7 +198,6 @@ extension TokenMint {
     /// Follows from the command, so that a repeat of it tells the same.
     func webhookSecret(of command: UUID) -> SubscriptionSecret? {
         SubscriptionSecret(
-            shared: Array(derive(.webhookSecret, command.bytes).prefix(32)),
-            seed: Array(derive(.webhookKey, command.bytes).prefix(32)))
+            shared: Array(derive(.webhookSecret, command.bytes).prefix(32)))
     }
 }

@@ -18,9 +18,6 @@ enum Cursor {
     /// For lists in the order of the log: a position of up to 48 bits.
     static let position = Schema.text(8...8, .some(Characters("-a-zA-Z0-9_"), 8...8))
 
-    /// For lists in the order of a time and a position.
-    static let moment = Schema.text(20...20, .some(Characters("-a-zA-Z0-9_"), 20...20))
-
     static func encode(_ id: UUID) -> String { Base64URL.encode(id.bytes) }
 
     static func encode(name: String) -> String { Hex.encode(Array(name.utf8)) }

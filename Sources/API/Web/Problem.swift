@@ -77,7 +77,15 @@ public struct Problem: Error, Sendable {
                 "kept_to", .integer(0...281_474_976_710_655),
                 "Of a lost position: up to there the log is what it was."),
             .optional(
-                "cursor", .text(3...25), "Of a lost position: where to begin again.")))
+                "cursor", .text(3...25), "Of a lost position: where to begin again."),
+            .optional(
+                "held_until", Fields.time, "Of a subscription that another reader has: until then."),
+            .optional(
+                "acknowledged", .text(3...25),
+                "Of a cursor that is refused: up to where events were confirmed."),
+            .optional(
+                "sent", .integer(0...281_474_976_710_655),
+                "Of a cursor that is refused: up to where events were sent.")))
 }
 
 extension Problem {

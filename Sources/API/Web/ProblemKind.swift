@@ -80,6 +80,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchNotification = "no-such-notification"
     case noSuchPushProvider = "no-such-push-provider"
     case noSuchWebhook = "no-such-webhook"
+    case noSuchSubscription = "no-such-subscription"
+    case tooManySubscriptions = "too-many-subscriptions"
     case tooManyWebhooks = "too-many-webhooks"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
@@ -110,6 +112,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case mailNotFailed = "mail-not-failed"
     case notificationNotFailed = "notification-not-failed"
     case positionLost = "position-lost"
+    case subscriptionHeld = "held"
+    case cursorOutOfRange = "cursor-out-of-range"
     case tooManySignalStreams = "too-many-signal-streams"
 
     case askedTooOften = "asked-too-often"
@@ -158,6 +162,7 @@ extension ProblemKind {
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchWebhook,
+            .noSuchSubscription,
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
@@ -168,7 +173,7 @@ extension ProblemKind {
             .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
-            .tooManySignalStreams:
+            .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -251,6 +256,8 @@ extension ProblemKind {
         case .noSuchNotification: "There is no such notification."
         case .noSuchPushProvider: "The realm has no such provider."
         case .noSuchWebhook: "The realm has no such webhook."
+        case .noSuchSubscription: "The realm has no such subscription."
+        case .tooManySubscriptions: "The realm has as many subscriptions as it may have."
         case .tooManyWebhooks: "The realm has as many webhooks as it may have."
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
@@ -278,6 +285,8 @@ extension ProblemKind {
         case .notificationNotFailed: "The notification is sent, or still on its way."
         case .tooManySignalStreams: "The client has as many streams as it may have."
         case .askedTooOften: "It was asked again too soon, or for too much."
+        case .subscriptionHeld: "Another reader has the subscription."
+        case .cursorOutOfRange: "The cursor is not between what was confirmed and what was sent."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .notAcceptable: "This is not there in any type that the request accepts."
         case .unsupportedMediaType: "The body must be of the type that is described."

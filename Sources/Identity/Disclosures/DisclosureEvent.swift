@@ -10,9 +10,25 @@ public enum DisclosureKind: String, CaseIterable, Sendable {
     case events
 }
 
-/// That sealed data was disclosed. The event's actor is the one it was shown to.
+/// Personal data that is sent to a subscription: of some events, in one batch.
+public struct StreamedBatch: Sendable, Equatable {
+    public var subscription: UUID
+    /// The first and the last position whose event is opened.
+    public var positions: ClosedRange<Int64>
+    /// Whose it is, each once.
+    public var subjects: [UUID]
+
+    public init(subscription: UUID, positions: ClosedRange<Int64>, subjects: [UUID]) {
+        self.subscription = subscription
+        self.positions = positions
+        self.subjects = subjects
+    }
+}
+
+/// That sealed data was disclosed. The event's actor is the one it was shown to, or Urd where it is sent.
 public enum DisclosureEvent: Event {
     case made(DisclosureKind, accounts: [UUID])
+    case streamed(StreamedBatch)
 
     public static let catalogue: [EventShape] = [
         EventShape(
@@ -20,10 +36,23 @@ public enum DisclosureEvent: Event {
             [
                 .choice("kind", DisclosureKind.self, "Kind of data that was disclosed."),
                 .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
-            ])
+            ]),
+        EventShape(
+            "personal_data.streamed", .audit, "Sealed personal data is sent to a subscription.",
+            [
+                .uuid("subscription", "Subscription that it is sent to."),
+                .integer("from", "Position of the first event that is opened."),
+                .integer("to", "Position of the last one."),
+                .uuids("subjects", "Accounts or other subjects whose data is sent."),
+            ]),
     ]
 
-    public var name: String { "personal_data.opened" }
+    public var name: String {
+        switch self {
+        case .made: "personal_data.opened"
+        case .streamed: "personal_data.streamed"
+        }
+    }
 
     public var subject: UUID? { nil }
 
@@ -31,14 +60,34 @@ public enum DisclosureEvent: Event {
         switch self {
         case .made(let kind, let accounts):
             ["kind": .string(kind.rawValue), "accounts": .texts(accounts.map(\.description))]
+        case .streamed(let batch):
+            [
+                "subscription": .string(batch.subscription.description),
+                "from": .integer(batch.positions.lowerBound),
+                "to": .integer(batch.positions.upperBound),
+                "subjects": .texts(batch.subjects.map(\.description)),
+            ]
         }
     }
 
     public init?(name: String, fields: JSONObject) {
-        guard name == "personal_data.opened", let kind: DisclosureKind = fields.choice("kind"),
-            let accounts = fields.texts("accounts")
-        else { return nil }
-        self = .made(kind, accounts: accounts.compactMap { UUID($0) })
+        switch name {
+        case "personal_data.opened":
+            guard let kind: DisclosureKind = fields.choice("kind"),
+                let accounts = fields.texts("accounts")
+            else { return nil }
+            self = .made(kind, accounts: accounts.compactMap { UUID($0) })
+        case "personal_data.streamed":
+            guard let subscription = fields.uuid("subscription"),
+                let from = fields["from"]?.integer, let to = fields["to"]?.integer, from <= to,
+                let subjects = fields.texts("subjects")
+            else { return nil }
+            self = .streamed(
+                StreamedBatch(
+                    subscription: subscription, positions: from...to,
+                    subjects: subjects.compactMap { UUID($0) }))
+        default: return nil
+        }
     }
 }
 

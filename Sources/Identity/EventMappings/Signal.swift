@@ -26,6 +26,9 @@ public struct SignalSubject: Sendable, Equatable {
     /// The stream of the client that is the device.
     public let device: UUID?
 
+    /// Signals of one lane are told in the order in which they happened.
+    public var lane: UUID? { user ?? device }
+
     public init(user: UUID?, session: UUID?, device: UUID?) {
         self.user = user
         self.session = session

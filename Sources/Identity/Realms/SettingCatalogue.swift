@@ -59,6 +59,10 @@ public enum SettingCatalogue {
     public static let mailFooter = Declare.text(
         "mail_footer", .label(limit: 400), perApp: true,
         "What stands below every mail: who writes, and where to find them")
+    public static let contact = Declare.text(
+        "contact", .mailAddress,
+        "The address that is told what administrators have to look at, such as a webhook that takes "
+            + "nothing")
     public static let language = Declare.choice(
         "language", Language.english, perApp: true,
         "The language to speak to people whose own is not known")
@@ -199,7 +203,8 @@ public enum SettingCatalogue {
     public static let all: [Setting] =
         [
             displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
-            mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
+            mailFromName.setting, mailFooter.setting, contact.setting, language.setting,
+            accentColour.setting,
             logoURL.setting, nativeGrants.setting, registration.setting,
             registrationFirstName.setting, registrationLastName.setting,
             assertionForTokenURL.setting, codeLifetime.setting,

@@ -69,8 +69,9 @@ public struct RegisterOwnClient: TimedCommand {
         var allowance = OwnMetadata.Allowance()
         if let token = facts.token {
             guard let terms = token.state.goodTerms(at: now) else { throw .invalidToken }
-            // Whose token it is becomes a receiver of everybody's signals only by an administrator's hand.
-            allowance.scope.formUnion(Set(terms.scope).subtracting(SignalScope.all))
+            // Whose token it is becomes a receiver of everybody's events only by an administrator's hand.
+            allowance.scope.formUnion(
+                Set(terms.scope).subtracting(SignalScope.all).subtracting(FeedScope.all))
             allowance.grants.insert(.clientCredentials)
         }
         let asked = SoftwareStatement.lay(statement, over: metadata)

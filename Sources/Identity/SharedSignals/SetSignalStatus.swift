@@ -8,12 +8,17 @@ public struct SetSignalStatus: Command {
     public var client: UUID?
     public var status: SignalStatus
     public var reason: String?
+    /// By which the realm's contact is told.
+    public var mail: UUID?
 
-    public init(id: UUID, client: UUID?, status: SignalStatus, reason: String? = nil) {
+    public init(
+        id: UUID, client: UUID?, status: SignalStatus, reason: String? = nil, mail: UUID? = nil
+    ) {
         self.id = id
         self.client = client
         self.status = status
         self.reason = reason
+        self.mail = mail
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -44,6 +49,7 @@ public struct SetSignalStatus: Command {
         guard state.status != status || state.statusReason != reason else { return Decision() }
         return Decision(
             SignalStreamEvent.statusChanged(
-                status, reason: reason, by: client == nil ? .transmitter : .receiver), in: id)
+                status, reason: reason, by: client == nil ? .transmitter : .receiver,
+                mail: client == nil ? mail : nil), in: id)
     }
 }

@@ -1,10 +1,10 @@
 /// What Urd sends of the types that are defined, and what of them a stream gets.
 public enum SignalOffer {
-    /// Of changed claims and assurance levels nothing is told: who may hear which is not known here.
-    static let kinds: [SignalKind] = SignalKind.allCases.filter {
-        $0 != .tokenClaimsChange && $0 != .assuranceLevelChange
-    }
+    static let kinds = SignalKind.allCases
     public static let supported: [String] = kinds.map(\.uri)
+
+    /// Told only where a stream asks for them: there are many of the one, and the other tells values.
+    static let onRequest: Set<SignalKind> = [.sessionPresented, .tokenClaimsChange]
 
     /// In the events of the stream itself.
     public static let verification =
@@ -15,7 +15,7 @@ public enum SignalOffer {
     /// The types that a stream gets: what it asks for of what there is; where it asks for nothing, what
     /// comes without being asked for.
     public static func delivered(_ requested: [String]) -> [SignalKind] {
-        guard !requested.isEmpty else { return kinds.filter { $0 != .sessionPresented } }
+        guard !requested.isEmpty else { return kinds.filter { !onRequest.contains($0) } }
         return kinds.filter { requested.contains($0.uri) }
     }
 

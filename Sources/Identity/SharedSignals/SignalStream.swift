@@ -19,13 +19,14 @@ public struct SignalStream: StreamState {
             self.terms = terms
             self.settings = settings
         case .changed(let settings): self.settings = settings
-        case .statusChanged(let status, let reason, _):
+        case .statusChanged(let status, let reason, _, _):
             self.status = status
             statusReason = reason
         case .subjectAdded(let subject):
             if hasAll { named.remove(subject) } else { named.insert(subject) }
         case .subjectRemoved(let subject):
             if hasAll { named.insert(subject) } else { named.remove(subject) }
+        case .replayed: break
         case .deleted: isDeleted = true
         }
     }

@@ -6,10 +6,14 @@ public import Values
 public enum SignalStreamEvent: Event {
     case created(SignalTerms, SignalSettings)
     case changed(SignalSettings)
-    case statusChanged(SignalStatus, reason: String?, by: SignalStatusOrigin)
+    /// The mail tells the realm's contact that the transmitter changed it.
+    case statusChanged(
+        SignalStatus, reason: String?, by: SignalStatusOrigin, mail: UUID? = nil)
     /// Its key, not the subject itself: see `NamedSubject`.
     case subjectAdded(NamedSubject)
     case subjectRemoved(NamedSubject)
+    /// What happened after a position of the log is sent again.
+    case replayed(after: Int64)
     case deleted
 
     private static let settings: [EventField] = [
@@ -45,6 +49,7 @@ public enum SignalStreamEvent: Event {
                 .choice("status", SignalStatus.self, "What becomes of its signals from now on."),
                 .text("reason", "Why, in the words of the side that changed it.").optional,
                 .choice("by", SignalStatusOrigin.self, "Which side changed it."),
+                .uuid("mail", "Mail that tells the realm's contact.").optional,
             ]),
         EventShape(
             "ssf_stream.subject_added", .audit, "The receiver added a subject to the stream.",
@@ -52,6 +57,9 @@ public enum SignalStreamEvent: Event {
         EventShape(
             "ssf_stream.subject_removed", .audit,
             "The receiver removed a subject from the stream.", [named]),
+        EventShape(
+            "ssf_stream.replayed", .audit, "The receiver asked for earlier signals once more.",
+            [.integer("after", "Position of the log after which all is sent again.")]),
         EventShape("ssf_stream.deleted", .audit, "The stream was deleted."),
     ]
 
@@ -62,6 +70,7 @@ public enum SignalStreamEvent: Event {
         case .statusChanged: "ssf_stream.status_changed"
         case .subjectAdded: "ssf_stream.subject_added"
         case .subjectRemoved: "ssf_stream.subject_removed"
+        case .replayed: "ssf_stream.replayed"
         case .deleted: "ssf_stream.deleted"
         }
     }
@@ -81,14 +90,16 @@ public enum SignalStreamEvent: Event {
             ]
             return fields.merging(settings.fields) { own, _ in own }
         case .changed(let settings): return settings.fields
-        case .statusChanged(let status, let reason, let origin):
+        case .statusChanged(let status, let reason, let origin, let mail):
             var fields: JSONObject = [
                 "status": .string(status.rawValue), "by": .string(origin.rawValue),
             ]
             fields["reason"] = reason.map { .string($0) }
+            fields["mail"] = mail.map { .uuid($0) }
             return fields
         case .subjectAdded(let subject), .subjectRemoved(let subject):
             return ["subject": .string(subject.key)]
+        case .replayed(let after): return ["after": .integer(after)]
         case .deleted: return [:]
         }
     }
@@ -107,7 +118,8 @@ public enum SignalStreamEvent: Event {
             guard let status: SignalStatus = fields.choice("status"),
                 let origin: SignalStatusOrigin = fields.choice("by")
             else { return nil }
-            self = .statusChanged(status, reason: fields["reason"]?.string, by: origin)
+            self = .statusChanged(
+                status, reason: fields["reason"]?.string, by: origin, mail: fields.uuid("mail"))
         case "ssf_stream.subject_added", "ssf_stream.subject_removed":
             guard let subject = fields["subject"]?.string.flatMap(NamedSubject.init(key:)) else {
                 return nil
@@ -115,6 +127,9 @@ public enum SignalStreamEvent: Event {
             self =
                 name == "ssf_stream.subject_added"
                 ? .subjectAdded(subject) : .subjectRemoved(subject)
+        case "ssf_stream.replayed":
+            guard let after = fields["after"]?.integer else { return nil }
+            self = .replayed(after: after)
         case "ssf_stream.deleted": self = .deleted
         default: return nil
         }

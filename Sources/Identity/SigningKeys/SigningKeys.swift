@@ -21,6 +21,9 @@ public struct SigningKeys: StreamState {
     /// The same in every realm, so that it needs no look-up.
     public static let stream = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0000_0002)
 
+    /// Of the keys that sign messages of webhooks beside their secrets. They verify no token.
+    public static let webhookAlgorithm = "Ed25519"
+
     public init() {}
 
     public mutating func apply(_ event: SigningKeyEvent) {

@@ -1,14 +1,19 @@
 public import EventSourcing
 public import Values
 
-/// Changes what a subscription sends, where and how. What was not delivered yet is sent by the new terms.
+/// Changes what a subscription sends, where and how. What was not sent yet is sent by the new terms.
 public struct ChangeSubscription: Command {
     public var id: UUID
+    public var kind: Subscription.Kind
     public var terms: SubscriptionTerms
     public var mayBeLoopback: Bool
 
-    public init(id: UUID, terms: SubscriptionTerms, mayBeLoopback: Bool = false) {
+    public init(
+        id: UUID, kind: Subscription.Kind = .webhook, terms: SubscriptionTerms,
+        mayBeLoopback: Bool = false
+    ) {
         self.id = id
+        self.kind = kind
         self.terms = terms
         self.mayBeLoopback = mayBeLoopback
     }
@@ -25,13 +30,15 @@ public struct ChangeSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
-        do { try terms.check(mayBeLoopback: mayBeLoopback) } catch { throw .invalid(error) }
+        guard facts.thing.isThere(kind) else { throw .notFound }
+        do { try terms.check(kind, mayBeLoopback: mayBeLoopback) } catch { throw .invalid(error) }
         guard terms != facts.thing.state.terms else { return Decision() }
         return Decision(SubscriptionEvent.changed(terms), in: id)
     }
 }
 
 extension Versioned<Subscription> {
-    var isThere: Bool { exists && state.standing != .deleted }
+    func isThere(_ kind: Subscription.Kind) -> Bool {
+        exists && state.kind == kind && state.standing != .deleted
+    }
 }

@@ -35,7 +35,9 @@ public struct CreateWebhook: Command {
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
         guard !facts.thing.exists else { throw .idTaken }
-        do { try terms.check(mayBeLoopback: mayBeLoopback) } catch { throw .invalid(error) }
+        do { try terms.check(.webhook, mayBeLoopback: mayBeLoopback) } catch {
+            throw .invalid(error)
+        }
         return Decision(
             SubscriptionEvent.created(
                 .webhook, terms, secret: secret, startsAfter: startsAfter), in: id)

@@ -4,9 +4,11 @@ public import Values
 /// Ends a subscription for good.
 public struct DeleteSubscription: Command {
     public var id: UUID
+    public var kind: Subscription.Kind
 
-    public init(id: UUID) {
+    public init(id: UUID, kind: Subscription.Kind = .webhook) {
         self.id = id
+        self.kind = kind
     }
 
     public typealias Rejection = NotFound<Subscription>
@@ -18,7 +20,7 @@ public struct DeleteSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(kind) else { throw .notFound }
         return Decision(SubscriptionEvent.deleted, in: id)
     }
 }

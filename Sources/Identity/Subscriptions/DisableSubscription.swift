@@ -6,11 +6,16 @@ public struct DisableSubscription: Command {
     public var id: UUID
     public var reason: Subscription.DisableReason
     public var position: Int64?
+    /// By which the realm's contact is told.
+    public var mail: UUID?
 
-    public init(id: UUID, reason: Subscription.DisableReason, position: Int64? = nil) {
+    public init(
+        id: UUID, reason: Subscription.DisableReason, position: Int64? = nil, mail: UUID? = nil
+    ) {
         self.id = id
         self.reason = reason
         self.position = position
+        self.mail = mail
     }
 
     public typealias Rejection = NotFound<Subscription>
@@ -22,8 +27,9 @@ public struct DisableSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         guard facts.thing.state.standing == .active else { return Decision() }
-        return Decision(SubscriptionEvent.disabled(reason, position: position), in: id)
+        return Decision(
+            SubscriptionEvent.disabled(reason, position: position, mail: mail), in: id)
     }
 }

@@ -20,7 +20,7 @@ public struct GiveUpDelivery: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         return Decision(SubscriptionEvent.givenUp(delivery), in: subscription)
     }
 }

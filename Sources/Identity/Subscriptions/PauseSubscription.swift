@@ -18,7 +18,7 @@ public struct PauseSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         guard facts.thing.state.standing == .active else { return Decision() }
         return Decision(SubscriptionEvent.paused, in: id)
     }

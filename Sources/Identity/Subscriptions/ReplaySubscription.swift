@@ -23,7 +23,7 @@ public struct ReplaySubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         if case .range(let from, let to, let types) = replay {
             guard from >= 1 else {
                 throw .invalid(FieldFault("from", .outOfRange(lowest: 1, highest: to)))

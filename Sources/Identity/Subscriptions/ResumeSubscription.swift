@@ -1,7 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Lets a subscription go on: from where it stopped, or from behind a position.
+/// Lets a subscription go on: from where it stopped, or from behind a position. Where the log was set back, the
+/// position says that the receiver has undone what is lost.
 public struct ResumeSubscription: Command {
     public var id: UUID
     public var startsAfter: Int64?
@@ -11,7 +12,10 @@ public struct ResumeSubscription: Command {
         self.startsAfter = startsAfter
     }
 
-    public typealias Rejection = NotFound<Subscription>
+    public enum Rejection: Error, Equatable, Sendable {
+        case notFound
+        case rewound(keptTo: Int64)
+    }
 
     public func gather(
         _ streams: some StreamReader
@@ -20,8 +24,12 @@ public struct ResumeSubscription: Command {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
-        if facts.thing.state.standing == .active, startsAfter == nil { return Decision() }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
+        let state = facts.thing.state
+        if state.standing == .active, startsAfter == nil { return Decision() }
+        if state.standing == .disabled(.rewound), startsAfter == nil {
+            throw .rewound(keptTo: state.keptTo ?? 0)
+        }
         return Decision(SubscriptionEvent.resumed(after: startsAfter), in: id)
     }
 }

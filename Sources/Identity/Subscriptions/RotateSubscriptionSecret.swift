@@ -33,7 +33,7 @@ public struct RotateSubscriptionSecret: TimedCommand {
     }
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard facts.thing.isThere else { throw .notFound }
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
         guard (Self.shortest...Self.longest).contains(keepsOldFor) else {
             throw .invalid(
                 FieldFault("keep_old", .outOfRange(lowest: Self.shortest, highest: Self.longest)))

@@ -4,7 +4,10 @@ public import Values
 /// That a realm's events are sent to a service.
 public struct Subscription: StreamState {
     public enum Kind: String, CaseIterable, Sendable {
+        /// Events are sent to an address.
         case webhook
+        /// Events are read over a feed, whose cursor is kept.
+        case feed
     }
 
     public enum DisableReason: String, CaseIterable, Sendable {
@@ -37,6 +40,14 @@ public struct Subscription: StreamState {
     public private(set) var startsAfter: Int64?
     /// How often a place to start from was named.
     public private(set) var starts = 0
+    /// Whether its terms ever had personal fields sent along: erasures are told to it for ever.
+    public private(set) var everIncludedPersonal = false
+    /// Up to where the log is the one that was delivered of, where it was set back.
+    public private(set) var keptTo: Int64?
+    /// The position that was halted at last.
+    public private(set) var haltedAt: Int64?
+    /// Since when the contact was told that nothing is taken.
+    public private(set) var warnedSince: Timestamp?
 
     public init() {}
 
@@ -46,19 +57,27 @@ public struct Subscription: StreamState {
             (self.kind, self.terms, self.secret) = (kind, terms, secret)
             startsAfter = start
             starts += 1
-        case .changed(let terms): self.terms = terms
+            everIncludedPersonal = terms.includesPersonal
+        case .changed(let terms):
+            self.terms = terms
+            everIncludedPersonal = everIncludedPersonal || terms.includesPersonal
         case .paused: standing = .paused
         case .resumed(let start):
             standing = .active
+            (keptTo, haltedAt, warnedSince) = (nil, nil, nil)
             if let start {
                 startsAfter = start
                 starts += 1
             }
-        case .disabled(let reason, _): standing = .disabled(reason)
+        case .disabled(let reason, let position, _):
+            standing = .disabled(reason)
+            if reason == .rewound { keptTo = position }
+        case .halted(let position, _): haltedAt = position
+        case .failing(let since, _): warnedSince = since
         case .secretRotated(let secret, let ends):
             (oldSecret, oldSecretEnds) = (self.secret, ends)
             self.secret = secret
-        case .replayed, .givenUp: break
+        case .replayed, .tested, .givenUp: break
         case .deleted:
             standing = .deleted
             (secret, oldSecret) = (nil, nil)
@@ -73,17 +92,14 @@ public struct Subscription: StreamState {
     }
 }
 
-/// What messages of a subscription are signed with, each 32 bytes.
+/// What messages of a subscription are signed with: 32 bytes, which its receiver has as well.
 public struct SubscriptionSecret: Sendable, Equatable {
     public static let length = 32
 
-    /// Shared with the receiver.
     public let shared: [UInt8]
-    /// The seed of the Ed25519 key, whose public half receivers are told.
-    public let seed: [UInt8]
 
-    public init?(shared: [UInt8], seed: [UInt8]) {
-        guard shared.count == Self.length, seed.count == Self.length else { return nil }
-        (self.shared, self.seed) = (shared, seed)
+    public init?(shared: [UInt8]) {
+        guard shared.count == Self.length else { return nil }
+        self.shared = shared
     }
 }

@@ -9,17 +9,24 @@ public enum SubscriptionEvent: Event {
     case changed(SubscriptionTerms)
     case paused
     case resumed(after: Int64?)
-    case disabled(Subscription.DisableReason, position: Int64?)
+    /// The mail tells the realm's contact.
+    case disabled(Subscription.DisableReason, position: Int64?, mail: UUID?)
+    /// It waits at an event that cannot be sent, and goes on by itself once it can be.
+    case halted(position: Int64, reason: String)
+    /// Nothing has been taken for hours; the mail tells the realm's contact.
+    case failing(since: Timestamp, mail: UUID?)
     case secretRotated(SubscriptionSecret?, oldEnds: Timestamp)
     case replayed(SubscriptionReplay)
+    case tested(SubscriptionTest)
     case deleted
     case givenUp(GivenUpDelivery)
 
     private static let secretFields: [EventField] = [
-        .bytes("secret", "Secret that messages are signed with.", .neverLeaves(.sealed)).optional,
-        .bytes("seed", "Private key that messages are signed with.", .neverLeaves(.sealed))
-            .optional,
+        .bytes("secret", "Secret that messages are signed with.", .neverLeaves(.sealed)).optional
     ]
+
+    private static let mailField: EventField =
+        .uuid("mail", "Mail that tells the realm's contact.").optional
 
     public static let catalogue: [EventShape] = [
         EventShape(
@@ -50,13 +57,27 @@ public enum SubscriptionEvent: Event {
             [
                 .choice("reason", Subscription.DisableReason.self, "Why it was disabled."),
                 .integer("position", "Position of the event that it stopped at.").optional,
+                mailField,
             ]),
+        EventShape(
+            "subscription.halted", .audit,
+            "The subscription waits at an event that cannot be sent.",
+            [
+                .integer("position", "Position of that event."),
+                .text("reason", "Why it cannot be sent."),
+            ]),
+        EventShape(
+            "subscription.failing", .audit, "Nothing that was sent has been taken for hours.",
+            [.time("since", "Since when."), mailField]),
         EventShape(
             "subscription.secret_rotated", .audit, "The subscription was given a new secret.",
             secretFields, [.time("old_ends", "Until when the old secret signs as well.")]),
         EventShape(
             "subscription.replayed", .audit, "Events were sent to the subscription again.",
             SubscriptionReplay.eventFields),
+        EventShape(
+            "subscription.tested", .audit, "A test message was sent to the subscription.",
+            SubscriptionTest.eventFields),
         EventShape("subscription.deleted", .audit, "The subscription was deleted."),
         EventShape(
             "delivery.given_up", .audit, "An event could not be delivered to a subscription.",
@@ -70,8 +91,11 @@ public enum SubscriptionEvent: Event {
         case .paused: "subscription.paused"
         case .resumed: "subscription.resumed"
         case .disabled: "subscription.disabled"
+        case .halted: "subscription.halted"
+        case .failing: "subscription.failing"
         case .secretRotated: "subscription.secret_rotated"
         case .replayed: "subscription.replayed"
+        case .tested: "subscription.tested"
         case .deleted: "subscription.deleted"
         case .givenUp: "delivery.given_up"
         }
@@ -82,8 +106,12 @@ public enum SubscriptionEvent: Event {
     /// Not personal data, but sealed like it: secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {
         switch self {
-        case .created, .changed, .secretRotated: stream
-        case .paused, .resumed, .disabled, .replayed, .deleted, .givenUp: nil
+        case .created(.feed, _, _, _): nil
+        case .changed(let terms): terms.url.isEmpty ? nil : stream
+        case .created(.webhook, _, _, _), .secretRotated: stream
+        case .paused, .resumed, .disabled, .halted, .failing, .replayed, .tested, .deleted,
+            .givenUp:
+            nil
         }
     }
 
@@ -101,15 +129,23 @@ public enum SubscriptionEvent: Event {
             var fields: JSONObject = [:]
             fields["starts_after"] = start.map { .integer($0) }
             return fields
-        case .disabled(let reason, let position):
+        case .disabled(let reason, let position, let mail):
             var fields: JSONObject = ["reason": .string(reason.rawValue)]
             fields["position"] = position.map { .integer($0) }
+            fields["mail"] = mail.map { .string($0.description) }
+            return fields
+        case .halted(let position, let reason):
+            return ["position": .integer(position), "reason": .string(reason)]
+        case .failing(let since, let mail):
+            var fields: JSONObject = ["since": .integer(since.seconds)]
+            fields["mail"] = mail.map { .string($0.description) }
             return fields
         case .secretRotated(let secret, let ends):
             var fields: JSONObject = ["old_ends": .integer(ends.seconds)]
             fields.set(secret)
             return fields
         case .replayed(let replay): return replay.fields
+        case .tested(let test): return test.fields
         case .givenUp(let delivery): return delivery.fields
         }
     }
@@ -132,13 +168,24 @@ public enum SubscriptionEvent: Event {
             guard let reason: Subscription.DisableReason = fields.choice("reason") else {
                 return nil
             }
-            self = .disabled(reason, position: fields["position"]?.integer)
+            self = .disabled(
+                reason, position: fields["position"]?.integer, mail: fields.uuid("mail"))
+        case "subscription.halted":
+            guard let position = fields["position"]?.integer, let reason = fields["reason"]?.string
+            else { return nil }
+            self = .halted(position: position, reason: reason)
+        case "subscription.failing":
+            guard let since = fields.instant("since") else { return nil }
+            self = .failing(since: since, mail: fields.uuid("mail"))
         case "subscription.secret_rotated":
             guard let ends = fields.instant("old_ends") else { return nil }
             self = .secretRotated(fields.subscriptionSecret, oldEnds: ends)
         case "subscription.replayed":
             guard let replay = SubscriptionReplay(fields) else { return nil }
             self = .replayed(replay)
+        case "subscription.tested":
+            guard let test = SubscriptionTest(fields) else { return nil }
+            self = .tested(test)
         case "subscription.deleted": self = .deleted
         case "delivery.given_up":
             guard let delivery = GivenUpDelivery(fields) else { return nil }
@@ -151,13 +198,10 @@ public enum SubscriptionEvent: Event {
 extension JSONObject {
     fileprivate mutating func set(_ secret: SubscriptionSecret?) {
         self["secret"] = secret.map { .string(Base64URL.encode($0.shared)) }
-        self["seed"] = secret.map { .string(Base64URL.encode($0.seed)) }
     }
 
     fileprivate var subscriptionSecret: SubscriptionSecret? {
-        guard let shared = self["secret"]?.string.flatMap({ Base64URL.decode($0) }),
-            let seed = self["seed"]?.string.flatMap({ Base64URL.decode($0) })
-        else { return nil }
-        return SubscriptionSecret(shared: shared, seed: seed)
+        self["secret"]?.string.flatMap { Base64URL.decode($0) }
+            .flatMap { SubscriptionSecret(shared: $0) }
     }
 }

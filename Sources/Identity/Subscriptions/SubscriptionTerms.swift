@@ -1,4 +1,4 @@
-public import EventSourcing
+internal import EventSourcing
 public import JSON
 
 /// What a subscription sends, where and how.
@@ -20,9 +20,22 @@ public struct SubscriptionTerms: Sendable, Equatable {
         case both = "v1a"
     }
 
+    /// What a message says.
+    public enum Format: String, CaseIterable, Sendable {
+        /// The body of Standard Webhooks, with the envelope of the feed.
+        case standard
+        /// CloudEvents 1.0 in structured mode.
+        case cloudEvents = "cloudevents"
+        /// A list of the event's records of OCSF 1.8.
+        case ocsf
+    }
+
     public var name: String
     public var url: String
     public var filter: SubscriptionFilter
+    public var format: Format
+    /// Whether personal fields are opened and sent along. Each time is on record.
+    public var includesPersonal: Bool
     public var order: Order
     public var signature: Signature
     /// Sent along with each message. Their values are secrets: they are sealed in the log.
@@ -30,72 +43,18 @@ public struct SubscriptionTerms: Sendable, Equatable {
 
     public init(
         name: String, url: String, filter: SubscriptionFilter = SubscriptionFilter(),
-        order: Order = .stream, signature: Signature = .shared, headers: [String: String] = [:]
+        format: Format = .standard, includesPersonal: Bool = false, order: Order = .stream,
+        signature: Signature = .shared, headers: [String: String] = [:]
     ) {
         self.name = name
         self.url = url
         self.filter = filter
+        self.format = format
+        self.includesPersonal = includesPersonal
         self.order = order
         self.signature = signature
         self.headers = headers
     }
-}
-
-/// Which events a subscription is sent.
-public struct SubscriptionFilter: Sendable, Equatable {
-    /// Wire names, or what they begin with: `account.*`. Empty: all of the reach.
-    public var types: [String]
-    /// The kinds of events that come without being named.
-    public var reach: EventReach
-
-    public static let typeLimit = 100
-
-    public init(types: [String] = [], reach: EventReach = .services) {
-        self.types = types
-        self.reach = reach
-    }
-
-    /// What is named exactly comes always; a whole group comes as far as the reach allows.
-    public func wants(_ type: String) -> Bool {
-        if types.contains(type) { return true }
-        guard types.isEmpty || types.contains(where: { Self.covers($0, type) }) else {
-            return false
-        }
-        return Self.reaches[type].map { $0.isWithin(reach) } ?? false
-    }
-
-    private static func covers(_ group: String, _ type: String) -> Bool {
-        group.hasSuffix(".*") && type.utf8.starts(with: group.utf8.dropLast(1))
-    }
-
-    private static let reaches: [String: EventReach] = Dictionary(
-        EventCatalogue.all.map { ($0.name, $0.reach) }, uniquingKeysWith: { $1 })
-
-    func check() throws(FieldFault) {
-        guard types.count <= Self.typeLimit else {
-            throw FieldFault("types", .tooMany(limit: Self.typeLimit))
-        }
-        guard Set(types).count == types.count else { throw FieldFault("types", .duplicate) }
-        for (index, type) in types.enumerated() {
-            let isKnown =
-                Self.reaches[type] != nil
-                || type.hasSuffix(".*") && Self.reaches.keys.contains { Self.covers(type, $0) }
-            guard isKnown else { throw FieldFault("types", .unsupported, at: index) }
-        }
-    }
-}
-
-extension EventReach {
-    fileprivate func isWithin(_ asked: EventReach) -> Bool {
-        switch (self, asked) {
-        case (.services, _), (.audit, .audit), (.audit, .internal), (.internal, .internal): true
-        case (.audit, .services), (.internal, .services), (.internal, .audit): false
-        }
-    }
-}
-
-extension EventReach: CaseIterable {
-    public static let allCases: [EventReach] = [.services, .audit, .internal]
 }
 
 extension SubscriptionTerms {
@@ -107,16 +66,23 @@ extension SubscriptionTerms {
     ]
 
     /// Where a name leads is looked at whenever it is called: it can lead elsewhere tomorrow.
-    func check(mayBeLoopback: Bool) throws(FieldFault) {
+    func check(_ kind: Subscription.Kind, mayBeLoopback: Bool = false) throws(FieldFault) {
         do throws(FieldFault.Reason) { try TextRule.label(name, limit: 200) } catch {
             throw FieldFault("name", error)
         }
+        try filter.check()
+        switch kind {
+        case .feed: break
+        case .webhook: try checkAddress(mayBeLoopback: mayBeLoopback)
+        }
+    }
+
+    private func checkAddress(mayBeLoopback: Bool) throws(FieldFault) {
         do throws(FieldFault.Reason) {
             try WebAddressRule.check(url, mayBeLoopback: mayBeLoopback)
         } catch {
             throw FieldFault("url", error)
         }
-        try filter.check()
         guard headers.count <= Self.headerLimit else {
             throw FieldFault("headers", .tooMany(limit: Self.headerLimit))
         }
@@ -146,11 +112,16 @@ extension SubscriptionTerms {
     // MARK: - In events
 
     var fields: JSONObject {
-        var fields: JSONObject = [
-            "name": .string(name), "url": .string(url), "types": .texts(filter.types),
-            "to": .string(filter.reach.rawValue), "order": .string(order.rawValue),
-            "signature": .string(signature.rawValue),
-        ]
+        var fields = filter.fields
+        fields["name"] = .string(name)
+        // A feed is read: nothing is sent anywhere.
+        if !url.isEmpty {
+            fields["url"] = .string(url)
+            fields["order"] = .string(order.rawValue)
+            fields["signature"] = .string(signature.rawValue)
+        }
+        if format != .standard { fields["format"] = .string(format.rawValue) }
+        if includesPersonal { fields["include"] = .texts([Include.personal.rawValue]) }
         if !headers.isEmpty {
             fields["header_names"] = .texts(headers.keys.sorted())
             fields["headers"] = .object(
@@ -160,16 +131,24 @@ extension SubscriptionTerms {
     }
 
     init?(_ fields: JSONObject) {
-        guard let name = fields["name"]?.string, let url = fields["url"]?.string,
-            let types = fields.texts("types"), let reach: EventReach = fields.choice("to"),
-            let order: Order = fields.choice("order"),
-            let signature: Signature = fields.choice("signature")
+        guard let name = fields["name"]?.string, let filter = SubscriptionFilter(fields)
         else { return nil }
+        let url = fields["url"]?.string ?? ""
+        guard let order: Order = url.isEmpty ? .stream : fields.choice("order"),
+            let signature: Signature = url.isEmpty ? .shared : fields.choice("signature")
+        else { return nil }
+        var format = Format.standard
+        if fields["format"] != nil {
+            guard let known: Format = fields.choice("format") else { return nil }
+            format = known
+        }
+        let included = fields.texts("include") ?? []
         var headers: [String: String] = [:]
         for (name, value) in fields["headers"]?.object ?? [:] { headers[name] = value.string }
         self.init(
-            name: name, url: url, filter: SubscriptionFilter(types: types, reach: reach),
-            order: order, signature: signature, headers: headers)
+            name: name, url: url, filter: filter, format: format,
+            includesPersonal: included.contains(Include.personal.rawValue), order: order,
+            signature: signature, headers: headers)
     }
 
     /// From the open fields alone: without the values of the headers.
@@ -177,16 +156,25 @@ extension SubscriptionTerms {
         self.init(fields)
     }
 
-    static let eventFields: [EventField] = [
-        .text("name", "What the administrators call the subscription."),
-        .text("url", "Where messages are sent."),
-        .texts("types", "Types of events that are sent, or groups of them; all if it is empty."),
-        .choice("to", EventReach.self, "How far events are sent that no type names exactly."),
-        .choice("order", Order.self, "In which order events are sent."),
-        .choice("signature", Signature.self, "How messages are signed."),
-        .texts("header_names", "Names of the headers that are sent along.").optional,
-        .object(
-            "headers", "Headers that are sent along with each message.", .neverLeaves(.sealed)
-        ).optional,
-    ]
+    /// What is sent beside open fields.
+    private enum Include: String, CaseIterable {
+        case personal
+    }
+
+    static let eventFields: [EventField] =
+        SubscriptionFilter.eventFields + [
+            .text("name", "What the administrators call the subscription."),
+            .text("url", "Where messages are sent; missing for a feed.").optional,
+            .choice("format", Format.self, "What a message says; standard if it is missing.")
+                .optional,
+            .choices("include", Include.self, "What is sent beside open fields.").optional,
+            .choice("order", Order.self, "In which order events are sent; missing for a feed.")
+                .optional,
+            .choice("signature", Signature.self, "How messages are signed; missing for a feed.")
+                .optional,
+            .texts("header_names", "Names of the headers that are sent along.").optional,
+            .object(
+                "headers", "Headers that are sent along with each message.", .neverLeaves(.sealed)
+            ).optional,
+        ]
 }

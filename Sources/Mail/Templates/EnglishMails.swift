@@ -10,7 +10,7 @@ extension MailText {
                 introduction: "Enter this code to sign in to {product}. It expires in {minutes} "
                     + "and works once.",
                 closing: "If you didn't ask for a code, you can ignore this e-mail: without the "
-                    + "code nobody can sign in.\n\n{product} staff will never ask you for it.")
+                    + "code no one can sign in.\n\n{product} staff will never ask you for it.")
         case .secondFactorCode:
             MailText(
                 subject: "Your second code for {product}",
@@ -39,7 +39,7 @@ extension MailText {
                     "Use this link to sign in. It expires in {minutes} and works once.",
                 button: "Sign in",
                 closing: "If you didn't ask for a link, you can ignore this e-mail: without the "
-                    + "link nobody can sign in. Don't share it.")
+                    + "link no one can sign in. Don't share it.")
         case .emailVerification:
             MailText(
                 subject: "Confirm your address for {product}",
@@ -66,8 +66,8 @@ extension MailText {
             .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
-        case .deviceAdded: englishDeviceAdded
-        case .deviceCertified: englishDeviceCertified
+        case .deviceAdded, .deviceCertified: englishDevice(kind)
+        case .subscriberFails, .subscriberStopped: englishContact(kind)
         }
     }
 
@@ -149,7 +149,8 @@ extension MailText {
         case .totpGuessed: englishTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
-            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification,
+            .subscriberFails, .subscriberStopped:
             english(kind)
         }
     }
@@ -157,6 +158,10 @@ extension MailText {
     private static let removeIt =
         "If this wasn't you, remove it under “Devices” in your account, change your passphrase, "
         + "and contact us."
+
+    private static func englishDevice(_ kind: MailKind.Name) -> MailText {
+        kind == .deviceAdded ? englishDeviceAdded : englishDeviceCertified
+    }
 
     private static let englishDeviceAdded =
         MailText(

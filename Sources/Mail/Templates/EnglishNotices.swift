@@ -34,7 +34,8 @@ extension MailText {
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
             .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .totpGuessed,
             .providerConnected,
-            .deviceAdded, .deviceCertified, .notification:
+            .deviceAdded, .deviceCertified, .notification, .subscriberFails,
+            .subscriberStopped:
             english(kind)
         }
     }

@@ -63,6 +63,7 @@ extension MailText {
         case .providerConnected: germanProviderConnected
         case .deviceAdded: germanDeviceAdded
         case .deviceCertified: germanDeviceCertified
+        case .subscriberFails, .subscriberStopped: germanContact(kind)
         }
     }
 
@@ -145,7 +146,8 @@ extension MailText {
         case .totpGuessed: germanTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
-            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification,
+            .subscriberFails, .subscriberStopped:
             german(kind)
         }
     }

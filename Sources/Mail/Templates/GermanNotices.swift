@@ -37,7 +37,8 @@ extension MailText {
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
             .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .totpGuessed,
             .providerConnected,
-            .deviceAdded, .deviceCertified, .notification:
+            .deviceAdded, .deviceCertified, .notification, .subscriberFails,
+            .subscriberStopped:
             german(kind)
         }
     }

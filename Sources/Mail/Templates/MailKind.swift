@@ -43,6 +43,11 @@ public enum MailKind: Sendable, Hashable {
     /// What an app wanted to show on a device, and no device took.
     case notification(title: String, message: String, sender: String)
 
+    /// Goes to the realm's contact: nothing that is sent to a subscriber is taken.
+    case subscriberFails(name: String, since: Timestamp)
+    /// Goes to the realm's contact: nothing is sent to a subscriber any more.
+    case subscriberStopped(name: String, at: Timestamp)
+
     /// The kinds by name, as settings and the log have them.
     public enum Name: String, Sendable, Hashable, CaseIterable {
         case emailOtp = "EmailOtp"
@@ -71,6 +76,8 @@ public enum MailKind: Sendable, Hashable {
         case accountDeletion = "AccountDeletion"
         case accountDeletionAsked = "AccountDeletionAsked"
         case notification = "Notification"
+        case subscriberFails = "SubscriberFails"
+        case subscriberStopped = "SubscriberStopped"
     }
 
     public var name: Name {
@@ -101,6 +108,8 @@ public enum MailKind: Sendable, Hashable {
         case .accountDeletion: .accountDeletion
         case .accountDeletionAsked: .accountDeletionAsked
         case .notification: .notification
+        case .subscriberFails: .subscriberFails
+        case .subscriberStopped: .subscriberStopped
         }
     }
 }

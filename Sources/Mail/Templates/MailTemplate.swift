@@ -69,7 +69,8 @@ public struct MailTemplates: Sendable {
             .passphraseSet,
             .passphraseRemoved, .passphraseGuessed, .totpGuessed, .addressChanged,
             .signedOutEverywhere,
-            .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification:
+            .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification,
+            .subscriberFails, .subscriberStopped:
             .none
         }
     }
@@ -129,6 +130,9 @@ private struct MailValues {
             values[.title] = singleLine(title, maximum: 200)
             values[.message] = message
             values[.app] = personName(sender) ?? productName
+        case .subscriberFails(let name, let moment), .subscriberStopped(let name, let moment):
+            values[.app] = singleLine(name, maximum: 200)
+            values[.time] = language.time(moment)
         }
     }
 

@@ -26,6 +26,7 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             known.insert(.time)
+        case .subscriberFails, .subscriberStopped: known.formUnion([.app, .time])
         case .notification: known.formUnion(isSecret ? [.title, .app] : [.title, .message, .app])
         }
         return known

@@ -60,6 +60,8 @@ public struct DeliveryAttempt: Sendable, Equatable {
     public var answer: String
 
     public static let delivered = "delivered"
+    /// The type of a test message, which is in no log: its position is 0.
+    public static let test = "urd.test"
 
     public init(
         number: Int64 = 0, position: Int64, type: String, at: Timestamp, milliseconds: Int,

@@ -24,6 +24,24 @@ public struct DeliveryStanding: Sendable, Equatable {
     }
 }
 
+/// An attempt, and whose it is.
+public struct RecentAttempt: Sendable, Equatable {
+    public var realm: String
+    /// What administrators call the webhook.
+    public var name: String
+    public var attempt: DeliveryAttempt
+}
+
+extension DeliveryAttempt {
+    fileprivate init(_ rows: Rows, _ row: Int) {
+        self.init(
+            number: rows.int64(row, 0), position: rows.int64(row, 1), type: rows.text(row, 2),
+            at: rows.instant(row, 3), milliseconds: rows.integer(row, 4),
+            status: rows.integer(row, 5), outcome: rows.text(row, 6), isReplay: rows.bool(row, 7),
+            answer: rows.text(row, 8))
+    }
+}
+
 /// What administrators ask and do about deliveries.
 extension DeliveryStore {
     /// Nil before a node took the subscription in hand.
@@ -71,21 +89,28 @@ extension DeliveryStore {
             parameters.add(before)
             parameters.add(Int64(limit))
             let rows = try connection.execute(listingAttempts, parameters)
+            return (0..<rows.count).map { DeliveryAttempt(rows, $0) }
+        }
+    }
+
+    /// The newest of all realms, the newest first.
+    public func recentAttempts(limit: Int) async throws -> [RecentAttempt] {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(Int64(limit))
+            let rows = try connection.execute(listingRecent, parameters)
             return (0..<rows.count).map { row in
-                DeliveryAttempt(
-                    number: rows.int64(row, 0), position: rows.int64(row, 1),
-                    type: rows.text(row, 2), at: rows.instant(row, 3),
-                    milliseconds: rows.integer(row, 4), status: rows.integer(row, 5),
-                    outcome: rows.text(row, 6), isReplay: rows.bool(row, 7),
-                    answer: rows.text(row, 8))
+                RecentAttempt(
+                    realm: rows.text(row, 9), name: rows.text(row, 10),
+                    attempt: DeliveryAttempt(rows, row))
             }
         }
     }
 
     /// Has the events of a range sent again that are of these types. Those that are waiting are due at once.
     public func replay(
-        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
-        in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
+        to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws {
         try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
@@ -96,6 +121,9 @@ extension DeliveryStore {
             parameters.add(names)
             parameters.add(order.rawValue)
             parameters.add(time: now.microseconds)
+            var places = ArrayParameter(of: .uuid)
+            for stream in streams { places.append(uuid: (stream.high, stream.low)) }
+            parameters.add(places)
             try connection.execute(replaying, parameters)
         }
     }
@@ -140,6 +168,15 @@ private let listingAttempts = Statement(
         and a.number < $6
     order by a.number desc limit $7
     """)
+private let listingRecent = Statement(
+    "delivery_attempts_recent",
+    """
+    select a.number, a.position, a.type, a.at, a.milliseconds, a.status, a.outcome, a.replay,
+        a.answer, a.realm, coalesce(s.terms::json ->> 'name', '')
+    from urd.delivery_attempt a left join urd.subscriptions s
+        on s.realm = a.realm and s.subscription = a.subscription
+    order by a.number desc limit $1
+    """)
 private let replaying = Statement(
     "deliveries_replay",
     """
@@ -151,6 +188,7 @@ private let replaying = Statement(
         e.type, true, $7
     from urd.event e
     where e.realm = $1 and e.position between $3 and $4 and e.type = any ($5)
+        and (cardinality($8::uuid[]) = 0 or e.stream = any ($8::uuid[]))
     order by e.position limit 100000
     on conflict (realm, subscription, position) do update
         set given_up = false, attempts = 0, replay = true, next_at = excluded.next_at

@@ -15,10 +15,13 @@ public struct DeliveryStore: Sendable {
         public var cursor: LogCursor
         /// How often a place to start from was named, this one included.
         public var count: Int
+        /// Whether erasures that are passed over are delivered all the same.
+        public var keepsErasures: Bool
 
-        public init(_ cursor: LogCursor, count: Int) {
+        public init(_ cursor: LogCursor, count: Int, keepsErasures: Bool = false) {
             self.cursor = cursor
             self.count = count
+            self.keepsErasures = keepsErasures
         }
     }
 
@@ -35,7 +38,15 @@ public struct DeliveryStore: Sendable {
                 parameters.add(lease)
                 let rows = try connection.execute(claiming, parameters)
                 if rows.bool(0, 8) {
-                    try connection.execute(emptying, Parameters(in: realm, subscription))
+                    var parameters = Parameters(in: realm, subscription)
+                    parameters.add(start.keepsErasures)
+                    try connection.execute(emptying, parameters)
+                    if start.keepsErasures {
+                        var parameters = Parameters(in: realm, subscription)
+                        parameters.add(rows.int64(0, 9))
+                        parameters.add(start.cursor.position)
+                        try connection.execute(keepingErasures, parameters)
+                    }
                 }
                 let waiting = try connection.execute(
                     readingWaiting, Parameters(in: realm, subscription))
@@ -89,6 +100,15 @@ public struct DeliveryStore: Sendable {
         }
     }
 
+    /// Lists an attempt that moves no cursor.
+    public func note(
+        _ attempt: DeliveryAttempt, of subscription: UUID, in realm: RealmID
+    ) async throws {
+        try await database.run { connection throws(Failure) in
+            _ = try connection.execute(noting, [attempt].parameters(of: subscription, in: realm))
+        }
+    }
+
     /// Forgets those of a realm that are there no more.
     public func keepOnly(_ subscriptions: [UUID], in realm: RealmID) async throws {
         try await database.run { connection throws(Failure) in
@@ -107,111 +127,11 @@ public struct DeliveryStore: Sendable {
     }
 }
 
-extension DeliveryProgress {
-    fileprivate init(_ rows: Rows, _ row: Int) {
-        self.init(
-            cursor: LogCursor(epoch: rows.integer(row, 0), position: rows.int64(row, 1)))
-        done = rows.array(row, 2).compactMap { bytes in
-            bytes.map { $0.reduce(0) { $0 << 8 | Int64($1) } }
-        }
-        blockedSince = rows.optionalInstant(row, 3)
-        failures = rows.integer(row, 4)
-        restsUntil = rows.optionalInstant(row, 5)
-        halted = rows.optionalText(row, 6)
-        lastStatus = rows.optionalInteger(row, 7)
-    }
-
-    fileprivate func parameters(
-        of subscription: UUID, in realm: RealmID, by lease: UUID
-    ) -> Parameters {
-        var parameters = Parameters(in: realm, subscription)
-        parameters.add(lease)
-        parameters.add(Int32(clamping: cursor.epoch))
-        parameters.add(cursor.position)
-        var array = ArrayParameter(of: .int8)
-        for position in done { array.append(position) }
-        parameters.add(array)
-        parameters.add(time: blockedSince?.microseconds)
-        parameters.add(Int32(clamping: failures))
-        parameters.add(time: restsUntil?.microseconds)
-        parameters.add(halted)
-        parameters.add(lastStatus.map { Int32(clamping: $0) })
-        return parameters
-    }
-}
-
-extension Delivery {
-    init(_ rows: Rows, _ row: Int) {
-        self.init(
-            position: rows.int64(row, 0), lane: rows.identifier(row, 1), type: rows.text(row, 2),
-            attempts: rows.integer(row, 3), isReplay: rows.bool(row, 4),
-            isGivenUp: rows.bool(row, 5), status: rows.optionalInteger(row, 6),
-            nextAt: rows.instant(row, 7))
-    }
-}
-
-extension [Delivery] {
-    fileprivate func parameters(of subscription: UUID, in realm: RealmID) -> Parameters {
-        var positions = ArrayParameter(of: .int8)
-        var lanes = ArrayParameter(of: .uuid)
-        var types = ArrayParameter(of: .text)
-        var attempts = ArrayParameter(of: .int4)
-        var replays = ArrayParameter(of: .bool)
-        var givenUp = ArrayParameter(of: .bool)
-        var statuses = ArrayParameter(of: .int4)
-        var times = ArrayParameter(of: .timestamptz)
-        for one in self {
-            positions.append(one.position)
-            lanes.append(uuid: (one.lane.high, one.lane.low))
-            types.append(one.type)
-            attempts.append(Int32(clamping: one.attempts))
-            replays.append(one.isReplay)
-            givenUp.append(one.isGivenUp)
-            if let status = one.status {
-                statuses.append(Int32(clamping: status))
-            } else {
-                statuses.appendNull()
-            }
-            times.append(time: one.nextAt.microseconds)
-        }
-        var parameters = Parameters(in: realm, subscription)
-        parameters.add([positions, lanes, types, attempts, replays, givenUp, statuses, times])
-        return parameters
-    }
-}
-
-extension [DeliveryAttempt] {
-    fileprivate func parameters(of subscription: UUID, in realm: RealmID) -> Parameters {
-        var positions = ArrayParameter(of: .int8)
-        var types = ArrayParameter(of: .text)
-        var times = ArrayParameter(of: .timestamptz)
-        var durations = ArrayParameter(of: .int4)
-        var statuses = ArrayParameter(of: .int4)
-        var outcomes = ArrayParameter(of: .text)
-        var replays = ArrayParameter(of: .bool)
-        var answers = ArrayParameter(of: .text)
-        for one in self {
-            positions.append(one.position)
-            types.append(one.type)
-            times.append(time: one.at.microseconds)
-            durations.append(Int32(clamping: one.milliseconds))
-            statuses.append(Int32(clamping: one.status))
-            outcomes.append(one.outcome)
-            replays.append(one.isReplay)
-            answers.append(one.answer)
-        }
-        var parameters = Parameters(in: realm, subscription)
-        parameters.add(
-            [positions, types, times, durations, statuses, outcomes, replays, answers])
-        return parameters
-    }
-}
-
 private let claiming = Statement(
     "subscription_claim",
     """
     with old as (
-        select c.starts from urd.subscription_cursor c
+        select c.starts, c.position from urd.subscription_cursor c
         where c.realm = $1 and c.subscription = $2 for update)
     insert into urd.subscription_cursor as c (
         realm, subscription, epoch, position, starts, leased_by)
@@ -226,12 +146,26 @@ private let claiming = Statement(
         rests_until = case when c.starts < $5 then null else c.rests_until end,
         starts = greatest(c.starts, $5)
     returning c.epoch, c.position, c.done, c.blocked_since, c.failures, c.rests_until, c.halted,
-        c.last_status, coalesce((select o.starts < $5 from old o), false)
+        c.last_status, coalesce((select o.starts < $5 from old o), false),
+        coalesce((select o.position from old o), 0)
     """)
 /// An administrator named another place to go on from: what waited is not wanted any more.
 private let emptying = Statement(
     "deliveries_empty",
-    "delete from urd.delivery where realm = $1 and subscription = $2 and not given_up")
+    """
+    delete from urd.delivery where realm = $1 and subscription = $2 and not given_up
+        and not ($3 and type = 'account.erased')
+    """)
+/// Those that had personal data are told of each erasure.
+private let keepingErasures = Statement(
+    "deliveries_keep_erasures",
+    """
+    insert into urd.delivery (realm, subscription, position, lane, type, next_at)
+    select $1, $2, e.position, e.stream, e.type, now()
+    from urd.event e
+    where e.realm = $1 and e.position > $3 and e.position <= $4 and e.type = 'account.erased'
+    on conflict (realm, subscription, position) do nothing
+    """)
 let deliveryColumns = """
     d.position, d.lane, d.type, d.attempts, d.replay, d.given_up, d.status, d.next_at
     """

@@ -30,7 +30,14 @@ public final class EventRing: Sendable {
         let id: UInt64
         /// When it is woken though there is nothing for it.
         let tick: UInt64
+        /// When it is woken if it was passed over since it was here.
+        let passedTick: UInt64
+        let position: Int64
         let continuation: CheckedContinuation<Int64, Never>
+
+        func isDue(at now: UInt64, _ last: Int64) -> Bool {
+            tick <= now || passedTick <= now && position < last
+        }
     }
 
     private struct Group {
@@ -143,10 +150,12 @@ public final class EventRing: Sendable {
     var last: Int64 { state.withLock { $0.events.last } }
 
     /// Returns once there is something behind the cursor for this group, or at the tick, or when all
-    /// were woken since the alarms were counted, or when the task is cancelled.
+    /// were woken since the alarms were counted, or when the task is cancelled; and at an earlier tick if
+    /// there were events that the group does not want.
     /// - Returns: up to where nothing concerns the group.
     func wait(
-        past cursor: LogCursor, in group: Int, since alarms: UInt64, until tick: UInt64
+        past cursor: LogCursor, in group: Int, since alarms: UInt64, until tick: UInt64,
+        ifPassed passedTick: UInt64
     ) async -> Int64 {
         let id = state.withLock { state in
             state.nextID += 1
@@ -166,7 +175,9 @@ public final class EventRing: Sendable {
                         return true
                     }
                     state.groups[group]?.waiters.append(
-                        Waiter(id: id, tick: tick, continuation: continuation))
+                        Waiter(
+                            id: id, tick: tick, passedTick: passedTick,
+                            position: cursor.position, continuation: continuation))
                     return false
                 }
                 if isDone { continuation.resume(returning: cursor.position) }
@@ -196,10 +207,13 @@ public final class EventRing: Sendable {
             state.withLock { state in
                 var due: [(Waiter, Int64)] = []
                 state.tick = tick
+                let last = state.events.last
                 for (id, group) in state.groups {
-                    guard group.waiters.contains(where: { $0.tick <= tick }) else { continue }
-                    due += group.waiters.filter { $0.tick <= tick }.map { ($0, state.events.last) }
-                    state.groups[id]?.waiters.removeAll { $0.tick <= tick }
+                    guard group.waiters.contains(where: { $0.isDue(at: tick, last) }) else {
+                        continue
+                    }
+                    due += group.waiters.filter { $0.isDue(at: tick, last) }.map { ($0, last) }
+                    state.groups[id]?.waiters.removeAll { $0.isDue(at: tick, last) }
                 }
                 return due
             })
@@ -310,17 +324,5 @@ public final class EventRing: Sendable {
                 state.failure = failure
                 return state.takeWaiters(through: 0)
             })
-    }
-}
-
-extension LogPage {
-    /// The position that should be there, behind the one that was asked for, and is not.
-    fileprivate func hole(after position: Int64) -> Int64? {
-        var next = position + 1
-        for event in events {
-            guard event.position == next else { return next }
-            next += 1
-        }
-        return events.isEmpty && head.position > position ? next : nil
     }
 }

@@ -94,8 +94,10 @@ public final class EventFollowing: Sendable {
     }
 
     public func wait(
-        past cursor: LogCursor, since alarms: UInt64, until tick: UInt64
+        past cursor: LogCursor, since alarms: UInt64, until tick: UInt64,
+        ifPassed passedTick: UInt64 = .max
     ) async -> Int64 {
-        await ring.wait(past: cursor, in: group, since: alarms, until: tick)
+        await ring.wait(
+            past: cursor, in: group, since: alarms, until: tick, ifPassed: passedTick)
     }
 }

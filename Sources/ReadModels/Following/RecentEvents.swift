@@ -7,16 +7,16 @@ public final class RecentEvent: Sendable {
     public let event: Recorded
     /// Where a reader is who has it.
     public let cursor: LogCursor
-    private let encodings = Mutex<[(form: Int, bytes: [UInt8])]>([])
+    private let encodings = Mutex<[(form: String, bytes: [UInt8])]>([])
 
     init(_ event: Recorded, epoch: Int) {
         self.event = event
         cursor = LogCursor(epoch: epoch, position: event.position)
     }
 
-    /// The event as it is written in one of the forms that the caller numbers.
+    /// The event as it is written in one of the forms that the caller names.
     public func bytes(
-        in form: Int, _ encode: (Recorded, LogCursor) -> [UInt8]
+        in form: String, _ encode: (Recorded, LogCursor) -> [UInt8]
     ) -> [UInt8] {
         encodings.withLock { encodings in
             if let known = encodings.first(where: { $0.form == form }) { return known.bytes }

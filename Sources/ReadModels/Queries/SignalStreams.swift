@@ -61,9 +61,14 @@ extension ReadModelQueries {
     }
 
     /// Waits until the log has gone on, for a bounded time.
-    public func waitForCommit(past position: Int64, in realm: RealmID, atMost time: Duration) async
-    {
-        await hub.wait(past: position, in: realm, atMost: time)
+    /// - Returns: how far it is, as far as this node knows.
+    public func waitForCommit(
+        past position: Int64, in realm: RealmID, atMost time: Duration
+    ) async -> Int64 {
+        if hub.head(of: realm) <= position {
+            await hub.wait(past: position, in: realm, atMost: time)
+        }
+        return hub.head(of: realm)
     }
 }
 

@@ -73,6 +73,14 @@ extension ReadModelQueries {
     ) async throws(LogFailure) -> [SubscriptionView] {
         try await rows(page, Parameters(in: realm, after: after, limit: limit))
     }
+
+    public func subscriptions(
+        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [SubscriptionView] {
+        var parameters = Parameters(in: realm, after: after, limit: limit)
+        parameters.add(kind.rawValue)
+        return try await rows(pageOfKind, parameters)
+    }
 }
 
 private let columns = Columns(
@@ -83,3 +91,6 @@ private let byID = columns.find(
     "subscription_by_id", where: "m.subscription = $2 and m.state <> 'deleted'")
 private let page = columns.page(
     "subscription_page", where: "m.subscription > $2 and m.state <> 'deleted'")
+private let pageOfKind = columns.page(
+    "subscription_page_of_kind",
+    where: "m.subscription > $2 and m.kind = $4 and m.state <> 'deleted'")

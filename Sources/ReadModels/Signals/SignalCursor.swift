@@ -7,8 +7,8 @@ public struct SignalCursor: Sendable, Equatable {
     public var position: Int64
     /// The stream's own events up to here were heeded.
     public var version: Int
-    /// Of what is read here the log still has all up to this position: less than `position` after a
-    /// failover or a restore that lost a tail.
+    /// The log is as it was up to this position: less than `position`, or any further, after a failover or a
+    /// restore.
     public var keptTo: Int64
     /// When its receiver last asked for a verification.
     public var verifiedAt: Timestamp?

@@ -32,14 +32,15 @@ extension ReadModelQueries {
         parameters.add(step.droppedTo)
         parameters.add(step.keptTo)
         parameters.add(signals: step.signals)
+        parameters.add(time: step.at.microseconds)
         return try await rows(SignalStatements.advancing, parameters) { rows, row in
             rows.bool(row, 0)
         }.first
             == true
     }
 
-    /// Those to be delivered next: what is about the stream itself before all else, and what is about
-    /// an account in the order in which it happened.
+    /// Those to be delivered next: what is about the stream itself before all else, its status first, and
+    /// what is about an account in the order in which it happened.
     public func pendingSignals(
         of stream: UUID, in realm: RealmID, limit: Int
     ) async throws(LogFailure) -> [PendingSignal] {
@@ -60,29 +61,32 @@ extension ReadModelQueries {
 
     /// The receiver has these.
     public func confirmSignals(
-        _ ids: [String], of stream: UUID, in realm: RealmID
+        _ ids: [String], of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
         var parameters = Parameters(in: realm, stream)
         parameters.add(texts: ids)
+        parameters.add(time: now.microseconds)
         _ = try await rows(SignalStatements.confirming, parameters) { _, _ in () }
     }
 
     /// The receiver refuses one for good.
     public func refuseSignal(
-        _ id: String, because reason: String, of stream: UUID, in realm: RealmID
+        _ id: String, because reason: String, of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
         var parameters = Parameters(in: realm, stream)
         parameters.add(id)
         parameters.add(reason)
+        parameters.add(time: now.microseconds)
         _ = try await rows(SignalStatements.refusing, parameters) { _, _ in () }
     }
 
     /// Nothing is pushed to the receiver until then.
     public func deferSignals(
-        of stream: UUID, in realm: RealmID, until time: Timestamp
+        of stream: UUID, in realm: RealmID, at now: Timestamp, until time: Timestamp
     ) async throws(LogFailure) {
         var parameters = Parameters(in: realm, stream)
         parameters.add(time: time.microseconds)
+        parameters.add(time: now.microseconds)
         _ = try await rows(SignalStatements.deferring, parameters) { _, _ in () }
     }
 
@@ -98,16 +102,20 @@ extension ReadModelQueries {
 
     /// The receiver begins anew: failures of before count no more.
     public func resumeSignals(
-        of stream: UUID, in realm: RealmID
+        of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
-        _ = try await rows(SignalStatements.resuming, Parameters(in: realm, stream)) { _, _ in () }
+        var parameters = Parameters(in: realm, stream)
+        parameters.add(time: now.microseconds)
+        _ = try await rows(SignalStatements.resuming, parameters) { _, _ in () }
     }
 
     /// The receiver polled.
     public func heardOfSignals(
-        of stream: UUID, in realm: RealmID
+        of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
-        _ = try await rows(SignalStatements.hearing, Parameters(in: realm, stream)) { _, _ in () }
+        var parameters = Parameters(in: realm, stream)
+        parameters.add(time: now.microseconds)
+        _ = try await rows(SignalStatements.hearing, parameters) { _, _ in () }
     }
 
     /// Puts a verification among what is to be delivered. False: the last one was asked for too short a

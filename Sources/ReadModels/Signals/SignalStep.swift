@@ -1,3 +1,5 @@
+public import Values
+
 /// A step of a stream: from where it was to where it is, and what came of it.
 public struct SignalStep: Sendable {
     /// Nil: it never was anywhere.
@@ -7,13 +9,16 @@ public struct SignalStep: Sendable {
     public var version: Int
     /// What was to be sent up to this position is not sent any more: the stream was disabled there.
     public var droppedTo: Int64
-    /// What was to be sent from behind this position on is of a lost tail of the log.
+    /// What was to be sent of an account, of what is behind this position, is not sent any more: the log
+    /// lost it, or it comes again.
     public var keptTo: Int64
     public var signals: [PendingSignal]
+    /// When it is made.
+    public var at: Timestamp
 
     public init(
         from: SignalCursor?, epoch: Int, position: Int64, version: Int, droppedTo: Int64,
-        keptTo: Int64, signals: [PendingSignal]
+        keptTo: Int64, signals: [PendingSignal], at: Timestamp
     ) {
         self.from = from
         self.epoch = epoch
@@ -22,5 +27,6 @@ public struct SignalStep: Sendable {
         self.droppedTo = droppedTo
         self.keptTo = keptTo
         self.signals = signals
+        self.at = at
     }
 }

@@ -14,14 +14,17 @@ struct AdminRequests: Sendable {
         let store = try Store(settings)
         do {
             try await store.checkSchema()
+            let queries = try Models(store).queries
             router = Router(
                 API.table,
                 context: AdminContext(
-                    store: store, queries: try Models(store).queries,
+                    store: store, queries: queries,
                     upstream: callsOthers
                         ? Upstream(calls: UpstreamCalls(try OutgoingCalls(settings))) : Upstream(),
                     sender: callsOthers
-                        ? try WebhookSender(settings, now: store.clock.now) : nil,
+                        ? try WebhookSender(
+                            settings, keys: WebhookKeys(store, queries), now: store.clock.now)
+                        : nil,
                     // The server that sends says whether it calls this machine.
                     mayBeLoopback: true,
                     operator: Operator.name),

@@ -21,6 +21,7 @@ enum ListColumns {
         "listDeviceHistory": ["position", "at", "type", "actor", "stream"],
         "listProviders": ["provider", "name", "issuer", "client_id", "has_secret"],
         "listWebApps": ["id", "slug", "name", "kind", "editor", "created_at"],
+        "listSubscriptions": ["id", "name", "types", "to", "created_at"],
         "listWebhooks": ["id", "name", "url", "state", "reason", "order", "created_at"],
         "listRegistrationTokens": ["id", "label", "used", "uses", "created_at", "expires_at"],
     ]

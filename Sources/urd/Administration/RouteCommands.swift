@@ -5,8 +5,13 @@ import JSON
 enum RouteCommands {
     static let all: [any AnySubcommand] =
         API.operations.compactMap { operation in
-            operation.words.map { RouteCommand(words: $0, operation: operation) }
+            operation.words.map {
+                RouteCommand(words: $0, operation: operation, given: given[operation.id] ?? [:])
+            }
         } + narrowed
+
+    /// `events tail --follow` is what waits.
+    private static let given: [String: JSONObject] = ["listEvents": ["wait": 0]]
 
     /// An operation under other words, with something said already.
     private static let narrowed: [any AnySubcommand] = API.operations.compactMap { operation in

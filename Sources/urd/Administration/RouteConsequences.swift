@@ -69,6 +69,9 @@ struct RouteConsequence: Sendable {
         ),
         "deleteWebhook": webhook(
             "deletes the webhook: nothing is sent to it any more, and what waits is dropped"),
+        "deleteSubscription": RouteConsequence(
+            "deletes the subscription: its reader is sent nothing more, and where it was is forgotten",
+            reading: "getSubscription", ["id", "name", "types", "cursor"]),
         "rotateSigningKey": RouteConsequence(
             "retires the key that signs now; the published one takes its place"),
     ]
@@ -136,7 +139,7 @@ extension RouteCommand {
         for count in known.counts {
             let page = try await requests.read(count.operation, asked)
             let number = page["items"]?.array?.count ?? 0
-            let more = page["next"]?.string == nil ? "" : " or more"
+            let more = page.nextPage == nil ? "" : " or more"
             rows.append(Preview.Row(label: count.label, value: "\(number)\(more)"))
         }
         return rows

@@ -60,7 +60,8 @@ struct RouteList {
         _ first: JSON, _ values: JSONObject, _ requests: AdminRequests
     ) async throws -> JSON {
         guard var members = first.object, var items = first["items"]?.array else { return first }
-        var next = first["next"]?.string
+        var last = first
+        var next = first.nextPage
         if operation.inputs.contains(where: { $0.name == "after" }), call.arguments.has("all") {
             var asked = values
             while let after = next {
@@ -68,9 +69,11 @@ struct RouteList {
                 let page = try AdminRequests.answer(
                     await requests.response(of: operation, asked))
                 items += page["items"]?.array ?? []
-                next = page["next"]?.string
+                (last, next) = (page, page.nextPage)
             }
-            members["next"] = .null
+            // Lists of the log go on behind their end.
+            members["next"] = last["next"]
+            if members["more"] != nil { members["more"] = false }
         }
         if isOpen {
             for index in items.indices {
@@ -96,7 +99,7 @@ struct RouteList {
         } else {
             call.console.write(table(items))
         }
-        guard let next = answer["next"]?.string else { return }
+        guard let next = answer.nextPage else { return }
         let more = "More: --after \(next)"
         // What goes on is said beside the rows, or programs would read it as one.
         if isCSV { call.console.complain(more) } else { call.console.write(more) }
@@ -118,6 +121,11 @@ struct RouteList {
         _ = members.removeValue(forKey: "person")
         return .object(members.merging(person) { $1 })
     }
+}
+
+extension JSON {
+    /// Where the next page begins, if there is one now.
+    var nextPage: String? { self["more"] == false ? nil : self["next"]?.string }
 }
 
 extension Table {

@@ -69,7 +69,7 @@ extension RouteCommand {
         for _ in 0..<NamedResource.mostPages {
             let page = try await requests.read(resource.list, asked)
             items += page["items"]?.array ?? []
-            guard let next = page["next"]?.string else { break }
+            guard let next = page.nextPage else { break }
             asked["after"] = .string(next)
         }
         return items

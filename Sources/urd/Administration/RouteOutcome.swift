@@ -58,7 +58,7 @@ struct RouteOutcome {
 
     private var sessionsEnded: String {
         let count = before["items"]?.array?.count ?? 0
-        if before["next"]?.string != nil { return "\(count) sessions or more ended." }
+        if before.nextPage != nil { return "\(count) sessions or more ended." }
         return count == 1 ? "1 session ended." : "\(count) sessions ended."
     }
 

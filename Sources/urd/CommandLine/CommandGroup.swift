@@ -68,7 +68,9 @@ struct CommandGroup: Sendable {
                 Row(
                     "keys", "signing-key", summary: "Rotate the keys that wrap data or sign tokens"),
                 Row("projections", summary: "See, verify and rebuild read models"),
-                Row("webhook", summary: "Send the events of a realm to services"),
+                Row(
+                    "subscription", "webhook",
+                    summary: "Send events to services, or keep their place"),
             ]),
         CommandGroup(
             name: "flagship", title: "Flagship profile",

@@ -174,6 +174,16 @@ enum Examples {
         "device revoke-certification": [
             "urd device revoke-certification INSTALLATION --realm flagship"
         ],
+        "subscription create": [
+            "urd subscription create --realm demo --name Search --types 'account.*' --from start"
+        ],
+        "subscription list": ["urd subscription list --realm demo"],
+        "subscription show": ["urd subscription show SUBSCRIPTION --realm demo"],
+        "subscription update": [
+            "urd subscription update SUBSCRIPTION --realm demo --types 'account.*'"
+        ],
+        "subscription delete": ["urd subscription delete SUBSCRIPTION --realm demo"],
+        "subscription ack": ["urd subscription ack SUBSCRIPTION --realm demo --cursor 1:42"],
         "webhook create": [
             "urd webhook create --realm demo --name Billing \\\n"
                 + "    --url https://billing.example.org/urd --types 'account.*'"

@@ -83,6 +83,7 @@ struct EventOutput: Sendable {
 
     func json(_ event: Recorded) -> JSON {
         var members: JSONObject = [
+            "id": .string(event.id.description),
             "position": .integer(event.position), "at": .string(event.at.description),
             "type": .string(event.name), "revision": .integer(Int64(event.revision)),
             "stream": .string(event.stream.description), "version": .integer(Int64(event.version)),

@@ -11,7 +11,8 @@ struct EventsTail: Subcommand {
             Option.flag("follow", "Go on with what is appended"),
             Option.value(
                 "from", "position",
-                "The first position; otherwise the last events that are asked for"),
+                "The first position, or the cursor such as 3:48211 behind which to begin; otherwise "
+                    + "the last events that are asked for"),
             Option.value(
                 "limit", "number",
                 "So many events and no more; without --from, --since and --follow, 10"),
@@ -26,7 +27,7 @@ struct EventsTail: Subcommand {
         let filter = try EventSelection(call.arguments)
         let isFollowing = call.arguments.has("follow")
         let limit = try call.arguments.position("limit")
-        let from = try call.arguments.position("from")
+        let from = try TailStart(call.arguments)
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
@@ -34,7 +35,7 @@ struct EventsTail: Subcommand {
         let usual: Int64 = filter.since == nil ? 10 : .max
         let last = isFollowing ? min(usual, limit ?? usual) : limit ?? usual
         let start =
-            if let from { from } else {
+            if let from { try await from.position(in: output.realm, store.log) } else {
                 try await first(of: last, filter, upTo: head, output.realm, store.log)
             }
         let polling = Task { try await store.log.pollHeads(every: .milliseconds(50)) }

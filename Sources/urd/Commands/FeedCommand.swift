@@ -23,6 +23,8 @@ struct FeedCommand: Subcommand {
         Option.values(
             "type", "type", "Only events of this type, or of all that begin so: account.*"),
         Option.values("not-type", "type", "No events of this type"),
+        Option.values("account", "id", "Only events about this account"),
+        Option.values("client", "client", "Only events about this client"),
         Option.value("to", "readers", "Whose events: services, audit (the default) or internal"),
         Option.value("shard", "part", "One of the parts of all streams: 2/8"),
         Option.value("exec", "command", "Run this by the shell for each event"),

@@ -64,6 +64,8 @@ extension Service.Options {
         readyLag = settings[Settings.readyLag]
         checkpointDirectory = settings[Settings.checkpointDirectory]
         destinations = .publicOnly(except: settings.outgoingNetworks)
+        webhookDestinations = .publicOnly(except: settings.webhookNetworks)
+        webhookSources = settings[Settings.webhookEgress].map { "\($0)" }
         authorities = settings[Settings.outgoingAuthorities]
         breachedPassphrases = settings[Settings.breachedPassphrases]
         forwarding = Forwarding(

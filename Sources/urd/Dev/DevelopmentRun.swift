@@ -35,6 +35,8 @@ struct DevelopmentRun: DevelopmentSteps {
         options.forwarding = Forwarding(ports: [place.port])
         // A developer has clients on the same machine.
         options.destinations = .any
+        options.webhookDestinations = .any
+        options.webhookSources = settings[Settings.webhookEgress].map { "\($0)" }
         options.allowsLoopback = true
         options.authorities = settings[Settings.outgoingAuthorities]
         options.breachedPassphrases = settings[Settings.breachedPassphrases]

@@ -47,7 +47,7 @@ struct DatabaseChecks: Sendable {
         ]
             + [
                 await writes(facts), await readModels(facts), await mails(facts),
-                await webhooks(facts),
+                await webhooks(facts), await feedCursors(facts), await signals(facts),
             ].compactMap(\.self)
     }
 

@@ -16,17 +16,23 @@ extension DatabaseChecks {
                 + "last answers; `urd webhook resume` lets a disabled one go on where it stopped.")
     }
 
-    /// Disabled, halted, or without a yes for an hour.
+    /// Disabled, halted, without a yes for an hour, or with an older event that was not delivered.
     private static let troubledWebhooks = """
         select s.realm, s.subscription::text,
             case when s.state = 'disabled' then 'disabled (' || s.reason || ')'
                 when c.halted is not null then 'halted, ' || c.halted
-                else 'nothing was taken since ' || to_char(c.blocked_since at time zone 'UTC',
-                    'YYYY-MM-DD HH24:MI "UTC"') end
+                when c.blocked_since is not null then
+                    'nothing was taken since ' || to_char(c.blocked_since at time zone 'UTC',
+                        'YYYY-MM-DD HH24:MI "UTC"')
+                else 'lags behind, ' || (h.position - c.position) || ' events wait' end
         from urd.subscriptions s left join urd.subscription_cursor c
             on c.realm = s.realm and c.subscription = s.subscription
-        where s.state = 'disabled' or s.state = 'active'
-            and (c.halted is not null or c.blocked_since < now() - interval '1 hour')
+            left join urd.realm_log h on h.realm = s.realm
+        where s.kind = 'webhook' and (s.state = 'disabled' or s.state = 'active'
+            and (c.halted is not null or c.blocked_since < now() - interval '1 hour'
+                or (select e.at from urd.event e
+                    where e.realm = c.realm and e.position = c.position + 1)
+                    < now() - interval '1 hour'))
         order by s.realm, s.subscription limit 20
         """
 }

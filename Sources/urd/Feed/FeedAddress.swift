@@ -33,6 +33,8 @@ struct FeedAddress: Sendable {
         query =
             (arguments.values["type"] ?? []).map { (name: "type", value: $0) }
             + (arguments.values["not-type"] ?? []).map { (name: "not_type", value: $0) }
+            + (arguments.values["account"] ?? []).map { (name: "account", value: $0) }
+            + (arguments.values["client"] ?? []).map { (name: "client", value: $0) }
             + (arguments.values["to"] ?? []).map { (name: "to", value: $0) }
             + (arguments.values["shard"] ?? []).map { (name: "shard", value: $0) }
         from =

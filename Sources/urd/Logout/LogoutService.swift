@@ -33,15 +33,9 @@ final class LogoutService: Sendable {
         lapsed = LapsedSessions(store.database)
     }
 
-    /// Clients are strangers: none of their addresses may lead into the own network.
     static func configuration(_ options: Service.Options) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.destinations = options.destinations
-        configuration.caFile = options.authorities
+        var configuration = HTTPClient.Configuration.toClients(options)
         configuration.timeout = .seconds(5)
-        configuration.connectTimeout = .seconds(3)
-        configuration.maximumBodyBytes = 16 << 10
-        configuration.userAgent = "Urd"
         return configuration
     }
 
@@ -70,14 +64,11 @@ final class LogoutService: Sendable {
     }
 
     private func end(_ entry: LapsedSessions.Entry) async throws {
-        let now = store.clock.now()
-        var random = SystemRandomNumberGenerator()
-        let order = NoticeOrder(id: .v7(at: now, using: &random))
+        let order = NoticeOrder(id: store.newID())
         do {
-            _ = try await store.dispatcher.dispatch(
+            try await store.dispatch(
                 EndLapsedSession(session: entry.session, notice: order), in: entry.realm,
-                id: .v7(at: now, using: &random), digest: [],
-                origin: Origin(actor: "logout", at: now))
+                by: "logout")
         } catch is EndLapsedSession.Rejection {
             return
         }
@@ -120,13 +111,11 @@ final class LogoutService: Sendable {
     ) async throws {
         var pause = Duration.milliseconds(100)
         while true {
-            let now = store.clock.now()
-            var random = SystemRandomNumberGenerator()
             do {
-                _ = try await store.dispatcher.dispatch(
-                    RecordLogoutNotice(notice: entry.id, outcome: outcome, now: now),
-                    in: entry.realm, id: .v7(at: now, using: &random), digest: [],
-                    origin: Origin(actor: "logout", at: now))
+                try await store.dispatch(
+                    RecordLogoutNotice(
+                        notice: entry.id, outcome: outcome, now: store.clock.now()),
+                    in: entry.realm, by: "logout")
                 return
             } catch is RecordLogoutNotice.Rejection {
                 return
@@ -141,14 +130,9 @@ final class LogoutService: Sendable {
 
 extension LogoutLetters {
     init(_ store: Store, _ queries: ReadModelQueries) {
-        let start = ContinuousClock.now
-        let clock = RealmContext.Clock(
-            now: store.clock.now, passed: { ContinuousClock.now - start })
+        let clock = store.realmClock
         self.init(
-            mint: store.mint,
-            keys: TokenKeys(
-                commands: store.dispatcher, clock: clock,
-                revision: { queries.revision(of: $0) }, generate: newSigningKey),
-            events: store.log, queries: queries, clock: clock)
+            mint: store.mint, keys: store.tokenKeys(queries, clock), events: store.log,
+            queries: queries, clock: clock)
     }
 }

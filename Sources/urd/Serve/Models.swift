@@ -54,3 +54,4 @@ struct Models: Sendable {
 }
 
 extension ReadModelQueries: AdminQueries, RealmQueries, HostQueries {}
+extension FeedCursorStore: FeedCursors {}

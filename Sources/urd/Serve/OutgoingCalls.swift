@@ -112,4 +112,9 @@ extension Settings {
     var outgoingNetworks: [AddressRange] {
         self[Self.outgoingNetworks].compactMap { AddressRange("\($0)") }
     }
+
+    /// Those that webhooks may be in beside them.
+    var webhookNetworks: [AddressRange] {
+        outgoingNetworks + self[Self.webhookAllow].compactMap { AddressRange("\($0)") }
+    }
 }

@@ -30,6 +30,10 @@ struct Service: Sendable {
         var forwarding = Forwarding()
         /// Where clients may be called that say where they want to be.
         var destinations = Destinations.publicOnly()
+        /// Where webhooks may be.
+        var webhookDestinations = Destinations.publicOnly()
+        /// Where calls of webhooks come from, as their receivers are told.
+        var webhookSources: [String] = []
         /// Webhooks may be on this machine, without TLS.
         var allowsLoopback = false
         /// The file of those who vouch for them; the system's, if none is named.
@@ -55,7 +59,7 @@ struct Service: Sendable {
             log: store.lines)
         let health = Health(
             store: store, models: models, sealer: sealer, readyLag: options.readyLag)
-        let sender = try WebhookSender(options, now: store.clock.now)
+        let sender = try WebhookSender(options, store, models.queries)
         let servers = try start(models, health, sender)
         store.lines.notice(
             "server.listening",
@@ -76,8 +80,7 @@ struct Service: Sendable {
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget() }
-                group.addTask { try await store.feeds.keepTime() }
-                group.addTask { try await store.feeds.watchKeys(models.queries) }
+                group.addTask { try await store.feeds.run(FeedCursorStore(store.database)) }
                 group.addTask { try await servers.realms.recordRefusals() }
                 if let carrier = options.mailCarrier {
                     let mailer = Mailer(
@@ -145,7 +148,7 @@ struct Service: Sendable {
     ) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
-            issuers: options.issuers,
+            issuers: options.issuers, webhookSources: options.webhookSources,
             passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines))
         let router = Router(
             [
@@ -174,6 +177,15 @@ struct Service: Sendable {
                     context: InboxContext(
                         letters: { inbox.letters(to: $0, after: $1) },
                         awaited: { await inbox.letters(to: $0, after: $1, within: $2) })))
+        }
+        if options.allowsLoopback {
+            let deliveries = DeliveryStore(store.database)
+            tables.append(
+                .init(
+                    DeliveryPageRoutes.table,
+                    context: DeliveryPageContext {
+                        (try? await deliveries.recentAttempts(limit: 100)) ?? []
+                    }))
         }
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")
@@ -221,22 +233,26 @@ struct Service: Sendable {
 extension RealmContexts {
     init(
         store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
-        _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil,
+        _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil, webhookSources: [String] = [],
         passphrases: PassphraseWork = .none
     ) {
-        let start = ContinuousClock.now
-        let clock = RealmContext.Clock(
-            now: store.clock.now, passed: { ContinuousClock.now - start })
+        let clock = store.realmClock
         self.init(
             places: Places(queries, forwarding: forwarding, issuers: issuers),
-            mint: store.mint,
-            keys: TokenKeys(
-                commands: store.dispatcher, clock: clock,
-                revision: { queries.revision(of: $0) }, generate: newSigningKey),
+            mint: store.mint, keys: store.tokenKeys(queries, clock),
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
             fetchLogo: { await outgoing?.logo(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases)
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds,
+            webhookNetworks: webhookSources, signalPages: store.signalPages)
+    }
+}
+
+extension WebhookKeys {
+    convenience init(_ store: Store, _ queries: ReadModelQueries) {
+        self.init(
+            commands: store.dispatcher, clock: store.realmClock,
+            revision: { queries.revision(of: $0) })
     }
 }
 
@@ -294,7 +310,8 @@ extension AdminContext {
             }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,
             deliveries: WebhookDesk(
                 store: DeliveryStore(store.database), sender: sender,
-                mayBeLoopback: mayBeLoopback), operator: `operator`)
+                mayBeLoopback: mayBeLoopback),
+            feedCursors: FeedCursorStore(store.database), operator: `operator`)
     }
 }
 

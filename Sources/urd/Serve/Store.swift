@@ -15,6 +15,7 @@ struct Store: Sendable {
     let log: PostgresLog
     let dispatcher: Dispatcher<PostgresLog>
     let feeds: Feeds
+    let signalPages: SignalPages
     let metrics: Metrics
     let lines: Log
     /// The database's, by which everything is decided.
@@ -68,6 +69,7 @@ struct Store: Sendable {
             isNews: { RequestedMail.id(by: $0.name, $0.open) != nil })
         dispatcher = Dispatcher(log: log)
         feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
+        signalPages = SignalPages(log)
         let start = ContinuousClock.now
         time = RealmTime(
             clock: clock.now, passed: { ContinuousClock.now - start },

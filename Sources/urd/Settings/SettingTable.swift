@@ -98,6 +98,11 @@ extension Settings {
         "outgoing-networks",
         "Networks that are not public and may be called all the same, where a client or a realm "
             + "names an address in them")
+    static let webhookAllow = Setting.networks(
+        "webhook-allow", "Networks that are not public and that webhooks may be in all the same")
+    static let webhookEgress = Setting.networks(
+        "webhook-egress",
+        "Networks that calls of webhooks come from, as receivers are told for their own lists")
     static let outgoingAuthorities = Setting.text(
         "outgoing-ca-file", "path",
         "Certificates in PEM that are trusted beside the system's, of servers that are called")
@@ -130,7 +135,9 @@ extension Settings {
     ]
 
     /// How others are called; `urd dev` hears this as well.
-    static let outgoing: [any AnySetting] = [outgoingNetworks, outgoingAuthorities]
+    static let outgoing: [any AnySetting] = [
+        outgoingNetworks, outgoingAuthorities, webhookAllow, webhookEgress,
+    ]
 
     /// What `dev.env` and the commands call by such names without being a setting of the server.
     static let otherVariables: Set<String> = [

@@ -21,7 +21,7 @@ final class SignalService: Sendable {
     private let web: WebClient
     private let leadership: Leadership
     private let underWay = Mutex<Set<SignalStreamEntry>>([])
-    private let outcomes: Family<Counter>
+    private let metrics: SignalMetrics
 
     init(_ store: Store, _ queries: ReadModelQueries, web: WebClient) {
         self.store = store
@@ -30,22 +30,16 @@ final class SignalService: Sendable {
         feed = SignalReader(store, queries)
         leadership = Leadership(
             of: "signals", at: store.database.address, fence: store.database.fence)
-        outcomes = store.metrics.counter(
-            "urd_signals_pushed_total", help: "Attempts to push a security signal, by outcome.",
-            labels: ["outcome"])
+        metrics = SignalMetrics(store.metrics)
     }
 
-    /// Receivers are strangers: none of their addresses may lead into the own network.
     static func configuration(_ options: Service.Options) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.destinations = options.destinations
-        configuration.caFile = options.authorities
+        var configuration = HTTPClient.Configuration.toClients(options)
         configuration.allowsHTTP = false
-        configuration.threads = 16
+        // One that hangs keeps eight of them waiting.
+        configuration.threads = 64
+        configuration.maximumWaiting = 4096
         configuration.timeout = .seconds(15)
-        configuration.connectTimeout = .seconds(3)
-        configuration.maximumBodyBytes = 16 << 10
-        configuration.userAgent = "Urd"
         return configuration
     }
 
@@ -63,7 +57,12 @@ final class SignalService: Sendable {
                             _ = self.underWay.withLock { $0.remove(entry) }
                         }
                     }
+                    if round % 10 == 0, let lag = try? await queries.signalLag() {
+                        metrics.show(lag)
+                    }
                     round += 1
+                } else {
+                    metrics.show(.none)
                 }
                 try await Task.sleep(for: .seconds(1))
             }
@@ -87,8 +86,10 @@ final class SignalService: Sendable {
             do {
                 switch try await feed.work(for: entry.stream, in: entry.realm) {
                 case .none: return
-                case .wait(let position, let time):
-                    await wait(past: position, until: time, in: entry.realm)
+                case .wait(let rest):
+                    try await feed.wait(rest)
+                    // Where much happens at once, it is looked at together.
+                    try await Task.sleep(for: .milliseconds(5))
                 case .post(let posts): try await push(posts, entry)
                 case .pause(let reason):
                     try await pause(entry, because: reason)
@@ -107,22 +108,6 @@ final class SignalService: Sendable {
         }
     }
 
-    /// A verification that is asked for is no event, and a stream may be changed on another node.
-    private func wait(past position: Int64, until time: Timestamp?, in realm: RealmID) async {
-        var longest = Duration.seconds(1)
-        if let time {
-            longest = min(
-                longest, .microseconds(max(1_000, time.microseconds(since: store.clock.now()))))
-        }
-        guard position < .max else {
-            try? await Task.sleep(for: longest)
-            return
-        }
-        await queries.waitForCommit(past: position, in: realm, atMost: longest)
-        // Where much happens at once, it is looked at together.
-        try? await Task.sleep(for: .milliseconds(20))
-    }
-
     private func push(_ posts: [SignalPost], _ entry: SignalStreamEntry) async throws {
         // A node that was frozen may not lead any more: another one pushes them.
         guard leadership.isCertain else { return }
@@ -134,16 +119,14 @@ final class SignalService: Sendable {
             for await (index, answer) in group { answers[index] = answer }
             return answers
         }
-        var rest: [(post: SignalPost, receipt: SignalReceipt?)] = []
-        for (post, receipt) in zip(posts, answers) {
-            let isSettled = try await feed.settle(
-                post, by: receipt, of: entry.stream, in: entry.realm)
-            outcomes[isSettled ? "settled" : "failed"].add()
-            if !isSettled { rest.append((post, receipt)) }
-        }
+        let all = Array(zip(posts, answers))
+        let settled = try await feed.settle(all, of: entry.stream, in: entry.realm)
+        metrics.count(
+            taken: settled.taken, refused: settled.refused, failed: settled.rest.count)
         try Task.checkCancellation()
         let reason = try await feed.postpone(
-            rest, othersSettled: rest.count < posts.count, of: entry.stream, in: entry.realm)
+            settled.rest, othersSettled: settled.rest.count < posts.count, of: entry.stream,
+            in: entry.realm)
         if let reason { try await pause(entry, because: reason) }
     }
 
@@ -159,17 +142,24 @@ final class SignalService: Sendable {
             retryAfter: response.headers["Retry-After"].flatMap { Int64($0) })
     }
 
+    /// The id of a mail to the realm's contact; nil where it has none.
+    private func mailToContact(of realm: RealmID) async -> UUID? {
+        let settings = Identity.Settings(
+            overrides: (try? await queries.realm(realm))?.settings ?? [:])
+        return settings[SettingCatalogue.contact].map { _ in store.newID() }
+    }
+
     private func pause(_ entry: SignalStreamEntry, because reason: String) async throws {
-        let now = store.clock.now()
-        var random = SystemRandomNumberGenerator()
+        guard leadership.isCertain else { return }
         store.lines.warning(
             "signals.paused",
             ["stream": .string(entry.stream.description), "why": .string(reason)])
+        metrics.countPause()
         do {
-            _ = try await store.dispatcher.dispatch(
-                SetSignalStatus(id: entry.stream, client: nil, status: .paused, reason: reason),
-                in: entry.realm, id: .v7(at: now, using: &random), digest: [],
-                origin: Origin(actor: "signals", at: now))
+            try await store.dispatch(
+                SetSignalStatus(
+                    id: entry.stream, client: nil, status: .paused, reason: reason,
+                    mail: await mailToContact(of: entry.realm)), in: entry.realm, by: "signals")
         } catch is SetSignalStatus.Rejection {
             return
         }
@@ -178,14 +168,9 @@ final class SignalService: Sendable {
 
 extension SignalReader {
     init(_ store: Store, _ queries: ReadModelQueries) {
-        let start = ContinuousClock.now
-        let clock = RealmContext.Clock(
-            now: store.clock.now, passed: { ContinuousClock.now - start })
+        let clock = store.realmClock
         self.init(
-            mint: store.mint,
-            keys: TokenKeys(
-                commands: store.dispatcher, clock: clock,
-                revision: { queries.revision(of: $0) }, generate: newSigningKey),
-            events: store.log, queries: queries, clock: clock)
+            mint: store.mint, keys: store.tokenKeys(queries, clock), events: store.log,
+            queries: queries, pages: store.signalPages, clock: clock)
     }
 }

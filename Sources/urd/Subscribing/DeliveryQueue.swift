@@ -68,6 +68,9 @@ struct DeliveryQueue: Sendable {
 
     var isIdle: Bool { underWay == 0 }
 
+    /// Whether something is still to be delivered of what was read.
+    var hasWork: Bool { parkedCount > 0 || window.contains { !$0.isDone } }
+
     private mutating func park(_ one: Parked) {
         lanes[one.lane, default: []].append(one)
         parkedCount += 1
@@ -94,12 +97,16 @@ struct DeliveryQueue: Sendable {
         advance()
     }
 
-    /// What may be sent now; it is under way from then on.
-    mutating func start(at now: Timestamp, most limit: Int? = nil) -> [Item] {
+    /// What may be sent now; it is under way from then on. What is held back holds up its lane.
+    mutating func start(
+        at now: Timestamp, most limit: Int? = nil, isHeldBack: (Int64) -> Bool = { _ in false }
+    ) -> [Item] {
         let most = limit ?? most
         var items: [Item] = []
         for (lane, waiting) in lanes where underWay < most && !busy.contains(lane) {
-            guard let first = waiting.first, first.due <= now else { continue }
+            guard let first = waiting.first, first.due <= now, !isHeldBack(first.position) else {
+                continue
+            }
             busy.insert(lane)
             underWay += 1
             items.append(
@@ -107,11 +114,16 @@ struct DeliveryQueue: Sendable {
                     position: first.position, type: first.type, attempts: first.attempts,
                     isReplay: first.isReplay))
         }
+        var heldUp: Set<UUID> = []
         for index in window.indices where underWay < most {
             let entry = window[index]
             guard !entry.isDone, !entry.isUnderWay, !busy.contains(entry.lane),
-                lanes[entry.lane] == nil
+                lanes[entry.lane] == nil, !heldUp.contains(entry.lane)
             else { continue }
+            if isHeldBack(entry.position) {
+                heldUp.insert(entry.lane)
+                continue
+            }
             window[index].isUnderWay = true
             busy.insert(entry.lane)
             underWay += 1

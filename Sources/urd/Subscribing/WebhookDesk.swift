@@ -47,12 +47,13 @@ struct WebhookDesk: WebhookDeliveries {
     }
 
     func replay(
-        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
-        in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
+        to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
         try await asking {
             try await store.replay(
-                range, types: types, order: order, to: subscription, in: realm, at: now)
+                range, types: types, streams: streams, order: order, to: subscription,
+                in: realm, at: now)
         }
     }
 
@@ -63,12 +64,15 @@ struct WebhookDesk: WebhookDeliveries {
     }
 
     func test(
-        _ subscription: Subscription, id: String, type: String, data: JSONObject, at now: Timestamp
+        _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,
+        data: JSONObject, at now: Timestamp
     ) async -> DeliveryAttempt {
-        let message = WebhookMessage(id: id, type: type, at: now, data: data)
-        let answer = await sender?.send(message, to: subscription) ?? .notTried
-        return DeliveryAttempt(
-            position: 0, type: type, at: now, milliseconds: Int(answer.took / .milliseconds(1)),
-            status: answer.status, outcome: answer.outcome, isReplay: false, answer: answer.text)
+        let message = WebhookMessage(
+            id: id, type: DeliveryAttempt.test, at: now, data: data)
+        let answer = await sender?.send(message, to: subscription, in: realm) ?? .notTried
+        let attempt = DeliveryAttempt(message, answer, at: now)
+        // A list without it is no reason to keep its outcome from the administrator.
+        try? await store.note(attempt, of: webhook, in: realm)
+        return attempt
     }
 }

@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import Identity
 import ReadModels
@@ -12,13 +13,22 @@ struct WebhookRun: Sendable {
         case leaseLost
         /// The log is in another epoch: all that was read is void.
         case epochChanged
-        case halted(String)
+        case halted(String, position: Int64)
+        /// An operator gave up a lost tail of the log, of which something may have been sent.
+        case rewound(keptTo: Int64)
     }
 
     static let warningAfter: Int64 = 12 * 3600
     static let disabledAfter: Int64 = 5 * 86_400
 
     let subscription: Subscription
+    private let selection: SubscriptionSelection
+    /// Where the subscription was last told that the log went back.
+    let toldOfRewind: Int64
+    private var warnedSince: Timestamp?
+    var disclosure: StandingDisclosure
+    /// What waits, and was not yet looked at for personal data.
+    private(set) var unlooked: Set<Int64>
     var queue: DeliveryQueue
     var progress: DeliveryProgress
     private(set) var step = DeliveryQueue.Record()
@@ -27,9 +37,15 @@ struct WebhookRun: Sendable {
     private(set) var end: End?
 
     init(
-        _ subscription: Subscription, _ progress: DeliveryProgress, waiting: [Delivery]
+        _ subscription: Subscription, id: UUID, _ progress: DeliveryProgress,
+        waiting: [Delivery], toldOfRewind: Int64 = 0
     ) {
         self.subscription = subscription
+        self.toldOfRewind = toldOfRewind
+        selection = SubscriptionSelection(subscription)
+        warnedSince = subscription.warnedSince
+        disclosure = StandingDisclosure(of: id)
+        unlooked = subscription.terms.includesPersonal ? Set(waiting.map(\.position)) : []
         self.progress = progress
         let most =
             switch subscription.terms.order {
@@ -55,11 +71,43 @@ struct WebhookRun: Sendable {
     // MARK: - Steps
 
     mutating func take(_ event: Recorded, now: Timestamp) {
+        if event.name == AcceptedLoss.eventName, event.position > toldOfRewind,
+            let loss = AcceptedLoss(event.open)
+        {
+            return finish(.rewound(keptTo: min(loss.sealed, loss.head)))
+        }
+        guard let isWanted = selection.wants(event) else {
+            return finish(
+                .halted(
+                    "this version of Urd does not know the type of the event",
+                    position: event.position))
+        }
         queue.take(
             event.position,
             lane: Delivery.lane(of: event.stream, at: event.position, in: order),
-            type: event.name, isWanted: subscription.terms.filter.wants(event.name), now: now,
-            &step)
+            type: event.name, isWanted: isWanted, now: now, &step)
+        if isWanted { disclose(event) }
+    }
+
+    private mutating func disclose(_ event: Recorded) {
+        guard subscription.terms.includesPersonal, event.personal == .sealed else { return }
+        disclosure.add(
+            StandingDisclosure.Opened(position: event.position, subject: event.subject))
+    }
+
+    /// What waits is looked at in pieces: the next one.
+    var nextUnlooked: [Int64] {
+        guard disclosure.hasRoom, !unlooked.isEmpty else { return [] }
+        return Array(unlooked.sorted().prefix(StandingDisclosure.most))
+    }
+
+    mutating func look(at events: [Recorded], of positions: [Int64]) {
+        for event in events { disclose(event) }
+        unlooked.subtract(positions)
+    }
+
+    private func isHeldBack(_ position: Int64) -> Bool {
+        disclosure.isWaiting(position) || unlooked.contains(position)
     }
 
     func isResting(at now: Timestamp) -> Bool {
@@ -70,9 +118,40 @@ struct WebhookRun: Sendable {
     mutating func start(at now: Timestamp) -> [DeliveryQueue.Item] {
         guard end == nil, !isResting(at: now) else { return [] }
         if progress.failures > 0 {
-            return queue.isIdle ? queue.start(at: now, most: 1) : []
+            return queue.isIdle
+                ? queue.start(at: now, most: 1, isHeldBack: isHeldBack) : []
         }
-        return queue.start(at: now)
+        return queue.start(at: now, isHeldBack: isHeldBack)
+    }
+
+    /// Since when nothing was taken, where that is so long that the contact has to be told: once.
+    mutating func takeWarning(at now: Timestamp) -> Timestamp? {
+        guard queue.hasWork, let since = progress.blockedSince,
+            since.adding(seconds: Self.warningAfter) <= now,
+            warnedSince != Timestamp(seconds: since.seconds)
+        else { return nil }
+        warnedSince = Timestamp(seconds: since.seconds)
+        return since
+    }
+
+    /// Where nothing was taken for days, it ends.
+    mutating func endIfFailing(at now: Timestamp) {
+        guard queue.hasWork, let since = progress.blockedSince,
+            since.adding(seconds: Self.disabledAfter) <= now
+        else { return }
+        finish(.disabled(.failing, position: queue.position + 1))
+    }
+
+    /// When it has to be looked at again though nothing happens.
+    func nextLook(at now: Timestamp) -> Timestamp? {
+        var moments = [isResting(at: now) ? progress.restsUntil : queue.nextDue]
+        if let since = progress.blockedSince, queue.hasWork {
+            moments += [Self.warningAfter, Self.disabledAfter].map { since.adding(seconds: $0) }
+                .filter { $0 > now }
+        }
+        moments.append(disclosure.due(at: now))
+        // What is due already waits for an answer, which wakes as well.
+        return moments.compactMap(\.self).filter { $0 > now }.min()
     }
 
     /// - Returns: a delivery that was given up, to be put on record.
@@ -108,9 +187,7 @@ struct WebhookRun: Sendable {
             }
         case .refused: lost = refuse(item, answer, at: now, chance)
         }
-        if let since = progress.blockedSince, since.adding(seconds: Self.disabledAfter) <= now {
-            finish(.disabled(.failing, position: item.position))
-        }
+        endIfFailing(at: now)
         return lost
     }
 
@@ -157,7 +234,12 @@ struct WebhookRun: Sendable {
         var moved = progress
         moved.cursor = LogCursor(epoch: progress.cursor.epoch, position: queue.position)
         moved.done = queue.doneAbove
-        moved.halted = if case .halted(let why) = end { why } else { nil }
+        moved.halted =
+            if case .halted(let why, let position) = end {
+                "position \(position): \(why)"
+            } else {
+                nil
+            }
         let isNews =
             moved != progress || !attempts.isEmpty || step != DeliveryQueue.Record()
         progress = moved

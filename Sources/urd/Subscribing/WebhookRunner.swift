@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import EventStore
 import Identity
@@ -9,19 +10,22 @@ import Values
 
 /// Delivers to one subscription until its task is cancelled, the subscription ends, or another node has it.
 final class WebhookRunner: Sendable {
-    private struct Outcome: Sendable {
+    struct Outcome: Sendable {
         let item: DeliveryQueue.Item
         let answer: WebhookAnswer
+        /// Why the event cannot be sent at all.
+        var fault: String?
     }
 
-    private let service: WebhookService
-    private let realm: RealmID
-    private let id: UUID
-    private let lease: UUID
-    private let outcomes = Mutex<[Outcome]>([])
-    private let recent = Mutex<[Int64: Recorded]>([:])
+    let service: WebhookService
+    let realm: RealmID
+    let id: UUID
+    let lease: UUID
+    let outcomes = Mutex<[Outcome]>([])
+    let recent = Mutex<[Int64: Recorded]>([:])
+    private let standing = Mutex(WebhookLag())
     private let signals: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    let wake: AsyncStream<Void>.Continuation
 
     private static let page = 250
 
@@ -33,7 +37,10 @@ final class WebhookRunner: Sendable {
         (signals, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    private var store: Store { service.store }
+    var store: Store { service.store }
+
+    /// How far it is behind.
+    var lag: WebhookLag { standing.withLock { $0 } }
 
     /// An outage of the database is waited out; a log that cannot be read on is an alarm.
     func run() async {
@@ -43,11 +50,9 @@ final class WebhookRunner: Sendable {
                 guard let end = try await deliver() else { return }
                 switch end {
                 case .leaseLost: return
-                case .epochChanged: pause = .zero
-                case .halted(let why):
-                    service.metrics.halted.add()
-                    store.lines.error(
-                        "webhook.halted", ["subscription": .uuid(id), "why": .string(why)])
+                case .epochChanged, .rewound: pause = .zero
+                case .halted(let why, let position):
+                    try await halt(why, position)
                     pause = .seconds(60)
                 case .disabled(let reason, let position):
                     try await disable(reason, position)
@@ -65,53 +70,70 @@ final class WebhookRunner: Sendable {
 
     private func disable(_ reason: Subscription.DisableReason, _ position: Int64?) async throws {
         try await service.dispatch(
-            DisableSubscription(id: id, reason: reason, position: position), in: realm)
-        service.metrics.disabled.add()
+            DisableSubscription(
+                id: id, reason: reason, position: position,
+                mail: await service.mailToContact(of: realm)), in: realm)
+        service.metrics.ended.add()
         store.lines.warning(
             "webhook.disabled",
             ["subscription": .uuid(id), "reason": .string(reason.rawValue)])
     }
 
+    private func halt(_ why: String, _ position: Int64) async throws {
+        service.metrics.halted.add()
+        store.lines.error(
+            "webhook.halted",
+            [
+                "subscription": .uuid(id), "position": .integer(position), "why": .string(why),
+            ])
+        try await service.dispatch(
+            HaltSubscription(id: id, position: position, reason: why), in: realm)
+    }
+
     // MARK: - One hold of the subscription
 
     private func deliver() async throws -> WebhookRun.End? {
-        guard let (subscription, created) = try await read(), subscription.standing == .active
+        guard let known = try await KnownWebhook(id, in: realm, store.log),
+            known.subscription.standing == .active
         else { return nil }
+        let subscription = known.subscription
         let history = try await store.log.epochs(of: realm)
         let start = DeliveryStore.Start(
             LogCursor(
-                epoch: history.head.epoch, position: subscription.startsAfter ?? created),
-            count: subscription.starts)
+                epoch: history.head.epoch,
+                position: subscription.startsAfter ?? known.createdAt),
+            count: subscription.starts, keepsErasures: subscription.everIncludedPersonal)
         let (progress, waiting) = try await service.deliveries.claim(
             id, in: realm, by: lease, from: start)
         outcomes.withLock { $0 = [] }
         recent.withLock { $0 = [:] }
-        var run = WebhookRun(subscription, progress, waiting: waiting)
-        switch history.standing(of: progress.cursor) {
-        case .valid:
-            run.progress.cursor = LogCursor(
-                epoch: history.head.epoch, position: progress.cursor.position)
-        case .lost(let kept): return try await tellRewound(run, keptTo: kept, history.head)
-        case .beyondHead: return .halted("the cursor is beyond the head of the log")
+        var run = WebhookRun(
+            subscription, id: id, progress, waiting: waiting, toldOfRewind: known.rewoundAt)
+        // The cursor went back with the log; what this node remembers did not.
+        let sent = service.sent(to: id, in: realm)
+        for cursor in [progress.cursor] + (sent.map { [$0] } ?? []) {
+            switch history.standing(of: cursor) {
+            case .valid: break
+            case .lost(let kept): return try await tellRewound(run, keptTo: kept, history.head)
+            case .beyondHead:
+                return .halted(
+                    "the cursor is beyond the head of the log", position: cursor.position)
+            }
         }
-        return try await withThrowingDiscardingTaskGroup { group in
+        run.progress.cursor = LogCursor(
+            epoch: history.head.epoch, position: progress.cursor.position)
+        let issuer = await service.issuer(of: realm)
+        let end = try await withThrowingDiscardingTaskGroup { group in
             defer { group.cancelAll() }
-            return try await work(&run, &group)
+            return try await work(&run, issuer: issuer, &group)
         }
-    }
-
-    private func read() async throws -> (Subscription, created: Int64)? {
-        var subscription = Subscription()
-        let events = try await store.log.stream(id, after: 0, in: realm)
-        for recorded in events {
-            guard let event = SubscriptionEvent(recorded) else { throw LogFailure.damaged }
-            subscription.apply(event)
-        }
-        return events.first.map { (subscription, $0.position) }
+        guard case .rewound(let kept)? = end else { return end }
+        return try await tellRewound(run, keptTo: kept, history.head)
     }
 
     private func work(
-        _ run: inout WebhookRun, _ group: inout ThrowingDiscardingTaskGroup<any Error>
+        _ run: inout WebhookRun, issuer: String,
+        _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) async throws -> WebhookRun.End? {
         var iterator = signals.makeAsyncIterator()
         var watched: Int64 = -1
@@ -125,13 +147,18 @@ final class WebhookRunner: Sendable {
             if isBehind || hub.head(of: realm) >= run.queue.next {
                 isBehind = try await fill(&run)
             }
+            try await disclose(&run)
             let now = store.now(in: realm)
+            run.endIfFailing(at: now)
             for item in run.start(at: now) {
-                let (subscription, epoch) = (run.subscription, run.progress.cursor.epoch)
-                group.addTask { await self.attempt(item, subscription, epoch: epoch) }
+                let message = WebhookTarget(
+                    subscription: run.subscription, epoch: run.progress.cursor.epoch,
+                    issuer: issuer)
+                group.addTask { await self.attempt(item, message) }
             }
             try await record(&run)
             if let end = run.end { return end }
+            try await warn(of: &run, at: now)
             if isBehind, run.queue.hasRoom { continue }
             if !isBehind, watched != run.queue.next {
                 watched = run.queue.next
@@ -141,8 +168,7 @@ final class WebhookRunner: Sendable {
                     self.wake.yield()
                 }
             }
-            let due = run.isResting(at: now) ? run.progress.restsUntil : run.queue.nextDue
-            if let due, alarm.map({ due < $0 || $0 <= now }) ?? true {
+            if let due = run.nextLook(at: now), alarm.map({ due < $0 || $0 <= now }) ?? true {
                 alarm = due
                 let pause = max(1, due.microseconds(since: now) / 1000)
                 group.addTask {
@@ -160,53 +186,54 @@ final class WebhookRunner: Sendable {
     private func fill(_ run: inout WebhookRun) async throws -> Bool {
         guard run.queue.hasRoom else { return true }
         let next = run.queue.next
-        let page = try await store.log.page(from: next, limit: Self.page, in: realm)
+        let page: LogPage
+        do throws(LogFailure) {
+            page = try await store.log.page(from: next, limit: Self.page, in: realm)
+        } catch .damaged {
+            run.finish(.halted("the log cannot be read", position: next))
+            return false
+        }
         guard page.head.epoch == run.progress.cursor.epoch else {
             run.finish(.epochChanged)
             return false
         }
         let now = store.now(in: realm)
-        var expected = next
         for event in page.events {
-            guard event.position == expected else { break }
-            expected += 1
+            guard event.position == run.queue.next, run.end == nil else { break }
             recent.withLock { $0[event.position] = event }
             run.take(event, now: now)
         }
+        if run.end != nil { return false }
+        let expected = run.queue.next
         let isWhole = expected - next == Int64(page.events.count)
         if !isWhole || page.events.isEmpty && page.head.position >= next {
-            run.finish(.halted("position \(expected) of the log is missing"))
+            run.finish(.halted("it is missing in the log", position: expected))
             return false
         }
         return page.head.position >= expected
     }
 
-    // MARK: - Attempts
-
-    private func attempt(
-        _ item: DeliveryQueue.Item, _ subscription: Subscription, epoch: Int
-    ) async {
-        var answer = WebhookAnswer.notTried
-        if service.isOurs, let event = await event(at: item.position) {
-            let message = WebhookMessage(event, epoch: epoch, isReplay: item.isReplay)
-            answer = await service.sender.send(message, to: subscription)
-            service.metrics.count(answer.outcome)
-            if answer.verdict == .taken, item.attempts == 0, !item.isReplay {
-                service.metrics.delays.observe(
-                    Double(store.now(in: realm).microseconds(since: event.at)) / 1_000_000)
-            }
+    /// Puts on record whose data is sent, before it is.
+    private func disclose(_ run: inout WebhookRun) async throws {
+        while true {
+            let positions = run.nextUnlooked
+            if positions.isEmpty { break }
+            let page = try await store.log.page(at: positions, in: realm)
+            run.look(at: page.events, of: positions)
         }
-        // Nothing is hurried where nothing can be done.
-        if answer.verdict == .notTried { try? await Task.sleep(for: .milliseconds(250)) }
-        guard !Task.isCancelled else { return }
-        outcomes.withLock { $0.append(Outcome(item: item, answer: answer)) }
-        wake.yield()
+        while let batch = run.disclosure.batch(at: store.now(in: realm)), service.isOurs {
+            try await run.disclosure.record(
+                batch, at: store.now(in: realm), in: realm, by: WebhookService.actor,
+                id: service.newID(), store.dispatcher)
+        }
     }
 
-    private func event(at position: Int64) async -> Recorded? {
-        if let event = recent.withLock({ $0[position] }) { return event }
-        let page = try? await store.log.page(from: position, limit: 1, in: realm)
-        return page?.events.first { $0.position == position }
+    private func warn(of run: inout WebhookRun, at now: Timestamp) async throws {
+        guard service.isOurs, let since = run.takeWarning(at: now) else { return }
+        store.lines.warning("webhook.failing", ["subscription": .uuid(id)])
+        try await service.dispatch(
+            WarnOfSubscription(
+                id: id, since: since, mail: await service.mailToContact(of: realm)), in: realm)
     }
 
     private func settle(_ run: inout WebhookRun) async throws {
@@ -215,6 +242,9 @@ final class WebhookRunner: Sendable {
             return outcomes
         }
         for outcome in settled {
+            if let fault = outcome.fault {
+                run.finish(.halted(fault, position: outcome.item.position))
+            }
             let lost = run.settle(
                 outcome.item, outcome.answer, at: store.now(in: realm),
                 chance: .random(in: 0..<1))
@@ -236,49 +266,18 @@ final class WebhookRunner: Sendable {
                 events = events.filter { $0.key > position }
             }
         }
+        let lag = WebhookLag(
+            position: position, waiting: run.queue.parkedCount,
+            since: recent.withLock { $0[position + 1]?.at } ?? run.progress.blockedSince)
+        standing.withLock { $0 = lag }
         guard let step = run.takeStep() else { return }
         guard try await service.deliveries.write(step, of: id, in: realm, by: lease) else {
             run.finish(.leaseLost)
             return
         }
     }
-
-    // MARK: - A log that went back
-
-    /// What was delivered of the lost tail has to be undone by the receiver, who is told before anything
-    /// else is sent. An administrator says when it goes on.
-    private func tellRewound(
-        _ run: WebhookRun, keptTo kept: Int64, _ head: Head
-    ) async throws -> WebhookRun.End? {
-        var failures = 0
-        while !Task.isCancelled {
-            let message = WebhookMessage(
-                id: "rewound_\(id)_\(head.epoch)", type: "log.rewound",
-                at: store.now(in: realm),
-                data: [
-                    "realm": .string(realm.name), "epoch": .integer(Int64(head.epoch)),
-                    "kept_to": .integer(kept),
-                ])
-            let answer =
-                service.isOurs
-                ? await service.sender.send(message, to: run.subscription) : .notTried
-            if answer.verdict == .taken || answer.verdict == .gone {
-                var progress = DeliveryProgress(
-                    cursor: LogCursor(epoch: head.epoch, position: min(kept, head.position)))
-                progress.lastStatus = answer.status
-                let isOurs = try await service.deliveries.write(
-                    DeliveryStore.Step(progress), of: id, in: realm, by: lease)
-                return isOurs ? .disabled(.rewound, position: kept) : .leaseLost
-            }
-            failures += 1
-            try await Task.sleep(
-                for: RetrySchedule.rest(
-                    after: failures, chance: .random(in: 0..<1), asked: answer.retryAfter))
-        }
-        return nil
-    }
 }
 
 extension JSON {
-    fileprivate static func uuid(_ id: UUID) -> JSON { .string(id.description) }
+    static func uuid(_ id: UUID) -> JSON { .string(id.description) }
 }

@@ -1,6 +1,10 @@
+import API
+import Cryptography
 import EventSourcing
+import EventStore
 import HTTPClient
 import Identity
+import ReadModels
 import Synchronization
 import Values
 
@@ -8,11 +12,15 @@ import Values
 /// redirect is followed.
 struct WebhookSender: Sendable {
     private let web: WebClient
+    /// Nil where none sign beside the secrets.
+    private let keys: WebhookKeys?
     private let now: @Sendable () -> Timestamp
 
-    init(_ options: Service.Options, now: @escaping @Sendable () -> Timestamp) throws {
+    init(
+        _ options: Service.Options, keys: WebhookKeys?, now: @escaping @Sendable () -> Timestamp
+    ) throws {
         var configuration = HTTPClient.Configuration()
-        configuration.destinations = options.destinations
+        configuration.destinations = options.webhookDestinations
         configuration.caFile = options.authorities
         configuration.threads = 64
         configuration.maximumWaiting = 4096
@@ -23,19 +31,34 @@ struct WebhookSender: Sendable {
         // Which addresses may be so is decided where they are set; without TLS they are loopback.
         configuration.allowsHTTP = options.allowsLoopback
         web = try WebClient(configuration)
+        self.keys = keys
         self.now = now
     }
 
-    /// For a command: it calls what is public, and the networks that the settings name.
-    init(_ settings: Settings, now: @escaping @Sendable () -> Timestamp) throws {
-        var options = Service.Options()
-        options.destinations = .publicOnly(except: settings.outgoingNetworks)
-        options.authorities = settings[Settings.outgoingAuthorities]
-        try self.init(options, now: now)
+    init(_ options: Service.Options, _ store: Store, _ queries: ReadModelQueries) throws {
+        try self.init(
+            options, keys: WebhookKeys(store, queries), now: store.clock.now)
     }
 
-    func send(_ message: WebhookMessage, to subscription: Subscription) async -> WebhookAnswer {
-        guard let request = try? message.request(subscription, at: now()) else {
+    /// For a command: it calls what is public, and the networks that the settings name.
+    init(_ settings: Settings, keys: WebhookKeys, now: @escaping @Sendable () -> Timestamp) throws {
+        var options = Service.Options()
+        options.webhookDestinations = .publicOnly(except: settings.webhookNetworks)
+        options.authorities = settings[Settings.outgoingAuthorities]
+        try self.init(options, keys: keys, now: now)
+    }
+
+    func send(
+        _ message: WebhookMessage, to subscription: Subscription, in realm: RealmID
+    ) async -> WebhookAnswer {
+        var signing: [Ed25519.PrivateKey] = []
+        if subscription.terms.signature == .both {
+            guard let known = try? await keys?.signing(in: realm), !known.isEmpty else {
+                return .notTried
+            }
+            signing = known
+        }
+        guard let request = try? message.request(subscription, keys: signing, at: now()) else {
             return WebhookAnswer(verdict: .refused, outcome: "no_secret")
         }
         let began = ContinuousClock.now

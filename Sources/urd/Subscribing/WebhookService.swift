@@ -26,8 +26,16 @@ final class WebhookService: Sendable {
 
     private struct Running {
         let version: Int
+        let runner: WebhookRunner
         let task: Task<Void, Never>
     }
+
+    static let actor = "webhooks"
+    /// The furthest that was sent from here, by subscription: it outlives a runner, and a database that
+    /// went back does not take it along.
+    private let furthest = Mutex<[Key: LogCursor]>([:])
+    /// By realm, how many are disabled.
+    private let disabled = Mutex<[RealmID: Int]>([:])
 
     private static let keptDays: Int64 = 30
 
@@ -56,6 +64,8 @@ final class WebhookService: Sendable {
                 for one in running.values { one.task.cancel() }
                 running = [:]
                 seen = [:]
+                disabled.withLock { $0 = [:] }
+                measure(running)
                 try await Task.sleep(for: .seconds(1))
                 continue
             }
@@ -64,6 +74,7 @@ final class WebhookService: Sendable {
                 guard seen[realm] != revision else { continue }
                 if await reconcile(realm, &running) { seen[realm] = revision }
             }
+            measure(running)
             if ContinuousClock.now - pruned > .seconds(3600) {
                 pruned = .now
                 await prune()
@@ -77,7 +88,10 @@ final class WebhookService: Sendable {
         guard
             let wanted = try? await queries.subscriptions(in: realm, after: nil, limit: 1000)
         else { return false }
-        let active = wanted.filter { $0.standing == .active }
+        let active = wanted.filter { $0.kind == .webhook && $0.standing == .active }
+        disabled.withLock {
+            $0[realm] = wanted.count { if case .disabled = $0.standing { true } else { false } }
+        }
         let ids = Set(active.map(\.id))
         for (key, one) in running where key.realm == realm && !ids.contains(key.id) {
             one.task.cancel()
@@ -88,7 +102,8 @@ final class WebhookService: Sendable {
             if running[key]?.version == subscription.version { continue }
             running[key]?.task.cancel()
             let runner = WebhookRunner(self, subscription.id, in: realm)
-            running[key] = Running(version: subscription.version, task: Task { await runner.run() })
+            running[key] = Running(
+                version: subscription.version, runner: runner, task: Task { await runner.run() })
         }
         do {
             try await deliveries.keepOnly(wanted.map(\.id), in: realm)
@@ -96,6 +111,22 @@ final class WebhookService: Sendable {
             return false
         }
         return true
+    }
+
+    private func measure(_ running: [Key: Running]) {
+        var (events, seconds): (Int64, Int64) = (0, 0)
+        for (key, one) in running {
+            let lag = one.runner.lag
+            // Before its first step nothing is known of it.
+            guard lag.position > 0 else { continue }
+            let behind = max(0, store.log.hub.head(of: key.realm) - lag.position)
+            events = max(events, behind + Int64(lag.waiting))
+            guard behind > 0 || lag.waiting > 0, let since = lag.since else { continue }
+            seconds = max(seconds, store.now(in: key.realm).microseconds(since: since) / 1_000_000)
+        }
+        metrics.lagEvents.set(Double(events))
+        metrics.lagSeconds.set(Double(seconds))
+        metrics.disabled.set(Double(disabled.withLock { $0.values.reduce(0, +) }))
     }
 
     private func prune() async {
@@ -110,13 +141,53 @@ final class WebhookService: Sendable {
         do {
             _ = try await store.dispatcher.dispatch(
                 command, in: realm, id: newID(), digest: [],
-                origin: Origin(actor: "webhooks", at: now))
+                origin: Origin(actor: Self.actor, at: now))
         } catch is NotFound<Subscription> {
             // It was deleted meanwhile.
             return
         } catch is RealmRejection {
             return
         }
+    }
+
+    // MARK: - What runners ask
+
+    func noteSent(_ cursor: LogCursor, to subscription: UUID, in realm: RealmID) {
+        furthest.withLock { furthest in
+            let key = Key(realm: realm, id: subscription)
+            if let known = furthest[key], known.epoch == cursor.epoch,
+                known.position >= cursor.position
+            {
+                return
+            }
+            furthest[key] = cursor
+        }
+    }
+
+    func sent(to subscription: UUID, in realm: RealmID) -> LogCursor? {
+        furthest.withLock { $0[Key(realm: realm, id: subscription)] }
+    }
+
+    func forgetSent(to subscription: UUID, in realm: RealmID) {
+        furthest.withLock { $0[Key(realm: realm, id: subscription)] = nil }
+    }
+
+    /// What the realm's addresses begin with; empty where none is known.
+    func issuer(of realm: RealmID) async -> String {
+        if let links = await settings(of: realm)[SettingCatalogue.linksBaseURL] {
+            return links.hasSuffix("/") ? String(links.dropLast()) : links
+        }
+        let host = try? await queries.hosts(of: realm, after: nil, limit: 1).first
+        return host.map { "https://\($0.host)" } ?? ""
+    }
+
+    /// The id of a mail to the realm's contact; nil where it has none.
+    func mailToContact(of realm: RealmID) async -> UUID? {
+        await settings(of: realm)[SettingCatalogue.contact].map { _ in newID() }
+    }
+
+    private func settings(of realm: RealmID) async -> Identity.Settings {
+        Identity.Settings(overrides: (try? await queries.realm(realm))?.settings ?? [:])
     }
 
     func newID() -> UUID {

@@ -192,10 +192,9 @@ import Values
         var other = try await world.follow()
         _ = try await feed.begin()
         _ = try await other.begin()
-        let queries = MemoryQueries(log: world.log)
-        await world.feeds.checkKeys(queries)
+        await world.feeds.checkGrants()
         _ = try await world.send(.post, "/api/admin/keys/\(world.narrowKey.id)/revoke")
-        await world.feeds.checkKeys(queries)
+        await world.feeds.checkGrants()
         let frame = try #require(await feed.next())
         #expect(frame.event == "urd.error")
         #expect(frame.id == nil)
@@ -212,12 +211,11 @@ import Values
         let world = try await World()
         var feed = try await world.follow()
         _ = try await feed.begin()
-        let queries = MemoryQueries(log: world.log)
         world.log.fail(with: .unavailable)
-        for _ in 1..<15 { await world.feeds.checkKeys(queries) }
+        for _ in 1..<15 { await world.feeds.checkGrants() }
         world.passTime(15)
         #expect(await feed.next()?.comment == "heartbeat")
-        await world.feeds.checkKeys(queries)
+        await world.feeds.checkGrants()
         #expect(await feed.next()?.json["type"] == "/problems/unavailable")
         #expect(await feed.next() == nil)
     }

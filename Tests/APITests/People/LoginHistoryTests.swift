@@ -99,7 +99,7 @@ import Values
             let query = "limit=\(limit)" + (after.map { "&after=\($0)" } ?? "")
             let page = try await world.send(.get, history, query: query)
             pages += page.json["items"]?.array ?? []
-            after = page.json["next"]?.string
+            after = page.nextPage
         } while after != nil
         #expect(pages == whole)
         #expect(pages.count == 3)
@@ -136,14 +136,6 @@ import Values
         #expect(late.problem == .positionNotReached)
         let lost = try await world.send(.get, history, query: "min_position=acme:9:1")
         #expect(lost.problem == .positionLost)
-    }
-
-    @Test func `the login history's cursors are read as they were written`() throws {
-        let place = LoginPlace(
-            at: Timestamp(microseconds: 1_795_224_225_000_001), position: 4_711)
-        #expect(Cursor.moment(Cursor.encode(place)) == place)
-        try Cursor.moment.check(.string(Cursor.encode(place)))
-        #expect(Cursor.moment("zzzzzzzzzzzzzzzzzzzz") != nil)
     }
 }
 

@@ -115,6 +115,7 @@ import Values
             open == [
                 "/.well-known/jwks", "/.well-known/jwks.json",
                 "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
+                "/.well-known/urd-webhook-keys.json",
                 "/connect/par", "/connect/revoke", "/connect/token", "/connect/userinfo",
             ])
     }

@@ -24,6 +24,7 @@ struct SignInWorld {
     /// Who is signed in in which browser, by what the browser shows.
     let browsers = Browsers()
     let contexts: RealmContexts
+    let feeds: Feeds
     static let secret = "a secret of the service"
 
     /// `isDeaf`: this node never hears of what changes in the realm.
@@ -41,6 +42,8 @@ struct SignInWorld {
         let all = settings.merging(["native_grants": true]) { own, _ in own }
         directory.add(realm, hosts: ["id.acme.example"], all)
         let dispatcher = Dispatcher(log: log)
+        let feeds = Feeds(EventRings(log, hub: log.hub), metrics: Metrics())
+        self.feeds = feeds
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
@@ -51,7 +54,7 @@ struct SignInWorld {
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             fetchKeys: fetchKeys, fetchLogo: fetchKeys, callProviders: callProviders,
-            passphrases: passphrases)
+            passphrases: passphrases, feeds: feeds)
         self.contexts = contexts
         router = Router(
             API.tables(of: contexts, applicationRequests: applicationRequests), log: .silent,
@@ -91,10 +94,11 @@ struct SignInWorld {
         try await carryOut(command, Dispatcher(log: log))
     }
 
+    private static let routes = RouteTree(API.realmTable + API.flagshipTable)
+
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
-        let route = RouteTree(API.realmTable + API.flagshipTable).find(request.path)?.route(
-            for: request.method)
+        let route = Self.routes.find(request.path)?.route(for: request.method)
         let isJSON = answer.response.headers["Content-Type"] == "application/json"
         if answer.status == route?.answer.status, isJSON,
             case .json(let schema, _)? = route?.answer.content

@@ -123,21 +123,28 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
     func subscription(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> SubscriptionView? {
-        try await subscriptions(in: realm, after: nil, limit: .max).first { $0.id == id }
+        try await allSubscriptions(in: realm).first { $0.id == id }
     }
 
     func subscriptions(
-        in realm: RealmID, after: UUID?, limit: Int
+        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [SubscriptionView] {
+        page(
+            try await allSubscriptions(in: realm).filter { $0.kind == kind }, after: after,
+            limit: limit, id: \.id)
+    }
+
+    private func allSubscriptions(
+        in realm: RealmID
     ) async throws(LogFailure) -> [SubscriptionView] {
         let folded = try await streams(
             Subscription.self, named: "subscription.created", in: realm)
-        let views = folded.filter { $0.state.standing != .deleted }.map { one in
+        return folded.filter { $0.state.standing != .deleted }.map { one in
             SubscriptionView(
-                id: one.stream, terms: one.state.terms,
+                id: one.stream, kind: one.state.kind, terms: one.state.terms,
                 headerNames: one.state.terms.headers.keys.sorted(), standing: one.state.standing,
                 createdAt: one.first, changedAt: one.last, version: 1)
         }
-        return page(views, after: after, limit: limit, id: \.id)
     }
 
     func client(

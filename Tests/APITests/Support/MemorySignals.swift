@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import EventStore
 import Identity
 import ReadModels
 import Synchronization
@@ -10,7 +11,7 @@ final class MemorySignals: Sendable {
     struct Stream {
         var cursor: SignalCursor?
         var pending: [PendingSignal] = []
-        var refused: [String: String] = [:]
+        var refused: [PendingSignal] = []
         /// Until when single signals wait.
         var waits: [String: Timestamp] = [:]
     }
@@ -56,16 +57,19 @@ extension FoldedQueries: SignalQueries {
     ) async throws(LogFailure) -> Bool {
         signals.change(stream) { known in
             guard known.cursor?.position == step.from?.position else { return false }
-            var cursor = known.cursor ?? SignalCursor(epoch: 0, position: 0)
+            var cursor = known.cursor ?? SignalCursor(epoch: 0, position: 0, heardAt: step.at)
             (cursor.epoch, cursor.position) = (step.epoch, step.position)
-            cursor.version = step.version
+            (cursor.version, cursor.keptTo) = (step.version, .max)
             known.cursor = cursor
-            known.pending.removeAll {
-                $0.position <= step.droppedTo || $0.position > step.keptTo
+            let isGone = { (signal: PendingSignal) in
+                signal.position <= step.droppedTo
+                    || signal.account != nil && signal.position > step.keptTo
             }
+            known.pending.removeAll(where: isGone)
+            known.refused.removeAll(where: isGone)
             for signal in step.signals
             where !known.pending.contains(where: { $0.jti == signal.jti })
-                && known.refused[signal.jti] == nil
+                && !known.refused.contains(where: { $0.jti == signal.jti })
             {
                 known.pending.append(signal)
             }
@@ -93,41 +97,44 @@ extension FoldedQueries: SignalQueries {
     private func sorted(_ signals: [PendingSignal]) -> [PendingSignal] {
         signals.sorted { left, right in
             if (left.account == nil) != (right.account == nil) { return left.account == nil }
+            let updates = [left, right].map { $0.type == SignalOffer.streamUpdated }
+            if updates[0] != updates[1] { return updates[0] }
             return (left.position, left.type) < (right.position, right.type)
         }
     }
 
     func confirmSignals(
-        _ ids: [String], of stream: UUID, in realm: RealmID
+        _ ids: [String], of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
         signals.change(stream) { known in
             known.pending.removeAll { ids.contains($0.jti) }
-            settle(&known)
+            settle(&known, now)
         }
     }
 
     func refuseSignal(
-        _ id: String, because reason: String, of stream: UUID, in realm: RealmID
+        _ id: String, because reason: String, of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {
         signals.change(stream) { known in
+            known.refused += known.pending.filter { $0.jti == id }
             known.pending.removeAll { $0.jti == id }
-            known.refused[id] = reason
-            settle(&known)
+            settle(&known, now)
         }
     }
 
-    private func settle(_ known: inout MemorySignals.Stream) {
+    private func settle(_ known: inout MemorySignals.Stream, _ now: Timestamp) {
+        known.cursor?.heardAt = now
         known.cursor?.failures = 0
         known.cursor?.failingSince = nil
         known.cursor?.nextAt = nil
     }
 
     func deferSignals(
-        of stream: UUID, in realm: RealmID, until time: Timestamp
+        of stream: UUID, in realm: RealmID, at now: Timestamp, until time: Timestamp
     ) async throws(LogFailure) {
         signals.change(stream) { known in
             known.cursor?.failures += 1
-            let since = known.cursor?.failingSince ?? time
+            let since = known.cursor?.failingSince ?? now
             known.cursor?.failingSince = since
             known.cursor?.nextAt = time
         }
@@ -144,14 +151,20 @@ extension FoldedQueries: SignalQueries {
         }
     }
 
-    func resumeSignals(of stream: UUID, in realm: RealmID) async throws(LogFailure) {
+    func resumeSignals(
+        of stream: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) {
         signals.change(stream) { known in
             known.waits = [:]
-            settle(&known)
+            settle(&known, now)
         }
     }
 
-    func heardOfSignals(of stream: UUID, in realm: RealmID) async throws(LogFailure) {}
+    func heardOfSignals(
+        of stream: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) {
+        signals.change(stream) { $0.cursor?.heardAt = now }
+    }
 
     func verifySignals(
         of stream: UUID, in realm: RealmID, by signal: PendingSignal, atLeastAfter seconds: Int64
@@ -173,7 +186,8 @@ extension FoldedQueries: SignalQueries {
 
     func waitForCommit(
         past position: Int64, in realm: RealmID, atMost time: Duration
-    ) async {
-        await Task.yield()
+    ) async -> Int64 {
+        if log.hub.head(of: realm) <= position { await Task.yield() }
+        return log.hub.head(of: realm)
     }
 }

@@ -14,6 +14,7 @@ final class WatchedLog: EventLog {
     private let appended = Mutex<Int64>(0)
     private let claims = Mutex<[Claim]>([])
     private let sought = Mutex<Int>(0)
+    private let read = Mutex<Int>(0)
     private let held = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
     /// How many streams are still read before the reading is held up, where it is.
     private let readsLeft = Mutex<Int?>(nil)
@@ -25,6 +26,9 @@ final class WatchedLog: EventLog {
 
     /// The kinds of all claims that were taken.
     var takenKinds: [String] { claims.withLock { $0.map(\.kind) } }
+
+    /// How many pages of the log were read.
+    var pagesRead: Int { read.withLock { $0 } }
 
     /// How often a client was looked up.
     var lookups: Int { sought.withLock { $0 } }
@@ -41,6 +45,12 @@ final class WatchedLog: EventLog {
 
     func check() throws(LogFailure) {
         if let failure = broken.withLock({ $0 }) { throw failure }
+    }
+
+    /// A standby takes over that has the log up to a position alone.
+    func failOver(_ realm: RealmID, keeping position: Int64) async throws {
+        base.failOver(realm, keeping: position)
+        hub.publish(try await base.head(of: realm), of: realm)
     }
 
     /// What was sealed for a subject cannot be read any more.
@@ -144,6 +154,7 @@ final class WatchedLog: EventLog {
     ) async throws(LogFailure) -> LogPage {
         try check()
         try checkReads()
+        read.withLock { $0 += 1 }
         return try await base.page(from: position, limit: limit, in: realm)
     }
 

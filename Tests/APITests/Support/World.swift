@@ -20,6 +20,7 @@ struct World {
     let router: Router
     let metrics = Metrics()
     let feeds: Feeds
+    let feedCursors: MemoryFeedCursors
     let lines = Lines()
     /// The subjects whose keys were destroyed.
     let destroyed = Destroyed()
@@ -47,6 +48,8 @@ struct World {
         let dispatcher = Dispatcher(log: log)
         let feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
         self.feeds = feeds
+        let feedCursors = MemoryFeedCursors(log: log)
+        self.feedCursors = feedCursors
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
@@ -61,7 +64,7 @@ struct World {
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
             makeSigningKey: { try SigningKey.generate($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
-            upstream: Upstream(calls: StandIn.usual.calls))
+            upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -116,6 +119,15 @@ struct World {
         let webhook = try await make(
             "/api/admin/realms/acme/webhooks",
             ["url": "https://crm.example.org/urd", "name": "CRM"])
+        let subscription = try await make(
+            "/api/admin/realms/acme/subscriptions", ["name": "Search index"])
+        let made = try #require(subscription.json["id"]?.string)
+        names["subscription_id"] = made
+        // Its reader was there, and has confirmed nothing.
+        let lease = FeedLeaseName(
+            try #require(RealmID("acme")), try #require(UUID(made)), reader: .random())
+        _ = try await feedCursors.claim(lease, from: .start, takingOver: false)
+        try await feedCursors.release(lease)
         names["webhook_id"] = try #require(webhook.json["id"]?.string)
         try await furnishPeople()
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
@@ -177,6 +189,7 @@ struct World {
 
     /// A route's example, with a key where one has to be.
     func example(of route: Route<AdminContext>) throws -> JSON? {
+        if route.id == "acknowledgeEvents" { return ["cursor": "0:0"] }
         guard let example = route.body?.example else { return nil }
         func pem(_ algorithm: SigningAlgorithm) throws -> String {
             try PushStandIn.pem(try SigningKey.generate(algorithm))
@@ -267,7 +280,7 @@ struct World {
 
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
-        try answer.check(against: API.table, request)
+        try answer.checkAsPromised(request)
         return answer
     }
 }

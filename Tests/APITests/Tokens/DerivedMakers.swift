@@ -181,7 +181,7 @@ enum DerivedMakers {
             let given = mint.clientSecrets(of: id).first?.text
             return { $0.clientSecrets(of: id).contains { $0.text == given } }
         }
-        for purpose in [DerivedPurpose.adminKey, .webhookSecret, .webhookKey] {
+        for purpose in [DerivedPurpose.adminKey, .webhookSecret] {
             makers[purpose] = { mint in
                 let given = mint.derive(purpose, id.bytes)
                 return { $0.version { $0.derive(purpose, id.bytes) == given } != nil }

@@ -76,10 +76,11 @@ final class DevelopmentServer: @unchecked Sendable {
 
     /// Asks the admin API for something.
     func administer(
-        _ method: String, _ path: String, _ body: String, realm: String = "demo"
+        _ method: String, _ path: String, _ body: String, realm: String? = "demo"
     ) throws -> JSON {
+        let place = realm.map { "/\($0)" } ?? ""
         let request = """
-            \(method) /api/admin/realms/\(realm)\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\
+            \(method) /api/admin/realms\(place)\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\
             Authorization: Bearer \(values["URD_ADMIN_KEY"] ?? "")\r\n\
             Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)
             """

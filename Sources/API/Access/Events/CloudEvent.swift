@@ -18,13 +18,18 @@ struct CloudEvent: Sendable {
         self.typePrefix = typePrefix
     }
 
+    /// Never empty, which CloudEvents does not allow.
+    private var source: String {
+        envelope.issuer.isEmpty ? "/api/admin/realms/\(envelope.event.realm)" : envelope.issuer
+    }
+
     /// All attributes but the data, which in binary mode are headers. Integers of CloudEvents have 32 bits,
     /// so that positions are texts.
     var attributes: JSONObject {
         let event = envelope.event
         var attributes: JSONObject = [
             "specversion": "1.0", "id": .string(event.id.description),
-            "source": .string(envelope.issuer), "type": .string(typePrefix + event.name),
+            "source": .string(source), "type": .string(typePrefix + event.name),
             "subject": .string(event.stream.description), "time": .string(event.at.description),
             "datacontenttype": "application/json", "dataschema": .string(envelope.schema),
             // The extensions Sequence, Partitioning, Recorded Time and Auth Context.

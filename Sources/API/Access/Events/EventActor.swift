@@ -29,7 +29,7 @@ struct EventActor: Sendable, Equatable {
             case "admin", "registration-token": .key
             // A provider ends its own sessions.
             case "provider": .client
-            case "system", "mailer", "logout", "notifications": .system
+            case "system", "mailer", "logout", "notifications", "webhooks", "signals": .system
             case "anonymous", "": .anonymous
             default: .unknown
             }

@@ -13,6 +13,8 @@ struct EventEnvelope: Sendable {
     let issuer: String
     /// Whether opened personal fields are sent. Its caller puts that on record first.
     let showsPersonal: Bool
+    /// Whether its fields are left out because they are too long to be sent: `href` shows them.
+    var isTruncated = false
 
     init(_ event: Recorded, epoch: Int, issuer: String, showsPersonal: Bool = false) {
         self.event = event
@@ -29,9 +31,20 @@ struct EventEnvelope: Sendable {
     /// Where the schema of `data` is.
     var schema: String { issuer + EventSchema.path(of: event.name, revision: event.revision) }
 
+    /// Where a reader with a key for the admin API is shown the whole event.
+    var href: String { "\(issuer)/api/admin/realms/\(event.realm)/events/\(event.position)" }
+
+    /// The same without its fields.
+    var truncated: EventEnvelope {
+        var envelope = self
+        envelope.isTruncated = true
+        return envelope
+    }
+
     /// What the event's schema describes: open fields, and personal ones that the reader may see.
     var data: JSONObject {
-        showsPersonal
+        if isTruncated { return ["truncated": true, "href": .string(href)] }
+        return showsPersonal
             ? event.shownFields.merging(event.personalFields(for: .administrators)) { open, _ in
                 open
             } : event.shownFields
@@ -66,9 +79,13 @@ struct EventEnvelope: Sendable {
             "at": .string(event.at.description), "stream": .string(event.stream.description),
             "version": .integer(Int64(event.version)),
             "command": .string(event.command.description), "actor": .string(event.actor),
-            "leaf": .string(Base64URL.encode(event.leaf.bytes)), "data": .object(data),
-            "personal": .string(personal.rawValue),
+            "leaf": .string(Base64URL.encode(event.leaf.bytes)),
+            "data": .object(isTruncated ? [:] : data), "personal": .string(personal.rawValue),
         ]
+        if isTruncated {
+            members["truncated"] = true
+            members["href"] = .string(href)
+        }
         members["subject"] = event.subject.map { .string($0.description) }
         members["client"] = event.client.map { .string($0) }
         members["correlation"] = event.correlation.map { .string($0) }
@@ -102,6 +119,9 @@ struct EventEnvelope: Sendable {
             .required(
                 "leaf", .text(43...43), "Its leaf in the realm's Merkle tree, in base64url."),
             .required("data", .openObject, "Its fields, as `schema` describes them."),
+            .optional(
+                "truncated", .boolean, "Its fields are left out, for they are too long to be sent."),
+            .optional("href", .text(1...500), "Where all of it is shown, where it is truncated."),
             .required(
                 "personal", .oneOf(Personal.allCases.map(\.rawValue)),
                 "Whether it has personal fields, and what became of them.")))

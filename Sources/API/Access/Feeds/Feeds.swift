@@ -11,11 +11,15 @@ public final class Feeds: Sendable {
     private static let longestDoubt = 15
 
     private struct State {
-        var keys: [UUID: FeedKey] = [:]
+        /// What lets readers in, while they read.
+        var grants: [UUID: FeedGrant] = [:]
+        /// How many each owner has.
+        var counts: [UUID: Int] = [:]
         var total = 0
     }
 
     let rings: EventRings
+    let leases: FeedLeases
     let sent: Counter
     let holes: Counter
     private let connections: Gauge
@@ -24,6 +28,7 @@ public final class Feeds: Sendable {
     public init(_ rings: EventRings, metrics: Metrics) {
         self.rings = rings
         connections = metrics.gauge("urd_feed_connections", help: "Feeds that are open.")
+        leases = FeedLeases(rings, metrics: metrics)
         sent = metrics.counter(
             "urd_feed_events_total", help: "Events that were sent to followers of feeds.")
         holes = metrics.counter(
@@ -36,90 +41,110 @@ public final class Feeds: Sendable {
         case tooMany
     }
 
-    /// A place for one more feed of this key, until it is released.
-    func open(with key: AdminKeyView?) throws(Refusal) -> FeedPlace {
-        let result: Result<FeedKey, Refusal> = state.withLock { state in
+    /// A place for one more feed of this holder, until it is released.
+    func open(for holder: FeedHolder) throws(Refusal) -> FeedPlace {
+        let result: Result<FeedGrant, Refusal> = state.withLock { state in
             guard state.total < Self.most else { return .failure(.tooMany) }
-            let id = key?.id ?? .zero
-            var known = state.keys[id]
-            if known?.standing != .good { known = nil }
-            let holder = known ?? FeedKey(key)
-            guard holder.count.load(ordering: .relaxed) < Self.mostOfKey else {
+            guard state.counts[holder.owner, default: 0] < Self.mostOfKey else {
                 return .failure(.tooManyOfKey)
             }
-            holder.count.wrappingAdd(1, ordering: .relaxed)
-            state.keys[id] = holder
+            var known = state.grants[holder.grant]
+            if known?.standing != .good { known = nil }
+            let grant = known ?? FeedGrant(holder)
+            grant.count.wrappingAdd(1, ordering: .relaxed)
+            state.grants[holder.grant] = grant
+            state.counts[holder.owner, default: 0] += 1
             state.total += 1
-            return .success(holder)
+            return .success(grant)
         }
-        let holder = try result.get()
+        let grant = try result.get()
         connections.add(1)
-        return FeedPlace(holder, of: self)
+        return FeedPlace(grant, of: self)
     }
 
-    fileprivate func leave(_ holder: FeedKey) {
+    fileprivate func leave(_ grant: FeedGrant) {
         state.withLock { state in
-            let left = holder.count.wrappingSubtract(1, ordering: .relaxed).newValue
+            let left = grant.count.wrappingSubtract(1, ordering: .relaxed).newValue
+            let (owner, id) = (grant.holder.owner, grant.holder.grant)
             state.total -= 1
-            let id = holder.key?.id ?? .zero
-            if left == 0, state.keys[id] === holder { state.keys[id] = nil }
+            state.counts[owner, default: 1] -= 1
+            if state.counts[owner] == 0 { state.counts[owner] = nil }
+            if left == 0, state.grants[id] === grant { state.grants[id] = nil }
         }
         connections.add(-1)
     }
 
-    /// Closes the feeds of keys that are revoked or have lost a right.
-    public func checkKeys(_ queries: some AdminQueries) async {
+    /// Closes the feeds of those whose key was revoked, whose session is over, or who have lost a right.
+    func checkGrants() async {
         var isOver = false
-        for holder in state.withLock({ Array($0.keys.values) }) {
-            guard let key = holder.key else { continue }
+        for grant in state.withLock({ Array($0.grants.values) }) {
+            guard let isGood = grant.holder.isGood else { continue }
             do {
-                let now = try await queries.adminKey(key.id)
-                let isGood =
-                    now?.revokedAt == nil && now?.digest == key.digest && now?.scope == key.scope
-                holder.note(isGood ? .good : .revoked)
+                grant.note(try await isGood() ? .good : .revoked)
             } catch {
-                holder.doubt(atMost: Self.longestDoubt)
+                grant.doubt(atMost: Self.longestDoubt)
             }
-            if holder.standing != .good { isOver = true }
+            if grant.standing != .good { isOver = true }
         }
         if isOver { rings.wakeAll() }
     }
 
-    /// Wakes those who wait for long, once a second, until the task is cancelled.
-    public func keepTime() async throws {
+    /// Looks after the feeds of this node until the task is cancelled.
+    public func run(_ cursors: some FeedCursors) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.keepTime() }
+            group.addTask { try await self.watchGrants() }
+            group.addTask { try await self.leases.watch(cursors) }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Wakes those who wait for long, once a second.
+    private func keepTime() async throws {
         while true {
             try await Task.sleep(for: .seconds(1))
             rings.tick()
         }
     }
 
-    /// Looks after the keys until the task is cancelled.
-    public func watchKeys(_ queries: some AdminQueries) async throws {
+    private func watchGrants() async throws {
         while true {
             try await Task.sleep(for: .seconds(2))
-            await checkKeys(queries)
+            await checkGrants()
         }
     }
 }
 
-/// A key that feeds were opened with.
-private final class FeedKey: Sendable {
-    /// The operator's process has none.
-    let key: AdminKeyView?
+/// Whose a feed is.
+struct FeedHolder: Sendable {
+    /// An admin key, or a client: it has so many feeds on a node.
+    let owner: UUID
+    /// What lets it in: the key, or the session of its token.
+    let grant: UUID
+    /// Whether that still holds; nil for the operator's own process.
+    let isGood: (@Sendable () async throws -> Bool)?
+
+    static let `operator` = FeedHolder(owner: .zero, grant: .zero, isGood: nil)
+}
+
+/// What feeds were opened with.
+private final class FeedGrant: Sendable {
+    let holder: FeedHolder
     private let doubts = Atomic(0)
     private let noted = Atomic(FeedPlace.Standing.good.rawValue)
     /// Changed under the lock of all feeds alone.
     let count = Atomic(0)
 
-    init(_ key: AdminKeyView?) {
-        self.key = key
+    init(_ holder: FeedHolder) {
+        self.holder = holder
     }
 
     var standing: FeedPlace.Standing {
         FeedPlace.Standing(rawValue: noted.load(ordering: .relaxed)) ?? .revoked
     }
 
-    /// A key that was revoked stays so.
+    /// What was revoked stays so.
     func note(_ standing: FeedPlace.Standing) {
         doubts.store(0, ordering: .relaxed)
         if self.standing != .revoked { noted.store(standing.rawValue, ordering: .relaxed) }
@@ -142,15 +167,15 @@ final class FeedPlace: Sendable {
         case unknown
     }
 
-    private let holder: FeedKey
+    private let grant: FeedGrant
     let feeds: Feeds
 
-    fileprivate init(_ holder: FeedKey, of feeds: Feeds) {
-        self.holder = holder
+    fileprivate init(_ grant: FeedGrant, of feeds: Feeds) {
+        self.grant = grant
         self.feeds = feeds
     }
 
-    deinit { feeds.leave(holder) }
+    deinit { feeds.leave(grant) }
 
-    var standing: Standing { holder.standing }
+    var standing: Standing { grant.standing }
 }

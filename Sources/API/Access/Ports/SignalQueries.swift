@@ -30,17 +30,17 @@ public protocol SignalQueries: Sendable {
 
     /// The receiver has these.
     func confirmSignals(
-        _ ids: [String], of stream: UUID, in realm: RealmID
+        _ ids: [String], of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure)
 
     /// The receiver refuses one for good.
     func refuseSignal(
-        _ id: String, because reason: String, of stream: UUID, in realm: RealmID
+        _ id: String, because reason: String, of stream: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure)
 
     /// Nothing is pushed to the receiver until then.
     func deferSignals(
-        of stream: UUID, in realm: RealmID, until time: Timestamp
+        of stream: UUID, in realm: RealmID, at now: Timestamp, until time: Timestamp
     ) async throws(LogFailure)
 
     /// One is not taken while others are: it waits, and what comes after it of its account.
@@ -49,10 +49,14 @@ public protocol SignalQueries: Sendable {
     ) async throws(LogFailure)
 
     /// The receiver begins anew: failures of before count no more.
-    func resumeSignals(of stream: UUID, in realm: RealmID) async throws(LogFailure)
+    func resumeSignals(
+        of stream: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure)
 
     /// The receiver polled.
-    func heardOfSignals(of stream: UUID, in realm: RealmID) async throws(LogFailure)
+    func heardOfSignals(
+        of stream: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure)
 
     /// False: the last verification was asked for too short a time ago.
     func verifySignals(
@@ -63,5 +67,8 @@ public protocol SignalQueries: Sendable {
     func forgetSignals(of stream: UUID, in realm: RealmID) async throws(LogFailure)
 
     /// Waits until the log has gone on, for a bounded time.
-    func waitForCommit(past position: Int64, in realm: RealmID, atMost time: Duration) async
+    /// - Returns: how far it is, as far as this node knows.
+    func waitForCommit(
+        past position: Int64, in realm: RealmID, atMost time: Duration
+    ) async -> Int64
 }

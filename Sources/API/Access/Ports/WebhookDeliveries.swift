@@ -12,7 +12,7 @@ public protocol SubscriptionQueries: Sendable {
     ) async throws(LogFailure) -> SubscriptionView?
 
     func subscriptions(
-        in realm: RealmID, after: UUID?, limit: Int
+        of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [SubscriptionView]
 }
 
@@ -39,8 +39,8 @@ public protocol WebhookDeliveries: Sendable {
     ) async throws(LogFailure) -> [DeliveryAttempt]
 
     func replay(
-        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
-        in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
+        to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure)
 
     func revive(
@@ -49,7 +49,8 @@ public protocol WebhookDeliveries: Sendable {
 
     /// Sends what is in no log, and tells what came of it.
     func test(
-        _ subscription: Subscription, id: String, type: String, data: JSONObject, at now: Timestamp
+        _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,
+        data: JSONObject, at now: Timestamp
     ) async -> DeliveryAttempt
 }
 
@@ -74,8 +75,8 @@ public struct NoDeliveries: WebhookDeliveries {
     ) async throws(LogFailure) -> [DeliveryAttempt] { [] }
 
     public func replay(
-        _ range: ClosedRange<Int64>, types: [String], order: DeliveryOrder, to subscription: UUID,
-        in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
+        to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) {}
 
     public func revive(
@@ -83,10 +84,12 @@ public struct NoDeliveries: WebhookDeliveries {
     ) async throws(LogFailure) {}
 
     public func test(
-        _ subscription: Subscription, id: String, type: String, data: JSONObject, at now: Timestamp
+        _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,
+        data: JSONObject, at now: Timestamp
     ) async -> DeliveryAttempt {
         DeliveryAttempt(
-            position: 0, type: type, at: now, milliseconds: 0, status: 0, outcome: "not_tried",
+            position: 0, type: DeliveryAttempt.test, at: now, milliseconds: 0, status: 0,
+            outcome: "not_tried",
             isReplay: false, answer: "")
     }
 }

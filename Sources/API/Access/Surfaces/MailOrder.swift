@@ -9,6 +9,8 @@ struct MailOrder {
     var account: UUID?
     /// It goes to the mailbox that the account left by the event.
     var isForTheOldAddress = false
+    /// It goes to the address that the realm's settings name, and is about the event's stream.
+    var isForTheContact = false
     var deadline: Timestamp?
     /// Of what proves something: it is mailed as long as the account's proofs are of this generation.
     var generation: Int?

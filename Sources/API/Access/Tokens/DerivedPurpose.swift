@@ -59,7 +59,6 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case clientSecret = "client secret"
     case adminKey = "admin key"
     case webhookSecret = "webhook secret"
-    case webhookKey = "webhook key"
     case passkeyChallenge = "passkey challenge"
     case upstreamState = "upstream state"
     case upstreamNonce = "upstream nonce"
@@ -102,7 +101,7 @@ extension DerivedPurpose {
             .mailboxMoveDigest:
             .digest
         case .oneTimeCode, .magicLink, .inviteCode, .clientSecret, .adminKey, .webhookSecret,
-            .webhookKey, .passkeyChallenge,
+            .passkeyChallenge,
             .upstreamState, .upstreamNonce, .upstreamVerifier:
             .repeatable
         case .seal: .sealed

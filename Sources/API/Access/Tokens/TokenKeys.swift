@@ -74,7 +74,9 @@ public final class TokenKeys: Sendable {
             keys = try await folded(realm)
         }
         return try RealmTokenKeys(
-            keys.shown(at: time.now(in: realm)).map(\.key.published), active: active(of: keys))
+            keys.shown(at: time.now(in: realm)).map(\.key)
+                .filter { $0.algorithm != SigningKeys.webhookAlgorithm }.map(\.published),
+            active: active(of: keys))
     }
 
     private func folded(_ realm: RealmID) async throws(LogFailure) -> SigningKeys {

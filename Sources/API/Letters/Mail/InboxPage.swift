@@ -18,6 +18,9 @@ struct InboxPage {
         } body: {
             HTML.element(.main) {
                 HTML.element(.h1) { "Inbox" }
+                HTML.element(.p, .class("quiet")) {
+                    HTML.element(.a, .href("/deliveries")) { "Deliveries of webhooks" }
+                }
                 if letters.isEmpty {
                     HTML.element(.p) {
                         "No mail yet. What Urd would send while developing comes here."

@@ -76,15 +76,28 @@ public struct MailComposer: Sendable {
     private func kind(
         of order: MailOrder, _ event: Recorded
     ) async throws(LogFailure) -> MailKind {
-        guard case .passkeyRemoved(_, let moment) = order.kind else { return order.kind }
-        let known = try await events.stream(event.stream, after: 0, in: event.realm)
-        return .passkeyRemoved(device: PasskeyName.of(known), at: moment)
+        if case .passkeyRemoved(_, let moment) = order.kind {
+            let known = try await events.stream(event.stream, after: 0, in: event.realm)
+            return .passkeyRemoved(device: PasskeyName.of(known), at: moment)
+        }
+        guard order.isForTheContact else { return order.kind }
+        let name = ContactMails.name(
+            of: try await events.stream(event.stream, after: 0, in: event.realm))
+        return switch order.kind {
+        case .subscriberFails(_, let since): .subscriberFails(name: name, since: since)
+        case .subscriberStopped(_, let moment): .subscriberStopped(name: name, at: moment)
+        default: order.kind
+        }
     }
 
     /// Whom the event itself names; else whose account it is about.
     private func person(
         of order: MailOrder, _ event: Recorded
     ) async throws(LogFailure) -> Person? {
+        if order.isForTheContact {
+            let settings = try await settings(of: event.realm, nil)
+            return settings[SettingCatalogue.contact].map { Person(email: $0) }
+        }
         guard let account = order.account else {
             guard case .opened(let fields) = event.personal else { return nil }
             return Person(fields: fields)

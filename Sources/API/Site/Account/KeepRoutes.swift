@@ -91,7 +91,7 @@ enum KeepRoutes {
 extension KeepAccount.Rejection: Refusal {
     var problem: Problem {
         switch self {
-        case .linkOver: Problem(.invalidRequest, "The link is over.")
+        case .linkOver: Problem(.invalidRequest, "The link has expired or has already been used.")
         }
     }
 }

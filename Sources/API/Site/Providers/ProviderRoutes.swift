@@ -186,7 +186,8 @@ enum ProviderRoutes {
         body: .form(
             .object(.optional("logout_token", .text(0...16_384), "What the provider signed.")),
             example: ["logout_token": "eyJ…"]),
-        answer: Answer(status: .ok, description: "It is over here as well.", content: .nothing),
+        answer: Answer(
+            status: .ok, description: "The session here has ended as well.", content: .nothing),
         refusals: Place.refusals + [.invalidRequest, .rateLimited]
     ) { call throws(Problem) in
         try RateCounter(call).count(.provider)

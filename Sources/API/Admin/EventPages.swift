@@ -1,0 +1,130 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// The events of a realm that are asked for, in pages.
+struct EventPages: Sendable {
+    struct Page {
+        var events: [Recorded] = []
+        /// Up to where the log was looked at.
+        var reached: Int64
+        var hasMore = false
+    }
+
+    /// So many events are looked at for one answer, however few are wanted.
+    private static let mostRead = 10_000
+    private static let readAtOnce = 1000
+
+    let context: AdminContext
+    let realm: RealmID
+    let about: EventReferences
+    let filter: EventFilter
+    let limit: Int
+
+    /// What is wanted behind a position.
+    func page(after position: Int64) async throws(Problem) -> Page {
+        var page = Page(reached: position)
+        // Without a condition all that is read is wanted, and one more tells whether there is a next page.
+        let count = filter == EventFilter() ? limit + 1 : Self.readAtOnce
+        var (place, read) = (position, 0)
+        while read < Self.mostRead {
+            let part = try await part(after: place, limit: count)
+            for event in part.events where filter.wants(event) {
+                guard page.events.count < limit else {
+                    page.reached = page.events.last?.position ?? position
+                    page.hasMore = true
+                    return page
+                }
+                page.events.append(event)
+            }
+            (place, read) = (part.reached, read + part.read)
+            page.reached = place
+            if part.read < count { return page }
+        }
+        page.hasMore = true
+        return page
+    }
+
+    private struct Part {
+        let events: [Recorded]
+        let read: Int
+        let reached: Int64
+    }
+
+    private func part(after position: Int64, limit: Int) async throws(Problem) -> Part {
+        let log = context.commands.events
+        guard about.isEmpty else {
+            return try await reading { () throws(LogFailure) in
+                let found = try await context.queries.positions(
+                    about: about, after: position, limit: limit, in: realm)
+                let page = try await log.page(at: found.value, in: realm)
+                let isEnd = found.value.count < limit && found.epoch == page.head.epoch
+                return Part(
+                    events: page.events, read: found.value.count,
+                    reached: max(
+                        found.value.last ?? position, isEnd ? found.position : position))
+            }
+        }
+        let page = try await reading { () throws(LogFailure) in
+            try await log.page(from: position + 1, limit: limit, in: realm)
+        }
+        if let hole = page.hole(after: position) {
+            throw Problem(.logDamaged, "Position \(hole) is missing; urd verify says more.")
+        }
+        return Part(
+            events: page.events, read: page.events.count,
+            reached: page.events.last?.position ?? position)
+    }
+}
+
+/// An answer that waits for the next event that is wanted (long poll).
+struct AwaitedEvents: Sendable {
+    let pages: EventPages
+    let start: LogPlace
+    let place: FeedPlace
+    let following: EventFollowing
+    let seconds: UInt64
+
+    func run(_ writer: BodyStream.Writer) async throws {
+        let end = following.ticks + seconds
+        var cursor = LogCursor(epoch: start.epochs.head.epoch, position: start.position)
+        while true {
+            let alarms = following.alarms
+            _ = await following.wait(past: cursor, since: alarms, until: end)
+            try Task.checkCancellation()
+            if !pages.about.isEmpty {
+                // The index follows at a small distance.
+                _ = try await pages.context.queries.reaches(
+                    .eventIndex, following.last, epoch: cursor.epoch, of: pages.realm)
+            }
+            let now = try await pages.context.commands.events.page(
+                from: 1, limit: 1, in: pages.realm
+            ).epochs
+            // What became of a place in an epoch that is over is told to the next request, before its first byte.
+            let isOver = now.head.epoch != cursor.epoch || place.standing != .good
+            let page = isOver ? nil : try await pages.page(after: cursor.position)
+            if let page, !page.events.isEmpty || page.hasMore {
+                return try await write(page.events, page.reached, page.hasMore, writer)
+            }
+            if page == nil || following.ticks >= end {
+                return try await write([], page?.reached ?? cursor.position, false, writer)
+            }
+            let reached = page?.reached ?? cursor.position
+            if reached == cursor.position { try await Task.sleep(for: .milliseconds(100)) }
+            cursor = LogCursor(epoch: cursor.epoch, position: reached)
+        }
+    }
+
+    private func write(
+        _ events: [Recorded], _ reached: Int64, _ hasMore: Bool, _ writer: BodyStream.Writer
+    ) async throws {
+        try await writer.write(
+            start.page(
+                events.map { EventEnvelope($0, epoch: start.epochs.head.epoch, issuer: "").json },
+                next: reached, hasMore: hasMore
+            ).body)
+    }
+}

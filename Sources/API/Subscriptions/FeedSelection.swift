@@ -1,0 +1,26 @@
+internal import EventSourcing
+internal import Values
+
+/// Which of some events are sent.
+struct FeedSelection: Sendable {
+    let filter: EventFilter
+    /// Nil: all that the filter wants.
+    var positions: Set<Int64>?
+
+    func wants(_ event: Recorded) -> Bool {
+        filter.wants(event) && positions?.contains(event.position) ?? true
+    }
+}
+
+/// When a feed ends because what let its reader in expires.
+struct FeedExpiry: Sendable {
+    let at: Timestamp
+    let now: @Sendable () -> Timestamp
+
+    var isOver: Bool { now() >= at }
+
+    /// Until then; at least one.
+    var seconds: UInt64 {
+        UInt64(max(1, at.seconds - now().seconds))
+    }
+}

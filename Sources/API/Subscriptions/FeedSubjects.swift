@@ -1,0 +1,45 @@
+internal import EventSourcing
+internal import ReadModels
+internal import Values
+
+/// Whom the events of a feed are to be about. An event does not always say so itself: the index does, which
+/// follows the log at a small distance (decision 0129).
+struct FeedSubjects: Sendable {
+    /// Empty: all.
+    var accounts: Set<UUID> = []
+    var clients: Set<UUID> = []
+    let index: any EventIndexQueries
+    let realm: RealmID
+
+    private static let shortestPause = Duration.milliseconds(2)
+    private static let longestPause = Duration.milliseconds(100)
+
+    var isEmpty: Bool { accounts.isEmpty && clients.isEmpty }
+
+    /// Which of the events are about them, once the index has come as far as the last of them; nil where it
+    /// has not within the time. Nothing is guessed: an event that it has not reached is neither sent nor
+    /// left out.
+    func positions(
+        of events: [Recorded], epoch: Int, within patience: Duration
+    ) async throws -> Set<Int64>? {
+        guard let last = events.last?.position else { return [] }
+        let positions = events.map(\.position)
+        let deadline = ContinuousClock.now + patience
+        var pause = Self.shortestPause
+        while true {
+            if let found = try? await index.references(of: positions, in: realm),
+                found.epoch == epoch, found.position >= last
+            {
+                return Set(found.value.filter { $0.value.contains(where: has) }.keys)
+            }
+            guard ContinuousClock.now < deadline else { return nil }
+            try await Task.sleep(for: pause)
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    private func has(_ references: EventReferences) -> Bool {
+        (accounts.isEmpty || references.account.map(accounts.contains) ?? false)
+            && (clients.isEmpty || references.client.map(clients.contains) ?? false)
+    }
+}

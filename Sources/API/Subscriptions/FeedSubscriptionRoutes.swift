@@ -1,0 +1,251 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Readers of the feed whose cursor the server keeps.
+enum FeedSubscriptionRoutes {
+    static let table: [Route<AdminContext>] = [create, list, get, update, acknowledge, delete]
+
+    /// As many a realm may have.
+    static let limit = 100
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/subscriptions", id: "createSubscription",
+        commandLine: "subscription create", tag: "Subscriptions",
+        summary: "Create a subscription: the server keeps how far its reader is.",
+        detail: """
+            `GET …/feed?subscription=…` begins where the reader confirmed to be. One reader at a time \
+            has it. What is sent is what the subscription says.
+            """, right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewSubscription",
+                .object(
+                    FeedSubscriptionSchema.settings(isNew: true) + [
+                        .optional(
+                            "from", FeedStart.place,
+                            "Where it begins: start, now (if nothing is said) or behind a cursor.")
+                    ])),
+            example: ["name": "Search index", "types": ["account.*"], "from": "start"]),
+        answer: .created(
+            "The subscription.", FeedSubscriptionSchema.schema,
+            example: FeedSubscriptionSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .tooManySubscriptions, .positionLost]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = write.newID("subscription")
+        let known = try await reading { () throws(LogFailure) in
+            try await call.context.queries.subscriptions(
+                of: .feed, in: write.realm, after: nil, limit: limit)
+        }
+        if known.count >= limit, !known.contains(where: { $0.id == id }) {
+            throw Problem(.tooManySubscriptions, "A realm may have \(limit) subscriptions.")
+        }
+        let history = try await call.context.commands.history(of: write.realm)
+        let start = try await FeedStart(call.body["from"]?.string, of: "from").cursor(
+            in: history, of: write.realm, call.context.commands.events)
+        let command = CreateFeedSubscription(
+            id: id,
+            terms: FeedSubscriptionSchema.terms(
+                call.body, over: SubscriptionTerms(name: "", url: "")),
+            startsAfter: start.position)
+        let done = try await call.run(command, as: write)
+        return try await call.shown(id, done, .created)
+            .located("/api/admin/realms/\(write.realm)/subscriptions/\(id)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/subscriptions", id: "listSubscriptions",
+        commandLine: "subscription list", tag: "Subscriptions",
+        summary: "List the subscriptions of a realm's feed.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer(
+            "SubscriptionList", of: FeedSubscriptionSchema.schema, next: Cursor.uuid,
+            example: FeedSubscriptionSchema.example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.subscriptions(
+                of: .feed, in: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(
+            call.limit, of: items, item: { .object(FeedSubscriptionSchema.json($0)) }
+        ) {
+            Cursor.encode($0.id)
+        }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/subscriptions/{subscription_id}", id: "getSubscription",
+        commandLine: "subscription show", tag: "Subscriptions",
+        summary: "Show a subscription and how far its reader is.", right: .realm,
+        permission: .subscriptionsManage, parameters: [.realm, FeedSubscriptionSchema.id],
+        answer: .ok(
+            "The subscription.", FeedSubscriptionSchema.schema,
+            example: FeedSubscriptionSchema.example),
+        refusals: [.noSuchRealm, .noSuchSubscription]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let view = try await call.knownSubscription()
+        let history = try await call.context.commands.history(of: realm)
+        let folded = try await call.state(Subscription.self, of: view.id, in: realm)
+        let cursor = try await reading { () throws(LogFailure) in
+            try await call.context.feedCursors.cursor(of: view.id, in: realm)
+        }
+        var members = FeedSubscriptionSchema.json(view)
+        FeedSubscriptionSchema.add(
+            cursor ?? FeedCursor(acknowledged: history.beginning(of: folded.state), sent: 0),
+            head: history.head.position, to: &members)
+        return .json(.ok, .object(members))
+    }
+
+    private static let update = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/subscriptions/{subscription_id}",
+        id: "updateSubscription", commandLine: "subscription update", tag: "Subscriptions",
+        summary: "Update a subscription.",
+        detail: """
+            What is not named stays as it is. A reader that is connected is sent what was said before \
+            until it connects again.
+            """, right: .realm, permission: .subscriptionsManage,
+        parameters: [.realm, FeedSubscriptionSchema.id, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "SubscriptionChange", .object(FeedSubscriptionSchema.settings(isNew: false))),
+            example: ["types": ["account.*", "session.*"]]),
+        answer: .written(
+            .ok, "The subscription.", FeedSubscriptionSchema.schema,
+            example: FeedSubscriptionSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let view = try await call.knownSubscription()
+        let done = try await call.run(
+            ChangeSubscription(
+                id: view.id, kind: .feed,
+                terms: FeedSubscriptionSchema.terms(call.body, over: view.terms)), as: write,
+            orThrow: { $0.ofSubscription })
+        return try await call.shown(view.id, done, .ok)
+    }
+
+    private static let delete = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/subscriptions/{subscription_id}",
+        id: "deleteSubscription", commandLine: "subscription delete", tag: "Subscriptions",
+        summary: "Delete a subscription, and end the feed of its reader.", right: .realm,
+        permission: .subscriptionsManage,
+        parameters: [.realm, FeedSubscriptionSchema.id, .idempotencyKey],
+        answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try call.requiredID("subscription_id")
+        let done = try await call.run(
+            DeleteSubscription(id: id, kind: .feed), as: write,
+            orThrow: { _ in Problem(.noSuchSubscription) })
+        try await reading { () throws(LogFailure) in
+            try await call.context.feedCursors.forget(id, in: write.realm)
+        }
+        await call.context.feeds.leases.renew(call.context.feedCursors)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let acknowledge = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/subscriptions/{subscription_id}/ack",
+        id: "acknowledgeEvents", commandLine: "subscription ack", tag: "Subscriptions",
+        summary: "Confirm that the reader has everything up to a cursor.",
+        detail: """
+            The next feed of the subscription begins there. The cursor never moves back, nor beyond \
+            what was sent.
+            """, right: .realm, permission: .eventsRead,
+        parameters: [.realm, FeedSubscriptionSchema.id],
+        body: Body(
+            schema: .named(
+                "Acknowledgement",
+                .object(
+                    .required("cursor", LogLists.cursor, "Of a frame that the feed sent."))),
+            example: ["cursor": "3:48211"]),
+        answer: Answer(
+            status: .noContent, description: "It is kept.", content: .nothing),
+        refusals: [.noSuchRealm, .noSuchSubscription, .cursorOutOfRange, .positionLost]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let view = try await call.knownSubscription()
+        guard let cursor = call.body["cursor"]?.string.flatMap({ LogCursor($0) }) else {
+            throw Problem(
+                .invalidField, "cursor must be a cursor such as 3:48211.", field: "cursor")
+        }
+        let history = try await call.context.commands.history(of: realm)
+        switch history.standing(of: cursor) {
+        case .valid, .beyondHead: break
+        case .lost(let kept):
+            throw Problem(lostBehind: kept, epoch: history.head.epoch, field: "cursor")
+        }
+        let here = LogCursor(epoch: history.head.epoch, position: cursor.position)
+        let outcome = try await reading { () throws(LogFailure) in
+            try await call.context.feedCursors.acknowledge(here, of: view.id, in: realm)
+        }
+        switch outcome {
+        case .taken: return Response(status: .noContent)
+        case .missing: throw Problem(outOf: nil)
+        case .outOfRange(let known): throw Problem(outOf: known)
+        }
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func knownSubscription() async throws(Problem) -> SubscriptionView {
+        do throws(Problem) {
+            return try await knownSubscription(try requiredID("subscription_id"))
+        } catch {
+            if error.kind == .noSuchSubscription { try await knownRealm() }
+            throw error
+        }
+    }
+
+    fileprivate func shown(
+        _ id: UUID, _ done: Done, _ status: Status
+    ) async throws(Problem) -> Response {
+        let folded = try await state(Subscription.self, of: id, after: done)
+        let view = SubscriptionView(
+            id: id, kind: .feed, terms: folded.state.terms, standing: folded.state.standing,
+            createdAt: folded.createdAt, changedAt: folded.changedAt, version: 0)
+        return Response.json(status, .object(FeedSubscriptionSchema.json(view))).at(done)
+    }
+}
+
+extension Problem {
+    fileprivate init(outOf known: FeedCursor?) {
+        self.init(
+            .cursorOutOfRange,
+            known.map {
+                "\($0.acknowledged) was confirmed, and events were sent up to \($0.sent)."
+            } ?? "Nothing was sent yet.", field: "cursor")
+        guard let known else { return }
+        members["acknowledged"] = .string(known.acknowledged.description)
+        members["sent"] = .integer(known.sent)
+    }
+}
+
+extension CreateFeedSubscription.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension ChangeSubscription.Rejection {
+    fileprivate var ofSubscription: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchSubscription)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Subscriptions of the feed as the admin API takes and shows them.
+enum FeedSubscriptionSchema {
+    static let id = Parameter(
+        "subscription_id", in: .path, Fields.id, "The subscription's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a15")
+
+    private static let position = Schema.integer(0...281_474_976_710_655)
+    private static let types = Schema.list(
+        of: .text(1...100), 0...SubscriptionFilter.typeLimit, unique: true)
+    private static let reach = Schema.oneOf(EventReach.allCases.map(\.rawValue))
+
+    /// What can be set; `isNew` says what has to be.
+    static func settings(isNew: Bool) -> [Member] {
+        let name = (Schema.text(1...200, Names.showable(200)), "What administrators call it.")
+        return [
+            isNew ? .required("name", name.0, name.1) : .optional("name", name.0, name.1),
+            .optional(
+                "types", types, "Types of events, or groups such as account.*; all if it is empty."
+            ),
+            .optional(
+                "to", reach,
+                "How far events are sent that no type names exactly; services if nothing is said."),
+        ]
+    }
+
+    static let schema = Schema.named(
+        "Subscription",
+        .object(
+            .required("id", Fields.id, "Its id."),
+            .required("name", .text(1...200), "What administrators call it."),
+            .required("types", types, "Types of events, or groups of them; all if it is empty."),
+            .required("to", reach, "How far events are sent that no type names exactly."),
+            .required("created_at", Fields.time, "Since when it is there."),
+            .required("changed_at", Fields.time, "When it was last changed."),
+            .optional("cursor", .text(3...25), "The reader has confirmed everything up to here."),
+            .optional(
+                "acknowledged_at", .nullable(Fields.time), "When something was last confirmed."),
+            .optional(
+                "held_until", .nullable(Fields.time),
+                "Until when its reader keeps others out; it is prolonged while the reader is there."
+            ), .optional("lag", position, "How many events the log has behind the cursor.")))
+
+    static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a15", "name": "Search index",
+        "types": ["account.*"], "to": "services", "created_at": "2026-11-21T01:23:45.123456Z",
+        "changed_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    static func json(_ view: SubscriptionView) -> JSONObject {
+        [
+            "id": .string(view.id.description), "name": .string(view.terms.name),
+            "types": .array(view.terms.filter.types.map { .string($0) }),
+            "to": .string(view.terms.filter.reach.rawValue),
+            "created_at": .string(view.createdAt.description),
+            "changed_at": .string(view.changedAt.description),
+        ]
+    }
+
+    static func add(_ cursor: FeedCursor, head: Int64, to members: inout JSONObject) {
+        members["cursor"] = .string(cursor.acknowledged.description)
+        members["acknowledged_at"] =
+            cursor.acknowledgedAt.map { .string($0.description) } ?? .null
+        members["held_until"] = cursor.leasedUntil.map { .string($0.description) } ?? .null
+        members["lag"] = .integer(max(0, head - cursor.acknowledged.position))
+    }
+
+    /// What a body says, over what is set already.
+    static func terms(_ body: JSON, over old: SubscriptionTerms) -> SubscriptionTerms {
+        var terms = old
+        if let name = body["name"]?.string { terms.name = name }
+        if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
+        if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
+        return terms
+    }
+}

@@ -1,0 +1,65 @@
+public import EventSourcing
+public import Identity
+public import JSON
+public import Values
+
+/// What a message of a webhook says, in the form that its terms ask for: the same envelope as the feed's.
+public struct WebhookBody: Sendable {
+    public let contentType: String
+    public let bytes: [UInt8]
+
+    /// What Standard Webhooks recommends at most. Fields that make a body longer are left out.
+    static let limit = 20_000
+
+    /// - Parameters:
+    ///   - stream: what happened in the event's stream, where records of OCSF are asked for.
+    ///   - version: of Urd.
+    public init(
+        _ event: Recorded, epoch: Int, issuer: String, terms: SubscriptionTerms,
+        stream: [Recorded] = [], version: String
+    ) {
+        let envelope = EventEnvelope(
+            event, epoch: epoch, issuer: issuer, showsPersonal: terms.includesPersonal)
+        let facts = OCSFFacts(of: event, in: stream)
+        let form = Form(format: terms.format, facts: facts, version: version)
+        let whole = form.bytes(of: envelope)
+        bytes = whole.count > Self.limit ? form.bytes(of: envelope.truncated) : whole
+        contentType =
+            switch terms.format {
+            case .standard, .ocsf: "application/json"
+            case .cloudEvents: CloudEvent.mediaType
+            }
+    }
+
+    /// Of what is in no log: a test, or that the log went back.
+    public init(type: String, at now: Timestamp, data: JSONObject) {
+        contentType = "application/json"
+        bytes = Form.standard(type, at: now, data)
+    }
+
+    private struct Form {
+        let format: SubscriptionTerms.Format
+        let facts: OCSFFacts
+        let version: String
+
+        func bytes(of envelope: EventEnvelope) -> [UInt8] {
+            switch format {
+            case .standard:
+                Self.standard(
+                    envelope.event.name, at: envelope.event.at, envelope.json.object ?? [:])
+            case .cloudEvents: CloudEvent(envelope).json.canonical()
+            case .ocsf:
+                JSON.array(OCSFEvent(envelope, knowing: facts, version: version).records())
+                    .canonical()
+            }
+        }
+
+        static func standard(_ type: String, at time: Timestamp, _ data: JSONObject) -> [UInt8] {
+            let message: JSON = [
+                "type": .string(type), "timestamp": .string(time.description),
+                "data": .object(data),
+            ]
+            return message.canonical()
+        }
+    }
+}

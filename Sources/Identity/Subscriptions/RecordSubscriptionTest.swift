@@ -1,0 +1,67 @@
+public import EventSourcing
+internal import JSON
+public import Values
+
+/// Puts on record that an administrator had a test message sent, and what came of it.
+public struct RecordSubscriptionTest: Command {
+    public var id: UUID
+    public var test: SubscriptionTest
+
+    public init(id: UUID, test: SubscriptionTest) {
+        self.id = id
+        self.test = test
+    }
+
+    public typealias Rejection = NotFound<Subscription>
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> InRealm<Subscription> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
+        guard facts.thing.isThere(.webhook) else { throw .notFound }
+        return Decision(SubscriptionEvent.tested(test), in: id)
+    }
+}
+
+/// What came of a test message.
+public struct SubscriptionTest: Sendable, Equatable {
+    /// Of the answer; 0 where there was none.
+    public var status: Int64
+    public var outcome: String
+    public var milliseconds: Int64
+    public var at: Timestamp
+
+    public init(status: Int64, outcome: String, milliseconds: Int64, at: Timestamp) {
+        self.status = status
+        self.outcome = outcome
+        self.milliseconds = milliseconds
+        self.at = at
+    }
+
+    var fields: JSONObject {
+        [
+            "status": .integer(status), "outcome": .string(outcome),
+            "milliseconds": .integer(milliseconds), "sent_at": .integer(at.microseconds),
+        ]
+    }
+
+    init?(_ fields: JSONObject) {
+        guard let status = fields["status"]?.integer, let outcome = fields["outcome"]?.string,
+            let milliseconds = fields["milliseconds"]?.integer,
+            let at = fields["sent_at"]?.integer
+        else { return nil }
+        self.init(
+            status: status, outcome: outcome, milliseconds: milliseconds,
+            at: Timestamp(microseconds: at))
+    }
+
+    static let eventFields: [EventField] = [
+        .integer("status", "Status of the answer; 0 if there was none."),
+        .text("outcome", "What came of it, in one word."),
+        .integer("milliseconds", "How long it took."),
+        .integer("sent_at", "When it was sent, in microseconds since 1970."),
+    ]
+}

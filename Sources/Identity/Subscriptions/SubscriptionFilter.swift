@@ -1,0 +1,128 @@
+public import EventSourcing
+internal import JSON
+public import Values
+
+/// Which events a subscription is sent, as its terms say it.
+public struct SubscriptionFilter: Sendable, Equatable {
+    /// Wire names, or what they begin with: `account.*`. Empty: all of the reach.
+    public var types: [String]
+    /// Not these, named in the same way.
+    public var excluded: [String]
+    /// Only events of these streams. Empty: of all.
+    public var streams: [UUID]
+    /// The kinds of events that come without being named.
+    public var reach: EventReach
+
+    public static let typeLimit = 100
+    public static let streamLimit = 50
+
+    public init(
+        types: [String] = [], excluded: [String] = [], streams: [UUID] = [],
+        reach: EventReach = .services
+    ) {
+        self.types = types
+        self.excluded = excluded
+        self.streams = streams
+        self.reach = reach
+    }
+
+    /// What is named exactly comes always; a whole group comes as far as the reach allows.
+    public var events: EventFilter {
+        var filter = EventFilter()
+        filter.types = EventFilter.Types(named: types)
+        filter.excluded = EventFilter.Types(named: excluded)
+        filter.unasked = reach.unasked
+        filter.streams = Set(streams)
+        return filter
+    }
+
+    func check() throws(FieldFault) {
+        try Self.check(types, of: "types")
+        try Self.check(excluded, of: "not_types")
+        guard streams.count <= Self.streamLimit else {
+            throw FieldFault("streams", .tooMany(limit: Self.streamLimit))
+        }
+        guard Set(streams).count == streams.count else { throw FieldFault("streams", .duplicate) }
+    }
+
+    private static func check(_ types: [String], of field: String) throws(FieldFault) {
+        guard types.count <= typeLimit else {
+            throw FieldFault(field, .tooMany(limit: typeLimit))
+        }
+        guard Set(types).count == types.count else { throw FieldFault(field, .duplicate) }
+        for (index, type) in types.enumerated() {
+            guard EventFilter.Types.isKnown(type) else {
+                throw FieldFault(field, .unsupported, at: index)
+            }
+        }
+    }
+
+    // MARK: - In events
+
+    var fields: JSONObject {
+        var fields: JSONObject = ["types": .texts(types), "to": .string(reach.rawValue)]
+        if !excluded.isEmpty { fields["not_types"] = .texts(excluded) }
+        if !streams.isEmpty { fields["streams"] = .texts(streams.map(\.description)) }
+        return fields
+    }
+
+    init?(_ fields: JSONObject) {
+        guard let types = fields.texts("types"), let reach: EventReach = fields.choice("to") else {
+            return nil
+        }
+        let streams = (fields.texts("streams") ?? []).map { UUID($0) }
+        guard !streams.contains(nil) else { return nil }
+        self.init(
+            types: types, excluded: fields.texts("not_types") ?? [],
+            streams: streams.compactMap(\.self), reach: reach)
+    }
+
+    static let eventFields: [EventField] = [
+        .texts("types", "Types of events that are sent, or groups of them; all if it is empty."),
+        .texts("not_types", "Types of events that are not sent, or groups of them.").optional,
+        .uuids("streams", "Streams whose events are sent; all if it is missing.").optional,
+        .choice("to", EventReach.self, "How far events are sent that no type names exactly."),
+    ]
+}
+
+extension EventFilter.Types {
+    /// By wire names, and by what they begin with: `account.*`.
+    public init(named texts: [String]) {
+        self.init()
+        for text in texts {
+            if text.hasSuffix(".*") {
+                families.insert(String(text.dropLast()))
+            } else {
+                names.insert(text)
+            }
+        }
+    }
+
+    /// Whether there are events of this type, or of this group.
+    public static func isKnown(_ type: String) -> Bool {
+        known.contains(type)
+            || type.hasSuffix(".*") && known.contains { $0.hasPrefix(String(type.dropLast())) }
+    }
+
+    private static let known = Set(EventCatalogue.all.map(\.name))
+}
+
+extension EventReach: CaseIterable {
+    public static let allCases: [EventReach] = [.services, .audit, .internal]
+
+    /// What its readers are not told unless they ask for it by name.
+    public var unasked: Set<String> {
+        switch self {
+        case .services: Self.unaskedOfServices
+        case .audit: Self.unaskedOfAudit
+        case .internal: []
+        }
+    }
+
+    private static let unaskedOfServices = unasked { $0 != .services }
+    private static let unaskedOfAudit = unasked { $0 == .internal }
+
+    private static func unasked(_ isLeftOut: (EventReach) -> Bool) -> Set<String> {
+        Set(EventCatalogue.all.filter { isLeftOut($0.reach) }.map(\.name))
+    }
+}

@@ -1,0 +1,54 @@
+public import EventSourcing
+public import Values
+
+/// How far the reader of a feed is whose cursor is kept.
+public struct FeedCursor: Sendable, Equatable {
+    /// The reader has confirmed everything up to here.
+    public var acknowledged: LogCursor
+    /// The last position that it may have been sent.
+    public var sent: Int64
+    /// Nil where nothing was ever confirmed.
+    public var acknowledgedAt: Timestamp?
+    /// Until when a reader has it alone; nil where none has.
+    public var leasedUntil: Timestamp?
+
+    public init(
+        acknowledged: LogCursor, sent: Int64, acknowledgedAt: Timestamp? = nil,
+        leasedUntil: Timestamp? = nil
+    ) {
+        self.acknowledged = acknowledged
+        self.sent = sent
+        self.acknowledgedAt = acknowledgedAt
+        self.leasedUntil = leasedUntil
+    }
+
+    /// What came of asking for it.
+    public enum Claim: Sendable, Equatable {
+        case leased(FeedCursor)
+        /// Another reader has it.
+        case held(until: Timestamp)
+        case missing
+    }
+
+    /// What came of confirming events.
+    public enum Acknowledgement: Sendable, Equatable {
+        case taken
+        /// It is not between what was confirmed and what was sent.
+        case outOfRange(FeedCursor)
+        case missing
+    }
+}
+
+/// Which reader has which cursor.
+public struct FeedLeaseName: Sendable, Hashable {
+    public let realm: RealmID
+    public let subscription: UUID
+    /// One connection.
+    public let reader: UUID
+
+    public init(_ realm: RealmID, _ subscription: UUID, reader: UUID) {
+        self.realm = realm
+        self.subscription = subscription
+        self.reader = reader
+    }
+}

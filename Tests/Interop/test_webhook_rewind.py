@@ -1,0 +1,98 @@
+"""A standby is promoted without the tail of the log, of which a webhook had been sent something: its
+receiver is told before anything else, and an administrator says when it goes on."""
+
+import os
+import signal
+import unittest
+import uuid
+
+import pinned
+from standby_pair import StandbyPair
+from token_tool import missing
+from urd_process import eventually
+from webhook_receiver import Receiver
+
+pinned.use()
+MISSING = missing("cryptography")
+if not MISSING:
+    from publisher import Publisher
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Rewind(unittest.TestCase):
+    def setUp(self):
+        publisher = Publisher()
+        self.addCleanup(publisher.close)
+        self.pair = StandbyPair()
+        self.addCleanup(self.pair.close)
+        self.node = self.pair.node(
+            URD_WEBHOOK_ALLOW="127.0.0.0/8", URD_OUTGOING_CA_FILE=publisher.ca_file)
+        self.receiver = Receiver(
+            (publisher.ca_file, os.path.join(publisher.folder.name, "key.pem")))
+        self.addCleanup(self.receiver.stop)
+
+    def call(self, method, path, body=None):
+        return self.node.api.call(method, self.pair.urd.realm + path, body)[:2]
+
+    def done(self, method, path, body=None):
+        status, answer = self.call(method, path, body)
+        assert 200 <= status < 300, (status, answer)
+        return answer
+
+    def register(self):
+        """An account, once the node has found its database."""
+        email = f"{uuid.uuid4().hex[:12]}@example.org"
+
+        def made():
+            status, answer = self.call("POST", "/accounts", {"email": email})
+            return answer["id"] if status == 201 else None
+        return eventually(made, "the account is there")
+
+    def holder(self):
+        return self.pair.primary(
+            "select pid from pg_locks where locktype = 'advisory' and granted"
+            " and classid = 7355610 and objid = hashtext('webhooks')::oid")
+
+    def take_over(self):
+        """The node of `urd dev` knows the old primary alone: it is frozen until the other one delivers."""
+        before = eventually(self.holder, "a node delivers")
+        os.kill(self.pair.urd.pid, signal.SIGSTOP)
+        eventually(lambda: self.holder() not in ("", before), "the other one does")
+
+    def streams(self):
+        with self.receiver.lock:
+            return [one["json"]["data"].get("stream") for one in self.receiver.taken]
+
+    def told(self):
+        with self.receiver.lock:
+            return [one["json"] for one in self.receiver.taken
+                    if one["json"]["type"] == "log.rewound"]
+
+    def test_a_receiver_is_told_of_a_lost_tail_and_the_webhook_waits_for_a_confirmation(self):
+        self.take_over()
+        hook = self.done("POST", "/webhooks", {
+            "url": self.receiver.url, "name": "CRM", "types": ["account.registered"]})["id"]
+        kept = self.register()
+        eventually(lambda: kept in self.streams(), "the first event came")
+        self.pair.cut_off()
+        lost = self.register()
+        eventually(lambda: lost in self.streams(), "what is lost soon came as well")
+        position = self.receiver.taken[-1]["json"]["data"]["position"]
+        self.pair.fail_over()
+        message = eventually(self.told, "the receiver is told")[0]
+        self.assertLess(message["data"]["kept_to"], position)
+        shown = eventually(
+            lambda: (lambda one: one if one["state"] == "disabled" else None)(
+                self.done("GET", f"/webhooks/{hook}")), "it is disabled")
+        self.assertEqual((shown["reason"], shown["kept_to"]),
+                         ("rewound", message["data"]["kept_to"]))
+        status, problem = self.call("POST", f"/webhooks/{hook}/resume", {})
+        self.assertEqual((status, problem["kept_to"]), (409, shown["kept_to"]))
+        after = self.register()
+        self.done("POST", f"/webhooks/{hook}/resume", {"starts_after": shown["kept_to"]})
+        eventually(lambda: after in self.streams(), "it goes on")
+        self.assertEqual(len(self.told()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,159 @@
+import API
+import EventSourcing
+import Identity
+import JSON
+import ReadModels
+import Testing
+import Values
+
+@testable import urd
+
+@Suite struct `One subscription on a node` {
+    private let now = Timestamp(seconds: 1_800_000_000)
+    private let id = UUID(high: 0, low: 9)
+
+    private func subscription(
+        _ change: (inout SubscriptionTerms) -> Void = { _ in }
+    ) throws -> Subscription {
+        var terms = SubscriptionTerms(name: "CRM", url: "https://crm.example.org/")
+        change(&terms)
+        var subscription = Subscription()
+        let secret = SubscriptionSecret(shared: Array(repeating: 1, count: 32))
+        subscription.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        return subscription
+    }
+
+    private func run(_ subscription: Subscription, waiting: [Delivery] = []) -> WebhookRun {
+        WebhookRun(
+            subscription, id: id, DeliveryProgress(cursor: LogCursor(epoch: 1, position: 0)),
+            waiting: waiting)
+    }
+
+    private func event(
+        _ position: Int64, _ name: String = "account.registered", stream: UInt64 = 1,
+        open: JSONObject = [:], personal: Recorded.Personal = .none
+    ) throws -> Recorded {
+        Recorded(
+            realm: try #require(RealmID("acme")), position: position,
+            stream: UUID(high: 1, low: stream), version: Int(position), name: name, revision: 1,
+            at: now, command: UUID(high: 2, low: 2), subject: UUID(high: 3, low: 3),
+            actor: "system", client: nil, correlation: nil,
+            leaf: try #require(LeafHash(Array(repeating: 7, count: 32))), open: open,
+            personal: personal)
+    }
+
+    private func answer(_ verdict: WebhookAnswer.Verdict) -> WebhookAnswer {
+        WebhookAnswer(verdict: verdict, outcome: "said")
+    }
+
+    @Test func `a receiver that wants nothing more is disabled at once`() throws {
+        var run = run(try subscription())
+        run.take(try event(1), now: now)
+        let item = try #require(run.start(at: now).first)
+        #expect(run.settle(item, answer(.gone), at: now, chance: 0) == nil)
+        #expect(run.end == .disabled(.gone, position: 1))
+    }
+
+    @Test
+    func `after twelve hours of failures alone the contact is told, and after five days it ends`()
+        throws
+    {
+        var run = run(try subscription())
+        run.take(try event(1), now: now)
+        let item = try #require(run.start(at: now).first)
+        _ = run.settle(item, answer(.unreachable), at: now, chance: 0.5)
+        #expect(run.nextLook(at: now) == now.adding(seconds: 5))
+        let almost = now.adding(seconds: 12 * 3600 - 1)
+        #expect(run.takeWarning(at: almost) == nil)
+        #expect(run.nextLook(at: almost) == now.adding(seconds: 12 * 3600))
+        #expect(run.takeWarning(at: now.adding(seconds: 12 * 3600)) == now)
+        run.endIfFailing(at: now.adding(seconds: 5 * 86_400 - 1))
+        #expect(run.end == nil)
+        run.endIfFailing(at: now.adding(seconds: 5 * 86_400))
+        #expect(run.end == .disabled(.failing, position: 1))
+    }
+
+    @Test func `the contact is told once`() throws {
+        var told = try subscription()
+        told.apply(.failing(since: now, mail: nil))
+        var run = run(told)
+        run.take(try event(1), now: now)
+        let item = try #require(run.start(at: now).first)
+        _ = run.settle(item, answer(.unreachable), at: now, chance: 0.5)
+        #expect(run.takeWarning(at: now.adding(seconds: 86_400)) == nil)
+    }
+
+    @Test func `a single yes begins the days anew`() throws {
+        var run = run(try subscription())
+        run.take(try event(1), now: now)
+        run.take(try event(2, stream: 2), now: now)
+        let items = run.start(at: now)
+        #expect(items.count == 2)
+        _ = run.settle(items[0], answer(.refused), at: now, chance: 0.5)
+        let later = now.adding(seconds: 6 * 86_400)
+        _ = run.settle(items[1], answer(.taken), at: later, chance: 0.5)
+        #expect(run.end == nil && run.takeWarning(at: later) == nil)
+    }
+
+    @Test func `personal data is held back until it is on record, and its stream behind it`() throws
+    {
+        var run = run(try subscription { $0.includesPersonal = true })
+        run.take(try event(1, personal: .sealed), now: now)
+        run.take(try event(2), now: now)
+        run.take(try event(3, stream: 2), now: now)
+        #expect(run.start(at: now).map(\.position) == [3])
+        #expect(run.disclosure.isWaiting(1) && !run.disclosure.isWaiting(3))
+        var plain = self.run(try subscription())
+        plain.take(try event(1, personal: .sealed), now: now)
+        #expect(plain.start(at: now).map(\.position) == [1])
+    }
+
+    @Test func `what waited for another node is looked at before it is sent`() throws {
+        let waiting = Delivery(
+            position: 1, lane: UUID(high: 1, low: 1), type: "account.registered", nextAt: now)
+        var run = run(try subscription { $0.includesPersonal = true }, waiting: [waiting])
+        #expect(run.start(at: now).isEmpty)
+        #expect(run.nextUnlooked == [1])
+        run.look(at: [try event(1, personal: .sealed)], of: [1])
+        #expect(run.start(at: now).isEmpty && run.disclosure.isWaiting(1))
+        var other = self.run(
+            try subscription { $0.includesPersonal = true }, waiting: [waiting])
+        other.look(at: [try event(1)], of: [1])
+        #expect(other.start(at: now).map(\.position) == [1])
+    }
+
+    @Test func `an event of a type that is not known halts it`() throws {
+        var run = run(try subscription())
+        run.take(try event(1, "account.baked"), now: now)
+        guard case .halted(_, position: 1)? = run.end else {
+            Issue.record("It went on: \(String(describing: run.end))")
+            return
+        }
+        #expect(run.start(at: now).isEmpty)
+    }
+
+    @Test func `a loss that an operator accepted is told once`() throws {
+        let loss = AcceptedLoss(size: 90, epoch: 2, sealed: 40, head: 50)
+        var run = run(try subscription())
+        run.take(try event(1, AcceptedLoss.eventName, open: loss.fields), now: now)
+        #expect(run.end == .rewound(keptTo: 40))
+        var told = WebhookRun(
+            try subscription(), id: id, DeliveryProgress(cursor: LogCursor(epoch: 1, position: 0)),
+            waiting: [], toldOfRewind: 1)
+        told.take(try event(1, AcceptedLoss.eventName, open: loss.fields), now: now)
+        #expect(told.end == nil)
+    }
+
+    @Test func `what is due already is not waited for again and again`() throws {
+        var run = run(try subscription())
+        run.take(try event(1), now: now)
+        run.take(try event(2, stream: 2), now: now)
+        for item in run.start(at: now) {
+            _ = run.settle(item, answer(.refused), at: now, chance: 0.5)
+        }
+        #expect(run.nextLook(at: now) == now.adding(seconds: 5))
+        let later = now.adding(seconds: 5)
+        #expect(run.start(at: later).count == 2)
+        #expect(run.nextLook(at: later) == now.adding(seconds: 12 * 3600))
+    }
+}
