@@ -42,6 +42,7 @@ struct EventPages: Sendable {
             }
             (place, read) = (part.reached, read + part.read)
             page.reached = place
+            if part.endsAtHole { break }
             if part.read < count { return page }
         }
         page.hasMore = true
@@ -52,6 +53,8 @@ struct EventPages: Sendable {
         let events: [Recorded]
         let read: Int
         let reached: Int64
+        /// There is more, which cannot be read.
+        var endsAtHole = false
     }
 
     private func part(after position: Int64, limit: Int) async throws(Problem) -> Part {
@@ -71,12 +74,17 @@ struct EventPages: Sendable {
         let page = try await reading { () throws(LogFailure) in
             try await log.page(from: position + 1, limit: limit, in: realm)
         }
-        if let hole = page.hole(after: position) {
+        guard let hole = page.hole(after: position) else {
+            return Part(
+                events: page.events, read: page.events.count,
+                reached: page.events.last?.position ?? position)
+        }
+        // A reader has all that is before it, is told then, and goes on behind it if it wants to.
+        guard hole > position + 1 else {
             throw Problem(.logDamaged, "Position \(hole) is missing; urd verify says more.")
         }
-        return Part(
-            events: page.events, read: page.events.count,
-            reached: page.events.last?.position ?? position)
+        let whole = page.events.filter { $0.position < hole }
+        return Part(events: whole, read: whole.count, reached: hole - 1, endsAtHole: true)
     }
 }
 
