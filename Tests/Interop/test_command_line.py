@@ -235,6 +235,9 @@ class Examples(unittest.TestCase):
 
     def read_by(self, subscription, position):
         """What a reader was not sent, it cannot confirm."""
+        end = urd.api.call("GET", urd.realm + "/events?limit=1000")[1]["next"]
+        for number in range(int(end.split(":")[1]), position + 1):
+            urd.api.call("POST", urd.realm + "/accounts", {"email": f"reader{number}@example.org"})
         with Feed(urd.values["URD_URL"], urd.key, "demo",
                   f"subscription={subscription}&take_over=true") as feed:
             for entry in feed.entries():
