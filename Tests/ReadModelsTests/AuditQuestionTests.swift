@@ -88,6 +88,8 @@ import Values
             """
             update urd.audit_trail_1 set type = case when position % 2 = 0
                 then 'session.refreshed' else 'otp.issued' end where position % 6000 <> 0;
+            -- From all rows: of a sample it depends whether ten of sixty thousand are in it.
+            alter table urd.audit_trail_1 alter column type set statistics 1000;
             analyze urd.audit_trail_1;
             """)
         for isNewestFirst in [false, true] {
