@@ -59,7 +59,7 @@ public struct EventFilter: Sendable, Hashable {
         return wants(event.name)
     }
 
-    /// By its type alone, whatever its stream is.
+    /// By the type of the event alone; its stream is not looked at.
     public func wants(_ name: String) -> Bool {
         if !excluded.isEmpty, excluded.names.contains(name) || excluded.hasFamily(of: name) {
             return false
