@@ -41,6 +41,9 @@ enum Migrations {
             version: 19, name: "signal_delivery",
             sql: PackageResources.m019_signal_delivery_sql),
         Step(version: 20, name: "feed_cursors", sql: PackageResources.m020_feed_cursors_sql),
+        Step(
+            version: 21, name: "resumed_subscriptions",
+            sql: PackageResources.m021_resumed_subscriptions_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

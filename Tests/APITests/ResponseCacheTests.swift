@@ -64,7 +64,7 @@ import Values
         }
         let before = await keys()
         try await world.carryOut(
-            RotateSigningKey(next: try NewSigningKey(.generate(.es256)), now: world.clock.next()))
+            RotateSigningKey(next: try NewSigningKey(.pooled(.es256)), now: world.clock.next()))
         #expect(await keys() == before + 1)
     }
 

@@ -88,6 +88,14 @@ FOCUSED = """() => {
     return [element.outerHTML, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2];
 }"""
 
+SETTLE = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame(); await frame();
+    const moving = document.getAnimations()
+        .filter((animation) => Number.isFinite(animation.effect.getComputedTiming().endTime));
+    await Promise.allSettled(moving.map((animation) => animation.finished));
+}"""
+
 
 class Reader:
     """One person with one browser, at a site."""
@@ -214,13 +222,17 @@ class Reader:
             found.append(f"focus goes {met} and not {expected}")
         return found
 
+    def settle(self):
+        """Colours move for a moment, and on a busy machine for longer: waits until all stand."""
+        self.browser.run(SETTLE)
+
     def look(self, test, name):
         """Nothing is wrong with the page, in either colour and at either width; and how it looks."""
         for size in (DESKTOP, PHONE):
             for scheme in ("light", "dark"):
                 self.size(size, mobile=size == PHONE)
                 self.scheme(scheme)
-                time.sleep(0.2)
+                self.settle()
                 test.assertEqual(self.faults(), [], f"{name} {size} {scheme}")
         self.shoot(name)
 
@@ -232,7 +244,7 @@ class Reader:
             self.size(size, mobile=width == "phone")
             for scheme in ("light", "dark"):
                 self.scheme(scheme)
-                time.sleep(0.2)  # Colours move for a moment.
+                self.settle()
                 data = self.browser.call(
                     "Page.captureScreenshot", format="png",
                     captureBeyondViewport=True)["data"]

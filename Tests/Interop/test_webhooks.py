@@ -232,6 +232,61 @@ class Webhooks(unittest.TestCase):
         admin("POST", f"/webhooks/{hook['id']}/resume", {})
         eventually(lambda: account in registered(receiver), "it came")
 
+    def test_whoever_resumes_it_has_what_waits_tried_at_once(self):
+        receiver, hook = self.receiver(order="none")
+        receiver.answer = lambda message: (500, {})
+        account = register()
+        # After its second failure it would wait for five minutes.
+        eventually(lambda: len(receiver.seen) == 2, "it was tried twice", 20)
+        receiver.answer = lambda message: (204, {})
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        admin("POST", f"/webhooks/{hook['id']}/resume", {})
+        eventually(lambda: account in registered(receiver), "it came", 10)
+        # A receiver that was not there at all is not given a rest of minutes either.
+        receiver.stop()
+        account = register()
+        failures = (f"select failures from urd.subscription_cursor where subscription = '{hook['id']}'")
+        eventually(lambda: int(urd.sql(failures) or 0) >= 2, "it rests", 20)
+        receiver.start()
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        admin("POST", f"/webhooks/{hook['id']}/resume", {})
+        eventually(lambda: account in registered(receiver), "it came too", 10)
+
+    def fail_since(self, hook, hours):
+        """As if nothing had been taken for so long, and the webhook had not been resumed meanwhile."""
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        time.sleep(1)
+        urd.sql("update urd.subscription_cursor set runs = runs + 1,"
+                f" blocked_since = now() - interval '{hours} hours' where subscription = '{hook['id']}'")
+        admin("POST", f"/webhooks/{hook['id']}/resume", {})
+
+    def test_the_contact_is_warned_after_twelve_hours_and_told_after_five_days(self):
+        urd.api.call("PATCH", urd.realm + "/settings", {"contact": "night@example.org"})
+        receiver, hook = self.receiver(name="Night shift")
+        receiver.answer = lambda message: (500, {})
+        account = register()
+        eventually(lambda: receiver.seen, "it was tried")
+        self.fail_since(hook, 11)
+        time.sleep(1)
+        inbox = "/inbox?to=night@example.org"
+        self.assertEqual(json.loads(urd.private(inbox)[1]), [])
+        self.fail_since(hook, 13)
+        mails = eventually(lambda: json.loads(urd.private(inbox)[1]), "a mail came")
+        self.assertIn("Night shift", mails[0]["subject"])
+        self.assertEqual(self.shown(hook)["state"], "active")
+        self.assertEqual(len(mails), 1)
+        self.fail_since(hook, 121)
+        eventually(lambda: self.shown(hook)["state"] == "disabled", "it is disabled")
+        self.assertEqual(self.shown(hook)["reason"], "failing")
+        eventually(lambda: len(json.loads(urd.private(inbox)[1])) == 2, "another mail came")
+        # What it missed is kept, and a resume after days does not end it again.
+        receiver.answer = lambda message: (204, {})
+        later = register()
+        admin("POST", f"/webhooks/{hook['id']}/resume", {})
+        eventually(lambda: registered(receiver) == [account, later], "nothing is lost")
+        self.assertEqual(self.shown(hook)["state"], "active")
+        urd.api.call("PATCH", urd.realm + "/settings", {"contact": None})
+
     def test_a_test_message_is_answered_in_line(self):
         receiver, hook = self.receiver()
         receiver.answer = lambda message: (418, {})

@@ -40,6 +40,8 @@ public struct Subscription: StreamState {
     public private(set) var startsAfter: Int64?
     /// How often a place to start from was named.
     public private(set) var starts = 0
+    /// How often it was begun: made, or resumed.
+    public private(set) var runs = 0
     /// Whether its terms ever had personal fields sent along: erasures are told to it for ever.
     public private(set) var everIncludedPersonal = false
     /// Up to where the log is the one that was delivered of, where it was set back.
@@ -57,6 +59,7 @@ public struct Subscription: StreamState {
             (self.kind, self.terms, self.secret) = (kind, terms, secret)
             startsAfter = start
             starts += 1
+            runs += 1
             everIncludedPersonal = terms.includesPersonal
         case .changed(let terms):
             self.terms = terms
@@ -64,6 +67,7 @@ public struct Subscription: StreamState {
         case .paused: standing = .paused
         case .resumed(let start):
             standing = .active
+            runs += 1
             (keptTo, haltedAt, warnedSince) = (nil, nil, nil)
             if let start {
                 startsAfter = start

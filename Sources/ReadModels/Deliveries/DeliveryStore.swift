@@ -15,12 +15,16 @@ public struct DeliveryStore: Sendable {
         public var cursor: LogCursor
         /// How often a place to start from was named, this one included.
         public var count: Int
+        /// How often the subscription was begun, this time included. Whoever resumes it says that the receiver is
+        /// there again: failures of before count no more, and what waits is tried at once.
+        public var runs: Int
         /// Whether erasures that are passed over are delivered all the same.
         public var keepsErasures: Bool
 
-        public init(_ cursor: LogCursor, count: Int, keepsErasures: Bool = false) {
+        public init(_ cursor: LogCursor, count: Int, runs: Int, keepsErasures: Bool = false) {
             self.cursor = cursor
             self.count = count
+            self.runs = runs
             self.keepsErasures = keepsErasures
         }
     }
@@ -36,6 +40,7 @@ public struct DeliveryStore: Sendable {
                 parameters.add(start.cursor.position)
                 parameters.add(Int32(clamping: start.count))
                 parameters.add(lease)
+                parameters.add(Int32(clamping: start.runs))
                 let rows = try connection.execute(claiming, parameters)
                 if rows.bool(0, 8) {
                     var parameters = Parameters(in: realm, subscription)
@@ -47,6 +52,9 @@ public struct DeliveryStore: Sendable {
                         parameters.add(start.cursor.position)
                         try connection.execute(keepingErasures, parameters)
                     }
+                }
+                if rows.bool(0, 10) {
+                    try connection.execute(hastening, Parameters(in: realm, subscription))
                 }
                 let waiting = try connection.execute(
                     readingWaiting, Parameters(in: realm, subscription))
@@ -131,23 +139,30 @@ private let claiming = Statement(
     "subscription_claim",
     """
     with old as (
-        select c.starts, c.position from urd.subscription_cursor c
+        select c.starts, c.runs, c.position from urd.subscription_cursor c
         where c.realm = $1 and c.subscription = $2 for update)
     insert into urd.subscription_cursor as c (
-        realm, subscription, epoch, position, starts, leased_by)
-    values ($1, $2, $3, $4, $5, $6)
+        realm, subscription, epoch, position, starts, leased_by, runs)
+    values ($1, $2, $3, $4, $5, $6, $7)
     on conflict (realm, subscription) do update set
         leased_by = $6,
         epoch = case when c.starts < $5 then $3 else c.epoch end,
         position = case when c.starts < $5 then $4 else c.position end,
         done = case when c.starts < $5 then '{}' else c.done end,
-        failures = case when c.starts < $5 then 0 else c.failures end,
-        blocked_since = case when c.starts < $5 then null else c.blocked_since end,
-        rests_until = case when c.starts < $5 then null else c.rests_until end,
-        starts = greatest(c.starts, $5)
+        failures = case when c.runs < $7 then 0 else c.failures end,
+        blocked_since = case when c.runs < $7 then null else c.blocked_since end,
+        rests_until = case when c.runs < $7 then null else c.rests_until end,
+        starts = greatest(c.starts, $5), runs = greatest(c.runs, $7)
     returning c.epoch, c.position, c.done, c.blocked_since, c.failures, c.rests_until, c.halted,
         c.last_status, coalesce((select o.starts < $5 from old o), false),
-        coalesce((select o.position from old o), 0)
+        coalesce((select o.position from old o), 0),
+        coalesce((select o.runs < $7 from old o), false)
+    """)
+private let hastening = Statement(
+    "deliveries_hasten",
+    """
+    update urd.delivery set next_at = now()
+    where realm = $1 and subscription = $2 and not given_up and next_at > now()
     """)
 /// An administrator named another place to go on from: what waited is not wanted any more.
 private let emptying = Statement(

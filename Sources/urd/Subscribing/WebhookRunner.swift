@@ -102,7 +102,8 @@ final class WebhookRunner: Sendable {
             LogCursor(
                 epoch: history.head.epoch,
                 position: subscription.startsAfter ?? known.createdAt),
-            count: subscription.starts, keepsErasures: subscription.everIncludedPersonal)
+            count: subscription.starts, runs: subscription.runs,
+            keepsErasures: subscription.everIncludedPersonal)
         let (progress, waiting) = try await service.deliveries.claim(
             id, in: realm, by: lease, from: start)
         outcomes.withLock { $0 = [] }

@@ -114,7 +114,7 @@ private typealias Site = AuthorizeWorld
         let (access, hint) = try await tokens(world)
         // Under the name of the realm's own key, so that it is the signature that is looked at.
         let name = try #require(try header(of: hint)["kid"]?.string)
-        let key = try SigningKey.generate(.rs256, id: name)
+        let key = try SigningKey.pooled(.rs256, id: name)
         let claims = try Claims(
             payload: try #require(Base64URL.decode(String(hint.split(separator: ".")[1]))))
         let forged = try JWS.sign(
@@ -241,7 +241,7 @@ private typealias Site = AuthorizeWorld
         let keys = try await TokenKeys(
             commands: Dispatcher(log: log),
             clock: RealmContext.Clock(now: { clock.next() }, passed: { .zero }),
-            revision: { _ in log.revision }, generate: { try SigningKey.generate($0) }
+            revision: { _ in log.revision }, generate: { try SigningKey.pooled($0) }
         ).keys(of: world.world.realm)
         let unknown = try JWS.sign(
             JSON.object(claims).canonical(), by: try #require(keys.active[.rs256]), type: "JWT")
@@ -268,7 +268,7 @@ private typealias Site = AuthorizeWorld
             mint: { _ in mint },
             keys: TokenKeys(
                 commands: Dispatcher(log: log), clock: realmClock, revision: { _ in log.revision },
-                generate: { try SigningKey.generate($0) }),
+                generate: { try SigningKey.pooled($0) }),
             events: log, queries: FoldedQueries(log: log), clock: realmClock)
         var found: [Told] = []
         for event in try await log.events(from: 1, limit: .max, in: world.world.realm)

@@ -13,7 +13,7 @@ private typealias Site = AuthorizeWorld
     private let key: SigningKey
 
     init() throws {
-        key = try SigningKey.generate(.es256, id: "k")
+        key = try SigningKey.pooled(.es256, id: "k")
     }
 
     private func world(_ more: JSONObject = [:]) async throws -> AuthorizeWorld {
@@ -75,7 +75,7 @@ private typealias Site = AuthorizeWorld
                 ("client_id", "second"), ("request", bare), ("redirect_uri", Site.back),
             ]))
         #expect(other.with["error"] == "invalid_request_object" && other.with["code"] == nil)
-        let stranger = try SigningKey.generate(.es256, id: "k")
+        let stranger = try SigningKey.pooled(.es256, id: "k")
         let forged = try object(world, by: stranger) { $0["iss"] = nil }
         #expect(try await send(world, forged).with["error"] == "invalid_request_object")
     }
@@ -109,7 +109,7 @@ private typealias Site = AuthorizeWorld
             #expect(answer.with["error"] == "invalid_request_object", "\(index)")
             #expect(answer.with["state"] == "outer" && answer.with["code"] == nil)
         }
-        let stranger = try SigningKey.generate(.es256, id: "k")
+        let stranger = try SigningKey.pooled(.es256, id: "k")
         let forged = try await send(world, try object(world, by: stranger))
         #expect(forged.with["error"] == "invalid_request_object")
         let token = try await send(world, try object(world, type: "at+jwt"))

@@ -92,7 +92,7 @@ extension `An app of the voo profile` {
     func `RFC 7523: a voo app authenticates by its assertion alone, each used once`(
         _ path: String
     ) async throws {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let world = try await brokered([
             "token_endpoint_auth_method": "private_key_jwt",
             "jwks": KeySet([key.verificationKey]).document,

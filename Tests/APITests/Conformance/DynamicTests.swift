@@ -153,7 +153,7 @@ import Values
     }
 
     @Test func `OIDC dynamic 10: keys are accepted by jwks and by jwks_uri`() async throws {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let set = KeySet([key.verificationKey]).document
         let site = try await Dynamic.site(["https://web.example/keys": set])
         for members in [["jwks": set], ["jwks_uri": "https://web.example/keys"]] as [JSONObject] {
@@ -215,7 +215,7 @@ import Values
     @Test func `OIDC dynamic 15: a request object is accepted by value and refused by request_uri`()
         async throws
     {
-        let key = try SigningKey.generate(.rs256)
+        let key = try SigningKey.pooled(.rs256)
         let client = try await Dynamic([
             "jwks": KeySet([key.verificationKey]).document, "request_object_signing_alg": "RS256",
         ])
@@ -229,7 +229,7 @@ import Values
                 "prompt": "none",
             ]) { $1 })
         for (signer, error) in [
-            (key, "consent_required"), (try SigningKey.generate(.rs256, id: key.id), nil),
+            (key, "consent_required"), (try SigningKey.pooled(.rs256, id: key.id), nil),
         ] as [(SigningKey, String?)] {
             let object = try JWS.sign(
                 claims.canonical(), by: signer, type: "oauth-authz-req+jwt")
@@ -247,7 +247,7 @@ import Values
     @Test func `OIDC dynamic 16: a request object needs the algorithm that its client registered`()
         async throws
     {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let client = try await Dynamic([
             "jwks": KeySet([key.verificationKey]).document, "request_object_signing_alg": "RS256",
         ])
@@ -266,7 +266,7 @@ import Values
     }
 
     @Test func `OIDC dynamic 17: a client assertion for the issuer is accepted`() async throws {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let client = try await Dynamic([
             "jwks": KeySet([key.verificationKey]).document,
             "token_endpoint_auth_method": "private_key_jwt",

@@ -116,7 +116,7 @@ import Values
         let assertion: String
         switch change["-"]?.bool {
         case true: assertion = "-"
-        case false: assertion = try world.assertion(by: try SigningKey.generate(.es256, id: "k"))
+        case false: assertion = try world.assertion(by: try SigningKey.pooled(.es256, id: "k"))
         default:
             let now = world.now
             assertion = try world.assertion(

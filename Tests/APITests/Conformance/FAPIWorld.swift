@@ -19,7 +19,7 @@ struct FAPIWorld {
 
     init(_ more: JSONObject = [:], algorithm: SigningAlgorithm = .es256) async throws {
         site = try await AuthorizeWorld()
-        key = try SigningKey.generate(algorithm, id: "k")
+        key = try SigningKey.pooled(algorithm, id: "k")
         proofs = try ProofKey()
         let usual: JSONObject = [
             "token_endpoint_auth_method": "private_key_jwt", "dpop_bound_access_tokens": true,

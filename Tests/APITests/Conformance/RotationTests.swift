@@ -18,7 +18,7 @@ import Values
         for _ in 0..<2 {
             try await world.carryOut(
                 RotateSigningKey(
-                    next: try NewSigningKey(.generate(.rs256)), now: world.clock.next()))
+                    next: try NewSigningKey(.pooled(.rs256)), now: world.clock.next()))
         }
         let after = Set(try await world.keySet().document.kids)
         #expect(before.isStrictSubset(of: after))
@@ -33,7 +33,7 @@ import Values
     }
 
     @Test func `OIDC dynamic 14: the client's keys rotate at its jwks_uri`() async throws {
-        let (old, new) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
+        let (old, new) = (try SigningKey.pooled(.es256), try SigningKey.pooled(.es256))
         let served = Served(KeySet([old.verificationKey]).document)
         let site = try await AuthorizeWorld(
             ["client_registration": "open"], fetchKeys: { _ in served.document.canonical() })

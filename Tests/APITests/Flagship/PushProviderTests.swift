@@ -12,7 +12,7 @@ import Values
     private let path = "/api/admin/realms/acme/push-providers"
 
     private func firebase(_ change: JSONObject = [:]) throws -> JSON {
-        let key = try PushStandIn.pem(try SigningKey.generate(.rs256))
+        let key = try PushStandIn.pem(try SigningKey.pooled(.rs256))
         let account: JSONObject = [
             "type": "service_account", "project_id": "demo", "private_key_id": "k1",
             "private_key": .string(key), "client_email": "push@demo.example",
@@ -25,7 +25,7 @@ import Values
     }
 
     private func apple(_ change: JSONObject = [:]) throws -> JSON {
-        let key = try PushStandIn.pem(try SigningKey.generate(.es256))
+        let key = try PushStandIn.pem(try SigningKey.pooled(.es256))
         let provider: JSONObject = [
             "team_id": "TEAM", "key_id": "KEY", "private_key": .string(key),
             "topic": "io.example.flagship",
@@ -60,14 +60,14 @@ import Values
 
     @Test func `push providers need keys that can sign`() async throws {
         let world = try await World()
-        let wrong = try PushStandIn.pem(try SigningKey.generate(.es256))
+        let wrong = try PushStandIn.pem(try SigningKey.pooled(.es256))
         for key in ["", "key", wrong, wrong + wrong] {
             let answer = try await world.send(
                 .put, path + "/fcm", body: try firebase(["private_key": .string(key)]))
             #expect(answer.problem == .invalidField && answer.field == "private_key")
             #expect(!String(decoding: answer.response.body, as: UTF8.self).contains("BEGIN"))
         }
-        let other = try PushStandIn.pem(try SigningKey.generate(.rs256))
+        let other = try PushStandIn.pem(try SigningKey.pooled(.rs256))
         let answer = try await world.send(
             .put, path + "/apns", body: try apple(["private_key": .string(other)]))
         #expect(answer.field == "private_key")

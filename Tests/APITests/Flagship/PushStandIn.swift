@@ -34,8 +34,8 @@ final class PushStandIn: Sendable {
     let clock: Clock
 
     init(_ clock: Clock) throws {
-        google = try SigningKey.generate(.rs256, id: "k1")
-        apple = try SigningKey.generate(.es256, id: "KEY0000001")
+        google = try SigningKey.pooled(.rs256, id: "k1")
+        apple = try SigningKey.pooled(.es256, id: "KEY0000001")
         self.clock = clock
     }
 

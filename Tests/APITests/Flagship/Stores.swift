@@ -100,7 +100,7 @@ struct GoogleStore: Sendable {
     let signing: SigningKey
 
     init() throws {
-        signing = try SigningKey.generate(.es256)
+        signing = try SigningKey.pooled(.es256)
     }
 
     var keys: JSON { ["keys": [signing.verificationKey.jwk]] }
@@ -146,7 +146,7 @@ struct GoogleStore: Sendable {
         host: String = "attest.android.com", _ more: JSONObject = [:],
         header: JSONObject = [:], forged: Bool = false
     ) throws -> JSON {
-        let key = try RS256.PrivateKey.generate()
+        let key = try RS256.PrivateKey.pooled()
         var draft = CertificateDraft(key: try key.publicKey.spki())
         draft.issuer = CertificateAuthority.intermediateName
         draft.subject = [("2.5.4.3", host)]
@@ -166,7 +166,7 @@ struct GoogleStore: Sendable {
         ]
         let text = [head.merging(header) { $1 }, verdict.merging(more) { $1 }]
             .map { Base64URL.encode(JSON.object($0).canonical()) }.joined(separator: ".")
-        let signer = forged ? try RS256.PrivateKey.generate() : key
+        let signer = forged ? try RS256.PrivateKey.pooled() : key
         let signature = try signer.sign(Array(text.utf8))
         return [
             "platform": "android", "issuer": "safetynet", "challenge": .string(challenge),

@@ -21,7 +21,7 @@ private struct Signer: Sendable {
         metadata: JSONObject = [:]
     ) async throws {
         world = try await SignInWorld(settings)
-        key = try SigningKey.generate(algorithm)
+        key = try SigningKey.pooled(algorithm)
         let usual: JSONObject = [
             "grant_types": ["client_credentials"], "scope": "jobs",
             "token_endpoint_auth_method": "private_key_jwt",
@@ -159,7 +159,7 @@ private struct Signer: Sendable {
 
     @Test func `a client assertion with any fault is refused`() async throws {
         let signer = try await Signer()
-        let stranger = try SigningKey.generate(.es256, id: signer.key.id)
+        let stranger = try SigningKey.pooled(.es256, id: signer.key.id)
         let texts = [
             try signer.assertion(audience: "https://elsewhere.example"),
             try signer.assertion(audience: "\(issuer)/connect/token"),
@@ -210,7 +210,7 @@ private struct Signer: Sendable {
         async throws
     {
         let signer = try await Signer()
-        let stranger = try SigningKey.generate(.es256, id: signer.key.id)
+        let stranger = try SigningKey.pooled(.es256, id: signer.key.id)
         func sentence(_ assertion: String) async throws -> String {
             try await signer.send(assertion).json["error_description"]?.string ?? ""
         }

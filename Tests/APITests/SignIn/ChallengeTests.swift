@@ -174,7 +174,7 @@ private struct OwnApp: Sendable {
 @Suite struct `A key-bound code` {
     @Test func `a code bound to a key is redeemed with that key alone`() async throws {
         let app = try await OwnApp()
-        let (key, thief) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
+        let (key, thief) = (try SigningKey.pooled(.es256), try SigningKey.pooled(.es256))
         func proof(_ path: String, _ key: SigningKey) throws -> String {
             try KeyProof.signed(
                 by: key, method: "POST", address: "http://id.acme.example\(path)",

@@ -185,7 +185,7 @@ import Values
         },
         Wrong("bytes left over", .authenticatorDataTrailing) { $0.trailing = [0] },
         Wrong("an algorithm that was not offered", .algorithmNotOffered) { draft in
-            let key = TestKey.rs256(try .generate())
+            let key = TestKey.rs256(try .pooled())
             draft.publicKey = .map(
                 key.members.map { name, value in
                     guard case .integer(3) = name else { return (name, value) }

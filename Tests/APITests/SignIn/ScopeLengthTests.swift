@@ -53,7 +53,7 @@ private typealias Site = AuthorizeWorld
     func `a scope of 2048 characters is accepted everywhere, and a longer one nowhere`(place: Place)
         async throws
     {
-        let key = try SigningKey.generate(.es256, id: "k")
+        let key = try SigningKey.pooled(.es256, id: "k")
         let site = try await world(key)
         for (length, isTaken) in [(2048, true), (2049, false), (50_000, false)] {
             let answer = try await ask(place, Self.scope(length), site, key)
@@ -150,7 +150,7 @@ private typealias Site = AuthorizeWorld
     func `a pushed request may be too long for other reasons than its scope`(name: String)
         async throws
     {
-        let site = try await world(try SigningKey.generate(.es256, id: "k"))
+        let site = try await world(try SigningKey.pooled(.es256, id: "k"))
         let long = (0..<8).map { "https://\($0).example/" + String(repeating: "x", count: 2000) }
         let more: Pairs =
             name == "resource"

@@ -24,7 +24,7 @@ extension SignInWorld {
             places: Places(directory, forwarding: Forwarding()), mint: { _ in mint },
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
-                generate: { try SigningKey.generate($0) }),
+                generate: { try SigningKey.pooled($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             passphrases: .cheap)
     }

@@ -51,7 +51,7 @@ struct SignInWorld {
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },
-                generate: { try SigningKey.generate($0) }),
+                generate: { try SigningKey.pooled($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             fetchKeys: fetchKeys, fetchLogo: fetchKeys, callProviders: callProviders,
             passphrases: passphrases, feeds: feeds)

@@ -152,7 +152,7 @@ private let issuer = "http://id.acme.example"
         let access = try #require(answer.json["access_token"]?.string)
         let real = try await read(answer, world)
         let name = try #require(try header(of: access)["kid"]?.string)
-        let stranger = try SigningKey.generate(.es256, id: name)
+        let stranger = try SigningKey.pooled(.es256, id: name)
         let forged = try real.signed(by: stranger)
         #expect(try await world.userInfo(forged).status == .unauthorized)
         let parts = access.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

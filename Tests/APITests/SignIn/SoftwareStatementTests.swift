@@ -24,7 +24,7 @@ private let plain: JSONObject = [
     }
 
     @Test func `a software statement is accepted of trusted issuers`() async throws {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let world = try await SignInWorld([
             "client_registration": "software_statement",
             "software_statement_issuers": [
@@ -36,7 +36,7 @@ private let plain: JSONObject = [
         #expect(made.status.code == 201 && made.json["client_name"] == "Maker's")
         #expect(made.json["software_statement"]?.string == text)
         #expect(try await world.registerItself().json["error"] == "invalid_software_statement")
-        let stranger = try SigningKey.generate(.es256, id: key.id)
+        let stranger = try SigningKey.pooled(.es256, id: key.id)
         for (claims, signer, code) in [
             (["iss": "https://other.example"], key, "unapproved_software_statement"),
             ([:], stranger, "invalid_software_statement"),
@@ -64,7 +64,7 @@ private let plain: JSONObject = [
     func `a software statement is needed again at each change of the registration`(
         posture: String
     ) async throws {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let world = try await world(posture, key)
         let text = try statement(
             ["redirect_uris": ["https://maker.example/back"], "software_id": "s-1"], by: key)
@@ -86,7 +86,7 @@ private let plain: JSONObject = [
             return try await world.call(
                 .put, path, bearer: token, .object(members.merging(more) { $1 }))
         }
-        let stranger = try SigningKey.generate(.es256, id: key.id)
+        let stranger = try SigningKey.pooled(.es256, id: key.id)
         let before = try await world.events()
         for (said, code) in [
             (nil, "invalid_software_statement"), (.null, "invalid_software_statement"),
@@ -123,7 +123,7 @@ private let plain: JSONObject = [
     @Test func `a software statement that is invalid is refused also where none is needed`()
         async throws
     {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let world = try await world("open", key)
         let made = try await world.registerItself()
         let token = try #require(made.json["registration_access_token"]?.string)
@@ -142,7 +142,7 @@ private let plain: JSONObject = [
     }
 
     @Test func `a software statement with an audience must name this server`() async throws {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let world = try await world("software_statement", key)
         let (own, other): (JSON, JSON) = ("http://id.acme.example", "https://other-as.example")
         for (audience, status) in [
@@ -160,7 +160,7 @@ private let plain: JSONObject = [
     @Test func `a software statement gives no right that a registration could not have`()
         async throws
     {
-        let key = try SigningKey.generate(.es256)
+        let key = try SigningKey.pooled(.es256)
         let world = try await world("software_statement", key)
         for claims in [
             ["grant_types": ["client_credentials"]], ["scope": "openid invite:write"],
@@ -172,7 +172,7 @@ private let plain: JSONObject = [
     }
 
     @Test func `a software statement is verified under its issuer's published keys`() async throws {
-        let key = try SigningKey.generate(.rs256)
+        let key = try SigningKey.pooled(.rs256)
         let document = KeySet([key.verificationKey]).document.canonical()
         let world = try await SignInWorld(
             [

@@ -19,7 +19,7 @@ private struct Partner: Sendable {
     let account: String
 
     init(subject: String? = nil) async throws {
-        key = try SigningKey.generate(.es256)
+        key = try SigningKey.pooled(.es256)
         var trusted: JSONObject = ["jwks": KeySet([key.verificationKey]).document]
         trusted["subject"] = subject.map { .string($0) }
         self.trusted = .object(trusted)
@@ -86,7 +86,7 @@ private struct Partner: Sendable {
     @Test func `a trusted issuer's assertion with any fault is refused`() async throws {
         let partner = try await Partner()
         let now = partner.world.clock.next().seconds
-        let stranger = try SigningKey.generate(.es256, id: partner.key.id)
+        let stranger = try SigningKey.pooled(.es256, id: partner.key.id)
         let wrong: [JSONObject] = [
             ["iss": "https://other.example"], ["iss": .null], ["sub": .null], ["aud": .null],
             ["aud": .string("\(us)/connect/token")], ["aud": "https://elsewhere.example"],

@@ -62,7 +62,7 @@ struct World {
                     ? .own : .unknown
             },
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
-            makeSigningKey: { try SigningKey.generate($0) },
+            makeSigningKey: { try SigningKey.pooled($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
             upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors)
         let lines = lines
@@ -192,7 +192,7 @@ struct World {
         if route.id == "acknowledgeEvents" { return ["cursor": "0:0"] }
         guard let example = route.body?.example else { return nil }
         func pem(_ algorithm: SigningAlgorithm) throws -> String {
-            try PushStandIn.pem(try SigningKey.generate(algorithm))
+            try PushStandIn.pem(try SigningKey.pooled(algorithm))
         }
         switch route.id {
         case "setFirebaseProvider":

@@ -115,7 +115,7 @@ struct JWTWorld: Sendable {
             mint: { _ in mint },
             keys: TokenKeys(
                 commands: Dispatcher(log: log), clock: realmClock, revision: { _ in log.revision },
-                generate: { try SigningKey.generate($0) }),
+                generate: { try SigningKey.pooled($0) }),
             events: log, queries: FoldedQueries(log: log), clock: realmClock)
         let ended = try await log.stream(session, after: 0, in: world.realm).last
         let position = try #require(ended?.position)
@@ -140,7 +140,7 @@ struct JWTWorld: Sendable {
             clock: RealmContext.Clock(
                 now: { [clock = world.clock] in clock.next() }, passed: { .zero }),
             revision: { [log = world.log] _ in log.revision },
-            generate: { try SigningKey.generate($0) }
+            generate: { try SigningKey.pooled($0) }
         ).keys(of: world.realm)
         return try JWS.sign(
             JSON.object(try Self.claims(token)).canonical(), by: try #require(keys.active[.rs256]),

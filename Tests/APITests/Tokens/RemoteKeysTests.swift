@@ -51,7 +51,7 @@ private final class Publisher: Sendable {
     }
 
     @Test func `published keys are fetched once, and again when they are old`() async throws {
-        let (publisher, key) = (Publisher(), try SigningKey.generate(.es256))
+        let (publisher, key) = (Publisher(), try SigningKey.pooled(.es256))
         publisher.publish([key])
         let keys = publisher.remoteKeys()
         for _ in 0..<5 { #expect(await isKnown(key, keys)) }
@@ -65,7 +65,7 @@ private final class Publisher: Sendable {
         async throws
     {
         let publisher = Publisher()
-        let (old, new) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
+        let (old, new) = (try SigningKey.pooled(.es256), try SigningKey.pooled(.es256))
         publisher.publish([old])
         let keys = publisher.remoteKeys()
         #expect(await isKnown(old, keys))
@@ -80,7 +80,7 @@ private final class Publisher: Sendable {
     @Test func `published keys stay valid for a bounded time while their server is down`()
         async throws
     {
-        let (publisher, key) = (Publisher(), try SigningKey.generate(.es256))
+        let (publisher, key) = (Publisher(), try SigningKey.pooled(.es256))
         publisher.publish([key])
         let keys = publisher.remoteKeys()
         #expect(await isKnown(key, keys))
@@ -96,7 +96,7 @@ private final class Publisher: Sendable {
     }
 
     @Test func `published keys are fetched once for all requests that wait`() async throws {
-        let (publisher, key) = (Publisher(), try SigningKey.generate(.es256))
+        let (publisher, key) = (Publisher(), try SigningKey.pooled(.es256))
         publisher.publish([key])
         let keys = publisher.remoteKeys()
         await withTaskGroup(of: Bool.self) { group in

@@ -15,7 +15,7 @@ import Values
             commands: Dispatcher(log: log),
             clock: RealmContext.Clock(
                 now: { Timestamp(seconds: 1_800_000_000) }, passed: { .seconds(second()) }),
-            revision: { _ in hears ? log.revision : 0 }, generate: { try SigningKey.generate($0) })
+            revision: { _ in hears ? log.revision : 0 }, generate: { try SigningKey.pooled($0) })
     }
 
     private func carryOut(
@@ -45,7 +45,7 @@ import Values
         for _ in 0..<2 {
             try await carryOut(
                 RotateSigningKey(
-                    next: try NewSigningKey(.generate(.es256)),
+                    next: try NewSigningKey(.pooled(.es256)),
                     now: Timestamp(seconds: 1_800_000_000)), realm, log)
         }
         let signer = try #require(try await there.keys(of: realm).active[.es256])
@@ -56,7 +56,7 @@ import Values
         #expect(try await here.verify(text, of: realm, at: now.adding(seconds: 60)) == nil)
         #expect(try await here.verify(text, of: realm, at: nil)?.subject == "s")
         // A stranger's key is found nowhere, and asking again costs nothing within the second.
-        let forged = try token(.generate(.es256))
+        let forged = try token(.pooled(.es256))
         #expect(try await here.verify(forged, of: realm, at: now) == nil)
         log.fail(with: .unavailable)
         #expect(try await here.verify(forged, of: realm, at: now) == nil)

@@ -153,7 +153,7 @@ import Values
     @Test func `a provider's token for another client, or a faulty one, is refused`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
-        let stranger = try SigningKey.generate(.es256, id: provider.key?.id)
+        let stranger = try SigningKey.pooled(.es256, id: provider.key?.id)
         let wrong: [JSONObject] = [
             ["nonce": "another"], ["aud": "somebody else"], ["aud": ["urd", "somebody else"]],
             ["iss": "https://evil.example"], ["exp": 1], ["azp": "somebody else"],
@@ -218,7 +218,7 @@ import Values
             try await world.post("/oidc/acme/logout", form: [("logout_token", token)]).status
         }
         let sid: JSONObject = ["sid": "s-1"]
-        let stranger = try SigningKey.generate(.es256, id: provider.key?.id)
+        let stranger = try SigningKey.pooled(.es256, id: provider.key?.id)
         for bad in [
             provider.logoutToken(sid.merging(["nonce": "n"]) { $1 }),
             provider.logoutToken(sid.merging(["events": .null]) { $1 }),

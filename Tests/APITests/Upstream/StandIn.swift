@@ -35,7 +35,7 @@ final class StandIn: Sendable {
 
     init(_ issuer: String = issuer, _ more: JSONObject = [:]) {
         self.issuer = issuer
-        key = try? SigningKey.generate(.es256)
+        key = try? SigningKey.pooled(.es256)
         self.more = Mutex(more)
     }
 
