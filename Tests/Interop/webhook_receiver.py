@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import socket
 import ssl
 import threading
 import time
@@ -62,6 +63,16 @@ class Receiver:
         class Server(http.server.ThreadingHTTPServer):
             daemon_threads = True
             allow_reuse_address = True
+            open = set()
+
+            def get_request(self):
+                connection, place = super().get_request()
+                self.open.add(connection)
+                return connection, place
+
+            def close_request(self, request):
+                self.open.discard(request)
+                super().close_request(request)
 
             def handle_error(self, *_):
                 pass
@@ -79,6 +90,12 @@ class Receiver:
         if self.server:
             self.server.shutdown()
             self.server.server_close()
+            # Nothing is said on connections that were kept, either.
+            for connection in list(self.server.open):
+                try:
+                    connection.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass  # it is gone
             self.server = None
 
     def ids(self):

@@ -35,6 +35,8 @@ public struct DeliveryStore: Sendable {
     ) async throws -> (progress: DeliveryProgress, waiting: [Delivery]) {
         try await database.run { connection throws(Failure) in
             try connection.transaction { connection throws(Failure) in
+                let before = try connection.execute(
+                    looking, Parameters(in: realm, subscription))
                 var parameters = Parameters(in: realm, subscription)
                 parameters.add(Int32(clamping: start.cursor.epoch))
                 parameters.add(start.cursor.position)
@@ -42,18 +44,18 @@ public struct DeliveryStore: Sendable {
                 parameters.add(lease)
                 parameters.add(Int32(clamping: start.runs))
                 let rows = try connection.execute(claiming, parameters)
-                if rows.bool(0, 8) {
+                if before.count == 1, before.integer(0, 0) < start.count {
                     var parameters = Parameters(in: realm, subscription)
                     parameters.add(start.keepsErasures)
                     try connection.execute(emptying, parameters)
                     if start.keepsErasures {
                         var parameters = Parameters(in: realm, subscription)
-                        parameters.add(rows.int64(0, 9))
+                        parameters.add(before.int64(0, 2))
                         parameters.add(start.cursor.position)
                         try connection.execute(keepingErasures, parameters)
                     }
                 }
-                if rows.bool(0, 10) {
+                if before.count == 1, before.integer(0, 1) < start.runs {
                     try connection.execute(hastening, Parameters(in: realm, subscription))
                 }
                 let waiting = try connection.execute(
@@ -135,12 +137,15 @@ public struct DeliveryStore: Sendable {
     }
 }
 
+private let looking = Statement(
+    "subscription_look",
+    """
+    select c.starts, c.runs, c.position from urd.subscription_cursor c
+    where c.realm = $1 and c.subscription = $2 for update
+    """)
 private let claiming = Statement(
     "subscription_claim",
     """
-    with old as (
-        select c.starts, c.runs, c.position from urd.subscription_cursor c
-        where c.realm = $1 and c.subscription = $2 for update)
     insert into urd.subscription_cursor as c (
         realm, subscription, epoch, position, starts, leased_by, runs)
     values ($1, $2, $3, $4, $5, $6, $7)
@@ -154,9 +159,7 @@ private let claiming = Statement(
         rests_until = case when c.runs < $7 then null else c.rests_until end,
         starts = greatest(c.starts, $5), runs = greatest(c.runs, $7)
     returning c.epoch, c.position, c.done, c.blocked_since, c.failures, c.rests_until, c.halted,
-        c.last_status, coalesce((select o.starts < $5 from old o), false),
-        coalesce((select o.position from old o), 0),
-        coalesce((select o.runs < $7 from old o), false)
+        c.last_status
     """)
 private let hastening = Statement(
     "deliveries_hasten",
