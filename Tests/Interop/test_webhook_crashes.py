@@ -79,10 +79,13 @@ class Crashes(unittest.TestCase):
             accounts.append(account)
         return accounts
 
-    def look(self, order):
-        """Before a message is answered: its position is none that is done with."""
+    def look(self, order, receiver):
+        """Before a message is answered: its position is none that is done with, unless it was taken before. What
+        a node sent that was then killed may be read after the next one has sent it too."""
         def answer(message):
             data = message["json"]["data"]
+            if message["headers"]["webhook-id"] in receiver.ids():
+                return 204, {}
             try:
                 cursor = self.urd.sql(
                     "select c.position, exists (select from urd.delivery d where d.realm = c.realm"
@@ -226,7 +229,7 @@ class Crashes(unittest.TestCase):
         self.addCleanup(lambda: [one.stop() for one in receivers.values()])
         self.hooks = {}
         for order, receiver in receivers.items():
-            receiver.answer = self.look(order)
+            receiver.answer = self.look(order, receiver)
             self.hooks[order] = self.admin("POST", "/webhooks", {
                 "url": receiver.url, "name": order, "types": ["account.*"], "order": order})["id"]
         acts = [self.kill_server, self.kill_database, self.kill_receiver]
