@@ -8,7 +8,7 @@ SHELL := /bin/sh
 FUZZ_SECONDS ?= 60
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
 CONCURRENCY_SUITES ?= TelemetryTests|PostgresTests|EventSourcingTests|HTTPServerTests|HTTPClientTests|promises of a log|Admission|CommitHub|commit hub
-# Suites that need neither a database nor a second: `make check` runs them.
+# Suites that are over in a moment: `make check` runs them.
 FAST_SUITES ?= ValuesTests|JSONTests|HTTPTests|HTMLTests|MailTests|EventSourcingTests|IdentityTests|TelemetryTests|CryptographyTests|JOSETests|OneTimeCodesTests|QRCodeTests|UrdClientTests|urdTests
 
 help: ## this list

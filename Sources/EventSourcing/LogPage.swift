@@ -13,6 +13,12 @@ public struct LogPage: Sendable, Equatable {
     /// Epoch 0 where the realm has no log.
     public var head: Head { epochs.head }
 
+    /// What follows the position without a gap: a reader has all that is before a hole.
+    public func whole(after position: Int64) -> [Recorded] {
+        guard let hole = hole(after: position) else { return events }
+        return Array(events.prefix { $0.position < hole })
+    }
+
     /// The position that should be there, behind the one that was read from, and is not.
     public func hole(after position: Int64) -> Int64? {
         var next = position + 1

@@ -232,7 +232,7 @@ class Webhooks(unittest.TestCase):
         admin("POST", f"/webhooks/{hook['id']}/resume", {})
         eventually(lambda: account in registered(receiver), "it came")
 
-    def test_whoever_resumes_it_has_what_waits_tried_at_once(self):
+    def test_a_webhook_that_is_resumed_tries_at_once_what_waits(self):
         receiver, hook = self.receiver(order="none")
         receiver.answer = lambda message: (500, {})
         account = register()
@@ -252,7 +252,7 @@ class Webhooks(unittest.TestCase):
         admin("POST", f"/webhooks/{hook['id']}/resume", {})
         eventually(lambda: account in registered(receiver), "it came too", 10)
 
-    def test_whoever_names_another_place_does_not_want_what_waits_but_erasures(self):
+    def test_a_webhook_that_is_resumed_elsewhere_drops_what_waits_but_erasures(self):
         receiver, hook = self.receiver(
             order="none", types=["account.registered", "account.erased"], include=["personal"])
         receiver.answer = lambda message: (500, {})

@@ -9,7 +9,7 @@ import Testing
     @Test func `a leader that is silent for its term loses the lease to another node`()
         async throws
     {
-        let term = Duration.seconds(1)
+        let term = Duration.seconds(5)
         let frozen = Leadership(of: "frozen", at: address, term: term)
         let other = Leadership(of: "frozen", at: address, term: term)
         #expect(await frozen.isHeld() && frozen.isCertain)

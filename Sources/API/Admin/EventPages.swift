@@ -83,7 +83,7 @@ struct EventPages: Sendable {
         guard hole > position + 1 else {
             throw Problem(.logDamaged, "Position \(hole) is missing; urd verify says more.")
         }
-        let whole = page.events.filter { $0.position < hole }
+        let whole = page.whole(after: position)
         return Part(events: whole, read: whole.count, reached: hole - 1, endsAtHole: true)
     }
 }

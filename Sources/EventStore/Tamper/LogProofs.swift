@@ -10,6 +10,8 @@ public enum ProofFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case noCheckpoint(size: Int64)
     /// What is stored does not have the signed root: see `urd verify`.
     case damaged
+    /// An event is not there, or cannot be read.
+    case missing(position: Int64)
     /// A bundle of entries has two bytes for the length of each.
     case recordTooLong(position: Int64)
 
@@ -18,6 +20,8 @@ public enum ProofFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .notSealed(let sealed): "the log is sealed up to position \(sealed)"
         case .noCheckpoint(let size): "no checkpoint was signed at size \(size)"
         case .damaged: "the stored tree does not have the signed root: verify the log"
+        case .missing(let position):
+            "the event at position \(position) is missing or cannot be read: verify the log"
         case .recordTooLong(let position):
             "the record at position \(position) does not fit into a bundle"
         }

@@ -80,17 +80,22 @@ struct SealedReader {
         return hashes
     }
 
-    /// Calls with each position and its canonical record, without a mark.
+    /// Calls with each position and its canonical record, without a mark. Fails where one is missing or cannot be
+    /// read, and has called with all before it.
     func records(
         _ positions: ClosedRange<Int64>, _ body: (Int64, [UInt8]) -> Void
-    ) throws(Failure) {
+    ) throws {
+        var next = positions.lowerBound
         var buffer = RecordBuffer()
         let name = Array(realm.name.utf8)
         try EventCopy.read(realm, positions, on: connection) { row in
-            guard let event = EventColumns(row), event.hasWholeObjects else { return }
+            guard let event = EventColumns(row), event.hasWholeObjects, event.position == next
+            else { return }
             event.writeRecord(realm: name, into: &buffer)
             body(event.position, buffer.record)
+            next += 1
         }
+        guard next > positions.upperBound else { throw ProofFailure.missing(position: next) }
     }
 
     private func checkpoint(at size: Int64) throws -> SignedCheckpoint {
@@ -110,7 +115,6 @@ struct SealedReader {
 
     private func bundle(_ positions: ClosedRange<Int64>) throws -> [UInt8] {
         var bundle: [UInt8] = []
-        var count = 0
         var tooLong: Int64?
         try records(positions) { position, record in
             guard let length = UInt16(exactly: record.count) else {
@@ -120,10 +124,8 @@ struct SealedReader {
             bundle.append(UInt8(length >> 8))
             bundle.append(UInt8(length & 255))
             bundle.append(contentsOf: record)
-            count += 1
         }
         if let tooLong { throw ProofFailure.recordTooLong(position: tooLong) }
-        guard count == positions.count else { throw ProofFailure.damaged }
         return bundle
     }
 }

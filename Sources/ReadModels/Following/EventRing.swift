@@ -125,7 +125,12 @@ public final class EventRing: Sendable {
     /// What is behind the cursor, which is moved to the log's epoch where that changes nothing for it.
     func look(after cursor: inout LogCursor, limit: Int) -> Outlook {
         state.withLock { state in
-            if let failure = state.failure { return .failed(failure) }
+            // What is before a hole is still to be had.
+            if let failure = state.failure,
+                !state.hasBegun || cursor.position >= state.events.last
+            {
+                return .failed(failure)
+            }
             guard state.hasBegun else { return .nothing }
             // One of a later epoch than the ring has met reads for itself.
             if cursor.epoch > state.events.epoch { return .behind }
@@ -236,8 +241,11 @@ public final class EventRing: Sendable {
             }
             cursor = LogCursor(epoch: page.head.epoch, position: cursor.position)
         }
-        if let hole = page.hole(after: cursor.position) { return .failed(.hole(at: hole)) }
-        return .events(page.events, head: page.head)
+        let whole = page.whole(after: cursor.position)
+        if whole.isEmpty, let hole = page.hole(after: cursor.position) {
+            return .failed(.hole(at: hole))
+        }
+        return .events(whole, head: page.head)
     }
 
     // MARK: - The reader
@@ -272,12 +280,13 @@ public final class EventRing: Sendable {
             enter(page.epochs)
             return true
         }
-        if let hole = page.hole(after: last) {
+        let whole = page.whole(after: last)
+        if whole.isEmpty, let hole = page.hole(after: last) {
             fail(.hole(at: hole))
             return true
         }
-        guard !page.events.isEmpty else { return false }
-        append(page.events)
+        guard !whole.isEmpty else { return false }
+        append(whole)
         return true
     }
 

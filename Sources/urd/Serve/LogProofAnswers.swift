@@ -46,7 +46,7 @@ struct LogProofAnswers: LogProofQueries {
     ) async throws(LogFailure) -> Value? {
         do {
             return try await read()
-        } catch ProofFailure.damaged {
+        } catch ProofFailure.damaged, ProofFailure.missing {
             throw .damaged
         } catch is ProofFailure {
             return nil

@@ -21,7 +21,7 @@ final class SignalService: Sendable {
     private let web: WebClient
     private let leadership: Leadership
     private let underWay = Mutex<Set<SignalStreamEntry>>([])
-    private let metrics: SignalMetrics
+    private let metrics: SubscriptionMetrics
 
     init(_ store: Store, _ queries: ReadModelQueries, web: WebClient) {
         self.store = store
@@ -30,7 +30,7 @@ final class SignalService: Sendable {
         feed = SignalReader(store, queries)
         leadership = Leadership(
             of: "signals", at: store.database.address, fence: store.database.fence)
-        metrics = SignalMetrics(store.metrics)
+        metrics = SubscriptionMetrics(store.metrics, of: .ssf)
     }
 
     static func configuration(_ options: Service.Options) -> HTTPClient.Configuration {
@@ -58,11 +58,11 @@ final class SignalService: Sendable {
                         }
                     }
                     if round % 10 == 0, let lag = try? await queries.signalLag() {
-                        metrics.show(lag)
+                        show(lag)
                     }
                     round += 1
                 } else {
-                    metrics.show(.none)
+                    show(.none)
                 }
                 try await Task.sleep(for: .seconds(1))
             }
@@ -95,6 +95,12 @@ final class SignalService: Sendable {
                     try await pause(entry, because: reason)
                     return
                 }
+            } catch LogFailure.damaged {
+                // Nothing is passed over: it goes on once the log is whole.
+                metrics.halted.add()
+                store.lines.error(
+                    "signals.halted", ["stream": .string(entry.stream.description)])
+                try? await Task.sleep(for: .seconds(60))
             } catch {
                 store.lines.warning(
                     "signals.not_sent",
@@ -106,6 +112,12 @@ final class SignalService: Sendable {
                 try? await Task.sleep(for: isLasting ? .seconds(60) : .seconds(1))
             }
         }
+    }
+
+    private func show(_ lag: SignalLag) {
+        metrics.lagEvents.set(lag.events)
+        metrics.lagSeconds.set(lag.seconds)
+        metrics.disabled.set(lag.paused)
     }
 
     private func push(_ posts: [SignalPost], _ entry: SignalStreamEntry) async throws {
@@ -121,8 +133,10 @@ final class SignalService: Sendable {
         }
         let all = Array(zip(posts, answers))
         let settled = try await feed.settle(all, of: entry.stream, in: entry.realm)
-        metrics.count(
-            taken: settled.taken, refused: settled.refused, failed: settled.rest.count)
+        metrics.count("delivered", settled.taken)
+        metrics.count("refused", settled.refused)
+        metrics.count("failed", settled.rest.count)
+        metrics.dead.add(settled.refused)
         try Task.checkCancellation()
         let reason = try await feed.postpone(
             settled.rest, othersSettled: settled.rest.count < posts.count, of: entry.stream,
@@ -154,7 +168,7 @@ final class SignalService: Sendable {
         store.lines.warning(
             "signals.paused",
             ["stream": .string(entry.stream.description), "why": .string(reason)])
-        metrics.countPause()
+        metrics.ended.add()
         do {
             try await store.dispatch(
                 SetSignalStatus(

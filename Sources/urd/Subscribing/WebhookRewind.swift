@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import Identity
 import JSON

@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import EventStore
 import Identity
@@ -15,7 +16,7 @@ final class WebhookService: Sendable {
     let store: Store
     let deliveries: DeliveryStore
     let sender: WebhookSender
-    let metrics: WebhookMetrics
+    let metrics: SubscriptionMetrics
     private let queries: ReadModelQueries
     private let leadership: Leadership
 
@@ -44,7 +45,7 @@ final class WebhookService: Sendable {
         self.queries = queries
         self.sender = sender
         deliveries = DeliveryStore(store.database)
-        metrics = WebhookMetrics(store.metrics)
+        metrics = SubscriptionMetrics(store.metrics, of: .webhook)
         leadership = Leadership(
             of: "webhooks", at: store.database.address, fence: store.database.fence)
     }

@@ -16,11 +16,7 @@ final class FeedLeases: Sendable {
 
     init(_ rings: EventRings, metrics: Metrics) {
         self.rings = rings
-        lag =
-            metrics.gauge(
-                "urd_subscription_lag_events",
-                help: "How many events the subscription that is furthest behind has not delivered.",
-                labels: ["kind"])["feed"]
+        lag = SubscriptionMetrics.lagEvents(metrics, of: .feed)
     }
 
     /// Takes a kept cursor in hand for one reader.
