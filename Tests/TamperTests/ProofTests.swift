@@ -114,7 +114,7 @@ import Testing
             try await proofs.inclusion(of: 150, in: log.realm)
         }
         try log.attack("delete from urd.event where position = 151")
-        await #expect(throws: ProofFailure.damaged) {
+        await #expect(throws: ProofFailure.missing(position: 151)) {
             try await proofs.inclusion(of: 151, in: log.realm)
         }
     }

@@ -22,7 +22,8 @@ struct WebhookSender: Sendable {
         var configuration = HTTPClient.Configuration()
         configuration.destinations = options.webhookDestinations
         configuration.caFile = options.authorities
-        configuration.threads = 64
+        // One that hangs holds up to 32 of them until its first attempts are over, and one from then on.
+        configuration.threads = 256
         configuration.maximumWaiting = 4096
         configuration.timeout = .seconds(15)
         configuration.connectTimeout = .seconds(3)
