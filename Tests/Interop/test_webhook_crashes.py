@@ -54,17 +54,19 @@ class Crashes(unittest.TestCase):
         """A write that goes through once, whatever dies meanwhile."""
         key = uuid.uuid4().hex
         deadline = time.monotonic() + PATIENCE
+        last = None
         while time.monotonic() < deadline:
             try:
-                status, answer, _ = self.api().call(
-                    method, self.urd.realm + path, body, Idempotency_Key=key)
+                last = status, answer = self.api().call(
+                    method, self.urd.realm + path, body, Idempotency_Key=key)[:2]
                 if 200 <= status < 300:
                     return answer
                 assert status >= 500, (status, answer)
-            except (OSError, http.client.HTTPException, AttributeError, ValueError):
-                pass  # half an answer of a server that was killed
+            except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
+                last = error  # half an answer of a server that was killed
             time.sleep(0.05)
-        raise AssertionError("the write did not get through")
+        raise AssertionError(
+            f"the write did not get through: {last!r}; {self.acts[-3:]}; {self.urd.run.text()[-3000:]}")
 
     def api(self):
         """Of a node that is awake."""
