@@ -6,12 +6,14 @@ import shutil
 import signal
 import socket
 import stat
+import subprocess
+import time
 import unittest
 import urllib.error
 import urllib.parse
 import urllib.request
 
-from front_door import BINARY, FrontDoorCase, eventually, working_in
+from front_door import BINARY, PATIENCE, FrontDoorCase, eventually, working_in
 
 
 class Dev(FrontDoorCase):
@@ -178,6 +180,32 @@ class Hurt(FrontDoorCase):
         self.assert_nothing_left(one)
         again = self.start().ready()
         self.assertEqual(again.sql("select to_regclass('public.kept') is null"), "f")
+
+    def test_postgresql_that_is_killed_while_it_starts_is_started_again(self):
+        one = self.start().ready()
+        one.sql("create table public.kept (word text)")
+        killed = set()
+        deadline = time.monotonic() + PATIENCE
+        # Seven processes, of which some have not begun to answer.
+        while len(killed) < 7:
+            self.assertLess(time.monotonic(), deadline, one.text())
+            self.assertIsNone(one.process.poll(), one.text())
+            try:
+                server = one.postmaster()
+                if server not in killed:
+                    os.kill(server, signal.SIGKILL)
+                    killed.add(server)
+            except (OSError, ValueError, IndexError):
+                pass  # there is none just now
+            time.sleep(0.02)
+
+        def answers():
+            try:
+                return one.sql("select to_regclass('public.kept') is null") == "f"
+            except subprocess.CalledProcessError:
+                return False
+        eventually(answers, "it answers again")
+        self.assertIn("does not start again", one.text())
 
     def test_a_server_left_behind_is_stopped_by_the_next_dev(self):
         one = self.start().ready()

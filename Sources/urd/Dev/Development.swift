@@ -207,33 +207,37 @@ extension Development {
     }
 
     /// A server that ends by itself is started again, as a service manager would do; one that keeps
-    /// ending is given up.
+    /// ending, also while it starts, is given up.
     private func watch(_ cluster: Cluster, lost: @Sendable (String) -> Void) async {
         var restarts: [ContinuousClock.Instant] = []
         while let postmaster = state.withLock({ $0.isStopping ? nil : $0.postmaster }) {
-            let ending = await postmaster.end()
-            if state.withLock({ $0.isStopping }) { return }
-            let now = ContinuousClock.now
-            restarts = restarts.filter { now - $0 < .seconds(60) } + [now]
-            if restarts.count > 20 {
-                return lost("PostgreSQL keeps ending (\(ending.description)); see \(cluster.log)")
-            }
-            say("PostgreSQL ended (\(ending.description)); starting it again")
-            try? await Task.sleep(for: .milliseconds(500))
-            do {
-                try await Cluster.endLeftovers(
-                    in: cluster.place, inUse: cluster.socketFolder, say: say)
-                if state.withLock({ $0.isStopping }) { return }
-                let next = try await cluster.start()
-                let isWanted = state.withLock { state in
-                    state.postmaster = next
-                    return !state.isStopping
+            var why = "PostgreSQL ended (\(await postmaster.end().description))"
+            while !state.withLock({ $0.isStopping || $0.postmaster !== postmaster }) {
+                let now = ContinuousClock.now
+                restarts = restarts.filter { now - $0 < .seconds(60) } + [now]
+                if restarts.count > 20 {
+                    return lost("PostgreSQL keeps ending; see \(cluster.log). At last: \(why)")
                 }
-                if !isWanted { await next.stop() }
-            } catch {
-                return lost("PostgreSQL ended and does not start again: \(error)")
+                say("\(why); starting it again")
+                try? await Task.sleep(for: .milliseconds(500))
+                do {
+                    try await restart(cluster)
+                } catch {
+                    why = "PostgreSQL does not start again: \(error)"
+                }
             }
         }
+    }
+
+    private func restart(_ cluster: Cluster) async throws {
+        try await Cluster.endLeftovers(in: cluster.place, inUse: cluster.socketFolder, say: say)
+        if state.withLock({ $0.isStopping }) { return }
+        let next = try await cluster.start()
+        let isWanted = state.withLock { state in
+            state.postmaster = next
+            return !state.isStopping
+        }
+        if !isWanted { await next.stop() }
     }
 
     private func stopPostgres() async {
