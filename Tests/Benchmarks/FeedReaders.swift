@@ -153,6 +153,9 @@ final class BareWriter: Sendable {
             while sockets.count < count {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
+                // What is not read when a socket is closed takes what was sent along.
+                var asked: UInt8 = 0
+                _ = recv(connection, &asked, 1, 0)
                 sockets.append(connection)
             }
             Self.write(bytes, to: sockets, piece)

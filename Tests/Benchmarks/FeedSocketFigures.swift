@@ -24,13 +24,18 @@ enum FeedSocketFigures {
         try await Task.sleep(for: .seconds(2))
         let bytes = whole.bytes
         whole.close()
+        try await bed.settle(at: 1)
         var figures: [Figure] = []
         for count in counts {
             let rounds = workshop.size(short: 3, full: 5)
             let repeats = count == 1 ? 20 : 1
             workshop.progress.begin("feed-fan-out", rounds: rounds)
             let measured = try await Rounds.run(rounds, workshop.progress) {
-                try await rate(bytes, count, repeats) { try bed.readers(count, from: start) }
+                try await rate(bytes, count, repeats) {
+                    try await bed.settle(at: 1)
+                    // The first key is the keeper's.
+                    return try bed.readers(count, from: start, skipping: 8)
+                }
             } limit: {
                 try await rate(bytes, count, repeats) {
                     let bare = try BareWriter(
@@ -52,16 +57,17 @@ enum FeedSocketFigures {
     }
 
     private static func rate(
-        _ bytes: Int, _ count: Int, _ repeats: Int, _ open: () throws -> FeedReaders
+        _ bytes: Int, _ count: Int, _ repeats: Int, _ open: () async throws -> FeedReaders
     ) async throws -> Double {
-        let started = ContinuousClock.now
+        var seconds = 0.0
         for _ in 0..<repeats {
-            let readers = try open()
+            let readers = try await open()
             defer { readers.close() }
+            let started = ContinuousClock.now
             // Heads of responses differ by a few bytes.
             try await readers.wait(for: (bytes - 200) * count)
+            seconds += (ContinuousClock.now - started) / .seconds(1)
         }
-        let seconds = (ContinuousClock.now - started) / .seconds(1)
         return Double(bytes * count * repeats) / seconds / 1e6
     }
 
@@ -71,6 +77,7 @@ enum FeedSocketFigures {
         defer { bed.close() }
         var figures: [Figure] = []
         for (count, bar, rate) in [(1, 5.0, 100), (100, 10, 50), (1000, 50, 8)] {
+            try await bed.settle(at: 0)
             let readers = try bed.readers(count, from: "now", looksForPositions: true)
             defer { readers.close() }
             try await readers.wait(for: 150 * count)
@@ -135,6 +142,7 @@ enum FeedSocketFigures {
         let count = workshop.size(short: 3, full: 5)
         workshop.progress.begin("feed-catch-up-socket", rounds: count)
         let rounds = try await Rounds.run(count, workshop.progress) {
+            try await bed.settle(at: 0)
             let readers = try bed.readers(1, from: "start", looksForPositions: true)
             defer { readers.close() }
             let started = ContinuousClock.now
@@ -171,12 +179,11 @@ private final class FeedBed {
     init(number: Int) async throws {
         let server = try await DevelopmentServer(number: number)
         self.server = server
-        guard let realm = RealmID("demo"),
-            let key = MasterKey(Array(try Data(contentsOf: URL(filePath: server.masterKeyFile))))
-        else { throw BenchmarkFailure("There is no master key.") }
+        guard let realm = RealmID("demo") else { throw BenchmarkFailure("There is no realm.") }
         self.realm = realm
-        pool = Database(server.values["URD_DATABASE_URL"] ?? "")
-        log = PostgresLog(pool, keyring: Keyring(pool, master: key), hub: CommitHub())
+        pool = Database(server.values["URD_DATABASE_URL"] ?? "", session: PostgresLog.session)
+        log = PostgresLog(
+            pool, keyring: Keyring(pool, master: try server.masterKey()), hub: CommitHub())
         line = try Line(port: server.port)
         // A key may have eight feeds.
         var keys: [String] = []
@@ -218,6 +225,20 @@ private final class FeedBed {
                     Accept: text/event-stream\r\n\r\n
                     """.utf8)
             }, looksForPositions: looksForPositions)
+    }
+
+    /// The server has noticed that the readers of before are gone: their keys have room again.
+    func settle(at count: Int) async throws {
+        let inner = try Line(port: server.innerPort)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            let answer = try inner.send(
+                Array("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+            let text = String(decoding: answer.body, as: UTF8.self)
+            if text.contains("\nurd_feed_connections \(count)\n") { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw BenchmarkFailure("Readers that hung up are still followed.")
     }
 
     /// Where the log ends then.

@@ -1,6 +1,8 @@
+import EventStore
 import Foundation
 import Glibc
 import JSON
+import Values
 
 /// `urd dev` beside this program: the server, its PostgreSQL and its inbox, as anybody has them.
 final class DevelopmentServer: @unchecked Sendable {
@@ -45,7 +47,13 @@ final class DevelopmentServer: @unchecked Sendable {
     }
 
     /// Where the keys of its realms are wrapped.
-    var masterKeyFile: String { "\(folder)/master.key" }
+    func masterKey() throws -> MasterKey {
+        let text = try String(contentsOfFile: "\(folder)/master.key", encoding: .utf8)
+        guard let bytes = Hex.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)),
+            let key = MasterKey(bytes)
+        else { throw BenchmarkFailure("The master key cannot be read.") }
+        return key
+    }
     var id: pid_t { serving.id }
 
     /// Of its own PostgreSQL.

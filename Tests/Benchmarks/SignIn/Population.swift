@@ -17,15 +17,12 @@ struct Population: Sendable {
     private static let callers = 256
 
     init(of server: DevelopmentServer) throws {
-        let text = try String(contentsOfFile: server.masterKeyFile, encoding: .utf8)
-        guard let bytes = Hex.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)),
-            let master = MasterKey(bytes), let realm = RealmID("demo")
-        else { throw BenchmarkFailure("The master key cannot be read.") }
+        guard let realm = RealmID("demo") else { throw BenchmarkFailure("There is no realm.") }
         self.server = server
         self.realm = realm
         database = Database(
             server.values["URD_DATABASE_URL"] ?? "", session: PostgresLog.session)
-        log = PostgresLog(database, keyring: Keyring(database, master: master))
+        log = PostgresLog(database, keyring: Keyring(database, master: try server.masterKey()))
     }
 
     func settle(_ people: Int, _ progress: Progress) async throws {
