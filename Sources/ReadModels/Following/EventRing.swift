@@ -125,9 +125,10 @@ public final class EventRing: Sendable {
     /// What is behind the cursor, which is moved to the log's epoch where that changes nothing for it.
     func look(after cursor: inout LogCursor, limit: Int) -> Outlook {
         state.withLock { state in
-            // What is before a hole is still to be had.
+            // What is before a hole is still to be had, in the epoch that the ring has met.
             if let failure = state.failure,
-                !state.hasBegun || cursor.position >= state.events.last
+                !state.hasBegun || cursor.epoch > state.events.epoch
+                    || cursor.position >= state.events.last
             {
                 return .failed(failure)
             }
