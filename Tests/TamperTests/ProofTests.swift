@@ -117,6 +117,10 @@ import Testing
         await #expect(throws: ProofFailure.missing(position: 151)) {
             try await proofs.inclusion(of: 151, in: log.realm)
         }
+        let bundle = try #require(TileAddress(.entries, index: 0, width: 256))
+        await #expect(throws: ProofFailure.missing(position: 151)) {
+            try await proofs.content(of: bundle, in: log.realm)
+        }
     }
 
     // MARK: - Export

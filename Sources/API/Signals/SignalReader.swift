@@ -63,9 +63,16 @@ public struct SignalReader: Sendable {
             let place = LogPlace(stream, cursor, head)
             let room = Self.mostPending - (cursor?.pending ?? 0)
             if place.isSettled, place.from >= head.position || room <= 0 { return place.from }
-            guard
-                let found = try await scan(stream, realm, after: place.from, to: head, room: room)
-            else { continue }
+            let scanned: (position: Int64, signals: [PendingSignal])?
+            do throws(LogFailure) {
+                scanned = try await scan(stream, realm, after: place.from, to: head, room: room)
+            } catch .damaged where (cursor?.pending ?? 0) > 0 {
+                // The receiver has all that is before the hole first.
+                return place.from
+            } catch {
+                throw error
+            }
+            guard let found = scanned else { continue }
             var signals = notices(of: stream, after: cursor?.version ?? 0, realm)
             if let kept = place.newEpochAfter {
                 signals.append(newEpoch(of: stream, LogCursor(epoch: head.epoch, position: kept)))

@@ -15,8 +15,8 @@ public struct DeliveryStore: Sendable {
         public var cursor: LogCursor
         /// How often a place to start from was named, this one included.
         public var count: Int
-        /// How often the subscription was begun, this time included. Whoever resumes it says that the receiver is
-        /// there again: failures of before count no more, and what waits is tried at once.
+        /// How often the subscription was begun, this time included. An administrator who resumes it says that the
+        /// receiver is there again: failures of before count no more, and deliveries that wait are tried at once.
         public var runs: Int
         /// Whether erasures that are passed over are delivered all the same.
         public var keepsErasures: Bool

@@ -88,16 +88,16 @@ public final class SignalPages: Sendable {
         let page = try await log.page(from: reading.from + 1, limit: Self.page, in: realm)
         var (last, sources): (Int64, [SignalSource]) = (reading.from, [])
         var changes: [(position: Int64, stream: UUID)] = []
-        for event in page.events {
-            // Nothing is stepped over: what is missing was taken away.
-            guard event.position == last + 1 else { throw .damaged }
+        // Nothing is stepped over: what is missing was taken away.
+        let whole = page.whole(after: last)
+        if whole.isEmpty, page.hole(after: last) != nil { throw .damaged }
+        for event in whole {
             if let source = try await SignalSource(event, in: log) { sources.append(source) }
             if event.name.hasPrefix("ssf_stream.") {
                 changes.append((event.position, event.stream))
             }
             last = event.position
         }
-        guard last > reading.from || page.head.position <= last else { throw .damaged }
         let found = SignalPage(epochs: page.epochs, last: last, sources: sources, changes: changes)
         keep(found, after: reading.from, of: realm)
         return found
