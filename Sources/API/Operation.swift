@@ -34,6 +34,8 @@ public struct Operation: Sendable {
     public let id: String
     /// The words that call it on the command line. Nil for what makes no sense on a terminal.
     public let words: [String]?
+    /// Whole lines that call it; at least one, where it has words.
+    public let examples: [String]
     public let summary: String
     public let detail: String
     public let inputs: [Input]
@@ -46,7 +48,8 @@ public struct Operation: Sendable {
 
     init<Context>(_ route: Route<Context>) {
         id = route.id
-        words = route.commandLine?.split(separator: " ").map(String.init)
+        words = route.commandLine?.words
+        examples = route.commandLine?.examples ?? []
         summary = route.summary
         detail = route.detail
         method = route.method

@@ -89,11 +89,15 @@ FOCUSED = """() => {
 }"""
 
 SETTLE = """async () => {
-    const frame = () => new Promise(requestAnimationFrame);
+    // A browser that shows nothing new may draw no frame at all.
+    const frame = () => new Promise((done) => {
+        requestAnimationFrame(done);
+        setTimeout(done, 500);
+    });
     await frame(); await frame();
-    const moving = document.getAnimations()
-        .filter((animation) => Number.isFinite(animation.effect.getComputedTiming().endTime));
-    await Promise.allSettled(moving.map((animation) => animation.finished));
+    document.getAnimations()
+        .filter((animation) => Number.isFinite(animation.effect.getComputedTiming().endTime))
+        .forEach((animation) => animation.finish());
 }"""
 
 

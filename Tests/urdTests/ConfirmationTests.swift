@@ -8,6 +8,7 @@ import Testing
 private struct Demolish: Subcommand {
     static let path = ["house", "demolish"]
     static let summary = "Demolish a house"
+    static let examples = ["urd house demolish"]
     static let options = [Option.json, .value("realm", "realm", "The realm")]
     static let operands = [Operand("house", "Its name")]
     static let consequence = Consequence.destructive("demolishes the house")
@@ -28,6 +29,7 @@ private struct Demolish: Subcommand {
 private struct GiveUp: Subcommand {
     static let path = ["log", "give-up"]
     static let summary = "Give up"
+    static let examples = ["urd log give-up"]
     static let options = [
         Option.value("realm", "realm", "The realm"), .value("size", "size", "How much"),
     ]

@@ -75,9 +75,8 @@ import Testing
     @Test func `help has a valid example for every command`() throws {
         let forms = Commands.all.map(\.form)
         for form in forms {
-            let examples = Examples.all[form.name] ?? []
-            #expect(!examples.isEmpty)
-            for example in examples {
+            #expect(!form.examples.isEmpty, "\(form.name)")
+            for example in form.examples {
                 let text = example.replacing("\\\n", with: " ")
                 let words = Self.words(text)
                 #expect(words.starts(with: ["urd"] + form.path), "\(example)")

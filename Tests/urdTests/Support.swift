@@ -43,6 +43,7 @@ extension Notes {
 struct Echo: Subcommand {
     static let path = ["echo"]
     static let summary = "Say it again"
+    static let examples = ["urd echo"]
     static let options = [
         Option.json, Option(name: "loud", form: .toggle, summary: "Whether to shout"),
         .value("times", "count", "How often"), .values("tag", "word", "Marks"),
@@ -63,6 +64,7 @@ struct Echo: Subcommand {
 struct Endless: Subcommand {
     static let path = ["endless"]
     static let summary = "Never stop"
+    static let examples = ["urd endless"]
 
     func run(_ call: Invocation) async throws -> ExitCode {
         while true {
@@ -75,6 +77,7 @@ struct Endless: Subcommand {
 struct ClientRegister: Subcommand {
     static let path = ["client", "register"]
     static let summary = "Register a client"
+    static let examples = ["urd client register"]
     static let settings: [any AnySetting] = [Settings.listenPort, Settings.databaseURL]
 
     func run(_ call: Invocation) async throws -> ExitCode {
@@ -88,6 +91,7 @@ struct ClientRegister: Subcommand {
 struct ClientList: Subcommand {
     static let path = ["client", "list"]
     static let summary = "List the clients"
+    static let examples = ["urd client list"]
 
     func run(_ call: Invocation) async throws -> ExitCode {
         throw CommandFailure("the realm is closed", remedy: "Open it.")
@@ -97,6 +101,7 @@ struct ClientList: Subcommand {
 struct Fail: Subcommand {
     static let path = ["fail"]
     static let summary = "Fail"
+    static let examples = ["urd fail"]
     static let options = [Option.json]
 
     func run(_ call: Invocation) async throws -> ExitCode {

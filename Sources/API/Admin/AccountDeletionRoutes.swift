@@ -11,7 +11,7 @@ enum AccountDeletionRoutes {
 
     private static let schedule = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/accounts/{account_id}", id: "deleteAccount",
-        commandLine: "account delete",
+        commandLine: .urd("account delete", examples: "urd account delete ann@example.org"),
         tag: "Accounts", summary: "Schedule the deletion of an account.",
         detail: """
             From now on its person is kept out and all its sessions are over. Until \
@@ -30,14 +30,18 @@ enum AccountDeletionRoutes {
     }
 
     private static let cancel = AccountRoutes.simple(
-        "cancel-deletion", id: "cancelAccountDeletion", commandLine: "account cancel-deletion",
+        "cancel-deletion", id: "cancelAccountDeletion",
+        commandLine: .urd(
+            "account cancel-deletion", examples: "urd account cancel-deletion ann@example.org"),
         "Cancel the deletion of an account.",
         detail: "Sessions that ended stay ended."
     ) { account, _ in CancelDeletion(account: account) }
 
     private static let erase = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/accounts/{account_id}/erase", id: "eraseAccount",
-        commandLine: "account erase",
+        commandLine: .urd(
+            "account erase", examples: "urd account erase ann@example.org --dry-run",
+            "urd account erase ann@example.org"),
         tag: "Accounts", summary: "Delete an account now, and erase its personal data for ever.",
         detail: """
             Ends the account's sessions, gives up its mail address and destroys the keys under \

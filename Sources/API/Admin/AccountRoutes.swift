@@ -18,7 +18,10 @@ enum AccountRoutes {
 
     private static let register = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/accounts", id: "registerAccount",
-        commandLine: "account register", tag: "Accounts",
+        commandLine: .urd(
+            "account register",
+            examples: "urd account register --email ann@example.org --first-name Ann"),
+        tag: "Accounts",
         summary: "Register an account.",
         detail: """
             A mail address belongs to one account of a realm. One that nobody answers for is \
@@ -54,7 +57,9 @@ enum AccountRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts", commandLine: "account list",
+        .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts",
+        commandLine: .urd(
+            "account list", examples: "urd account list", "urd account list --open --all --csv"),
         tag: "Accounts",
         summary: "List the accounts of a realm, or find one by its mail address.",
         detail: "Nothing of a person is in a list.", right: .realm,
@@ -92,7 +97,7 @@ enum AccountRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}", id: "getAccount",
-        commandLine: "account show",
+        commandLine: .urd("account show", examples: "urd account show ann@example.org --open"),
         tag: "Accounts", summary: "Show an account.",
         detail: "Unsealing the person's data is recorded with the caller's name.", right: .realm,
         parameters: [
@@ -113,7 +118,8 @@ enum AccountRoutes {
 
     private static let change = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/accounts/{account_id}", id: "changeAccount",
-        commandLine: "account change",
+        commandLine: .urd(
+            "account change", examples: "urd account change ann@example.org --last-name Lee"),
         tag: "Accounts", summary: "Change the mail address or name of an account.",
         detail: """
             What is not named stays as it is; a name that is null goes. With another mail address \
@@ -158,22 +164,27 @@ enum AccountRoutes {
     }
 
     private static let disable = simple(
-        "disable", id: "disableAccount", commandLine: "account disable",
+        "disable", id: "disableAccount",
+        commandLine: .urd("account disable", examples: "urd account disable ann@example.org"),
         "Disable an account, and end all its sessions."
     ) { DisableAccount(account: $0, mail: $1) }
 
     private static let enable = simple(
-        "enable", id: "enableAccount", commandLine: "account enable", "Enable a disabled account."
+        "enable", id: "enableAccount",
+        commandLine: .urd("account enable", examples: "urd account enable ann@example.org"),
+        "Enable a disabled account."
     ) { account, _ in EnableAccount(account: account) }
 
     private static let logOut = simple(
-        "log-out", id: "logOutAccount", commandLine: "account log-out",
+        "log-out", id: "logOutAccount",
+        commandLine: .urd("account log-out", examples: "urd account log-out ann@example.org"),
         "End all sessions of an account, on every device."
     ) { RotateSecurityStamp(account: $0, mail: $1) }
 
     /// What needs no more than the account, and perhaps a mail that tells its person.
     static func simple<C: Command>(
-        _ word: String, id: String, commandLine: String, _ summary: String, detail: String = "",
+        _ word: String, id: String, commandLine: CommandWords, _ summary: String,
+        detail: String = "",
         command: @escaping @Sendable (_ account: UUID, _ mail: UUID) -> C
     ) -> Route<AdminContext> where C.Rejection: Refusal {
         Route<AdminContext>(

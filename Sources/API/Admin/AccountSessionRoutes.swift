@@ -11,7 +11,7 @@ enum AccountSessionRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}/sessions", id: "listSessions",
-        commandLine: "account sessions",
+        commandLine: .urd("account sessions", examples: "urd account sessions ann@example.org"),
         tag: "Accounts", summary: "List the sessions of an account, newest first.",
         detail: """
             Clients that have tokens, and browsers. Sessions that are over are in the login history.
@@ -40,7 +40,10 @@ enum AccountSessionRoutes {
 
     private static let end = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/accounts/{account_id}/sessions/{session_id}",
-        id: "endSession", commandLine: "account end-session", tag: "Accounts",
+        id: "endSession",
+        commandLine: .urd(
+            "account end-session", examples: "urd account end-session ann@example.org SESSION"),
+        tag: "Accounts",
         summary: "End a session and all its tokens.",
         detail: """
             With a browser's session end those of clients that came of it, as if its person had logged \

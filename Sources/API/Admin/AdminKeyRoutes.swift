@@ -19,7 +19,10 @@ enum AdminKeyRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12")
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/keys", id: "createAdminKey", commandLine: "admin key create",
+        .post, "/api/admin/keys", id: "createAdminKey",
+        commandLine: .urd(
+            "admin key create", examples: "urd admin key create --name deployment --realms demo",
+            "urd admin key create --name siem --realms demo --may events.read,audit.read"),
         tag: "Admin keys",
         summary: "Create an admin key.",
         detail: """
@@ -73,7 +76,8 @@ enum AdminKeyRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/keys", id: "listAdminKeys", commandLine: "admin key list",
+        .get, "/api/admin/keys", id: "listAdminKeys",
+        commandLine: .urd("admin key list", examples: "urd admin key list"),
         tag: "Admin keys",
         summary: "List the admin keys, revoked ones included.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.uuid)],
@@ -87,7 +91,8 @@ enum AdminKeyRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/keys/{key_id}", id: "getAdminKey", commandLine: "admin key show",
+        .get, "/api/admin/keys/{key_id}", id: "getAdminKey",
+        commandLine: .urd("admin key show", examples: "urd admin key show KEY"),
         tag: "Admin keys",
         summary: "Show an admin key.", right: .everything, parameters: [keyID],
         answer: .ok("The key.", schema, example: example),
@@ -103,7 +108,8 @@ enum AdminKeyRoutes {
 
     private static let revoke = Route<AdminContext>(
         .post, "/api/admin/keys/{key_id}/revoke", id: "revokeAdminKey",
-        commandLine: "admin key revoke", tag: "Admin keys",
+        commandLine: .urd("admin key revoke", examples: "urd admin key revoke KEY"),
+        tag: "Admin keys",
         summary: "Revoke an admin key for ever.", right: .everything,
         parameters: [keyID, .idempotencyKey],
         answer: .written(.ok, "The key.", schema, example: example), refusals: [.noSuchKey]

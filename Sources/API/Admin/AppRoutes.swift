@@ -16,7 +16,8 @@ enum AppRoutes {
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/apps", id: "createApp", commandLine: "app create",
+        .post, "/api/admin/realms/{realm}/apps", id: "createApp",
+        commandLine: .urd("app create", examples: "urd app create --slug shop --name \"Web shop\""),
         tag: "Apps",
         summary: "Create an app: its own sub-domain, branding and rules.", right: .realm,
         parameters: [.realm, .idempotencyKey],
@@ -40,7 +41,8 @@ enum AppRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/apps", id: "listApps", commandLine: "app list",
+        .get, "/api/admin/realms/{realm}/apps", id: "listApps",
+        commandLine: .urd("app list", examples: "urd app list"),
         tag: "Apps",
         summary: "List the apps of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
@@ -57,7 +59,8 @@ enum AppRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp", commandLine: "app show",
+        .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp",
+        commandLine: .urd("app show", examples: "urd app show APP"),
         tag: "Apps",
         summary: "Show an app.", right: .realm, parameters: [.realm, appID],
         answer: .ok("The app.", schema, example: example),
@@ -77,7 +80,9 @@ enum AppRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/apps/{app_id}", id: "updateApp",
-        commandLine: "app update", tag: "Apps",
+        commandLine: .urd(
+            "app update", examples: "urd app update APP --settings '{\"registration\":\"off\"}'"),
+        tag: "Apps",
         summary: "Update an app.",
         detail: """
             What is not named stays as it is. A setting that is null is the realm's again.
@@ -104,7 +109,7 @@ enum AppRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/apps/{app_id}", id: "deleteApp",
-        commandLine: "app delete", tag: "Apps",
+        commandLine: .urd("app delete", examples: "urd app delete APP"), tag: "Apps",
         summary: "Delete an app.",
         detail: """
             Its sub-domain is free again. It is refused while clients belong to the app: what is \

@@ -18,7 +18,12 @@ enum ClientRoutes {
 
     private static let register = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients", id: "registerClient",
-        commandLine: "client register", tag: "Clients",
+        commandLine: .urd(
+            "client register",
+            examples: "urd client register --client-id shop --client-name \"Web shop\" \\\n"
+                + "      --redirect-uris https://shop.example.org/signed-in",
+            "urd client register --client-id reports --grant-types client_credentials"),
+        tag: "Clients",
         summary: "Register an OAuth client.",
         detail: """
             A client that authenticates by a secret gets one in the answer, once; a repeat under \
@@ -45,7 +50,10 @@ enum ClientRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/clients", id: "listClients", commandLine: "client list",
+        .get, "/api/admin/realms/{realm}/clients", id: "listClients",
+        commandLine: .urd(
+            "client list", examples: "urd client list",
+            "urd client list --columns client_id,redirect_uris"),
         tag: "Clients",
         summary: "List the OAuth clients of a realm.",
         detail: "Contacts are personal and stand only in the client's own answer.",
@@ -67,7 +75,7 @@ enum ClientRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient",
-        commandLine: "client show", tag: "Clients",
+        commandLine: .urd("client show", examples: "urd client show shop"), tag: "Clients",
         summary: "Show an OAuth client.", right: .realm, parameters: [.realm, clientID],
         answer: .ok("The client.", ClientSchema.client, example: ClientSchema.example),
         refusals: [.noSuchRealm, .noSuchClient]
@@ -88,7 +96,9 @@ enum ClientRoutes {
 
     private static let update = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/clients/{client_id}", id: "updateClient",
-        commandLine: "client update",
+        commandLine: .urd(
+            "client update",
+            examples: "urd client update shop --redirect-uris https://shop.example.org/back"),
         tag: "Clients", summary: "Replace all metadata of a client.",
         detail: """
             What is left out returns to its default. A client that had no secret and shall \
@@ -116,7 +126,7 @@ enum ClientRoutes {
 
     private static let change = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/clients/{client_id}", id: "changeClient",
-        commandLine: "client change",
+        commandLine: .urd("client change", examples: "urd client change shop --consent none"),
         tag: "Clients", summary: "Change some metadata of a client.",
         detail: """
             What is not named stays as it is; null (on the command line `--unset` and the member's \
@@ -140,7 +150,9 @@ enum ClientRoutes {
 
     private static let rotateSecret = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/rotate-secret",
-        id: "rotateClientSecret", commandLine: "client rotate-secret", tag: "Clients",
+        id: "rotateClientSecret",
+        commandLine: .urd("client rotate-secret", examples: "urd client rotate-secret shop"),
+        tag: "Clients",
         summary: "Replace the secret of a client.",
         detail: "The old one stops working at once.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
@@ -157,7 +169,7 @@ enum ClientRoutes {
 
     private static let disable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/disable", id: "disableClient",
-        commandLine: "client disable",
+        commandLine: .urd("client disable", examples: "urd client disable shop"),
         tag: "Clients", summary: "Disable a client until it is enabled again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
@@ -171,7 +183,7 @@ enum ClientRoutes {
 
     private static let enable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/enable", id: "enableClient",
-        commandLine: "client enable",
+        commandLine: .urd("client enable", examples: "urd client enable shop"),
         tag: "Clients", summary: "Enable a disabled client.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
@@ -185,7 +197,8 @@ enum ClientRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/clients/{client_id}", id: "deleteClient",
-        commandLine: "client delete",
+        commandLine: .urd(
+            "client delete", examples: "urd client delete shop --dry-run", "urd client delete shop"),
         tag: "Clients", summary: "Delete a client for good.",
         detail: "Its client id is free again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey], answer: .gone("The client is gone."),

@@ -14,7 +14,8 @@ enum DeviceHistoryRoutes {
         "The client id of the app.", example: "0193a0e75e0c800090002f6b1c1d9a10")
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/devices", id: "listDevices", commandLine: "device list",
+        .get, "/api/admin/realms/{realm}/devices", id: "listDevices",
+        commandLine: .urd("device list", examples: "urd device list --realm flagship"),
         tag: "Flagship",
         summary: "List the apps on devices that registered themselves.", right: .realm,
         permission: .historyRead,
@@ -41,7 +42,10 @@ enum DeviceHistoryRoutes {
 
     private static let history = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/devices/{installation}/history",
-        id: "listDeviceHistory", commandLine: "device history", tag: "Flagship",
+        id: "listDeviceHistory",
+        commandLine: .urd(
+            "device history", examples: "urd device history INSTALLATION --realm flagship"),
+        tag: "Flagship",
         summary: "List what happened to an app on a device, and what it did.",
         detail: """
             How it was certified and by which evidence, the session codes, konnector tokens and apps \
@@ -78,7 +82,10 @@ enum DeviceHistoryRoutes {
 
     private static let revokeCertification = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/devices/{installation}/revoke-certification",
-        id: "revokeDeviceCertification", commandLine: "device revoke-certification",
+        id: "revokeDeviceCertification",
+        commandLine: .urd(
+            "device revoke-certification",
+            examples: "urd device revoke-certification INSTALLATION --realm flagship"),
         tag: "Flagship",
         summary: "Revoke the certification of an app on a device.",
         detail: """

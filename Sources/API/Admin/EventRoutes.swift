@@ -11,7 +11,9 @@ enum EventRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/events", id: "listEvents",
-        commandLine: "events list", tag: "Log",
+        commandLine: .urd(
+            "events list", examples: "urd events list --account ann@example.org --all",
+            "urd events list --client shop --json"), tag: "Log",
         summary: "List the events of a realm in their order.",
         detail: """
             Personal fields stay sealed. Conditions of different names must all hold, one of those of the \
@@ -72,7 +74,9 @@ enum EventRoutes {
 
     private static let auditTrail = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/audit-trail", id: "listAuditTrail",
-        commandLine: "audit list", tag: "Log",
+        commandLine: .urd(
+            "audit list", examples: "urd audit list --since yesterday --type account",
+            "urd audit list --actor operator:root --all --csv"), tag: "Log",
         summary: "List who did what and when.",
         detail: """
             Of several conditions all hold. A `type` is an event's name, or what the names of many \

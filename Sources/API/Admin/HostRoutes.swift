@@ -11,7 +11,9 @@ enum HostRoutes {
     static let table: [Route<AdminContext>] = [assign, list, release]
 
     private static let assign = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/hosts", id: "assignHost", commandLine: "host assign",
+        .post, "/api/admin/realms/{realm}/hosts", id: "assignHost",
+        commandLine: .urd(
+            "host assign", examples: "urd host assign --realm acme --host login.acme.example"),
         tag: "Hosts",
         summary: "Assign a host name to a realm.",
         detail: "A host leads to one realm only.", right: .everything,
@@ -43,7 +45,8 @@ enum HostRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/hosts", id: "listHosts", commandLine: "host list",
+        .get, "/api/admin/realms/{realm}/hosts", id: "listHosts",
+        commandLine: .urd("host list", examples: "urd host list --realm acme"),
         tag: "Hosts",
         summary: "List the host names of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.name)],
@@ -61,7 +64,9 @@ enum HostRoutes {
 
     private static let release = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost",
-        commandLine: "host release", tag: "Hosts",
+        commandLine: .urd(
+            "host release", examples: "urd host release login.acme.example --realm acme"),
+        tag: "Hosts",
         summary: "Release a host name.", right: .everything,
         parameters: [
             .realm, .idempotencyKey,

@@ -17,7 +17,9 @@ enum InviteRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/invites", id: "createInvites",
-        commandLine: "invite create", tag: "Invites",
+        commandLine: .urd(
+            "invite create", examples: "urd invite create --count 2 --expires-in-days 7"),
+        tag: "Invites",
         summary: "Create invites.",
         detail: "Their codes are shown this once. Each lets one person join.", right: .realm,
         parameters: [.realm, .idempotencyKey],
@@ -84,7 +86,8 @@ enum InviteRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/invites", id: "listInvites", commandLine: "invite list",
+        .get, "/api/admin/realms/{realm}/invites", id: "listInvites",
+        commandLine: .urd("invite list", examples: "urd invite list"),
         tag: "Invites",
         summary: "List the invites of a realm, used ones included.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
@@ -103,7 +106,7 @@ enum InviteRoutes {
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",
-        commandLine: "invite revoke",
+        commandLine: .urd("invite revoke", examples: "urd invite revoke INVITE"),
         tag: "Invites", summary: "Revoke an invite that has not been used.", right: .realm,
         parameters: [.realm, inviteID, .idempotencyKey], answer: .gone("It is worth nothing."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchInvite, .inviteUsed]

@@ -10,7 +10,9 @@ enum LoginHistoryRoutes {
     static let table: [Route<AdminContext>] = [list, ofAccount, ofClient]
 
     private static let list = route(
-        "login-history", id: "listLoginHistory", commandLine: "history list",
+        "login-history", id: "listLoginHistory",
+        commandLine: .urd(
+            "history list", examples: "urd history list --since yesterday --outcome signed_in"),
         "List sign-ins and failed attempts, newest first."
     ) { call throws(Problem) in
         try await call.logins(LoginSelection()) { () throws(Problem) in }
@@ -19,7 +21,8 @@ enum LoginHistoryRoutes {
     /// Also of an account that is gone: what happened stays.
     private static let ofAccount = route(
         "accounts/{account_id}/login-history", id: "listLoginHistoryOfAccount",
-        commandLine: "history user",
+        commandLine: .urd(
+            "history user", examples: "urd history user ann@example.org --since 7d --open"),
         "List an account's sign-ins and failed attempts, newest first.", [AccountRoutes.accountID]
     ) { call throws(Problem) in
         let account = try call.requiredID("account_id")
@@ -28,7 +31,8 @@ enum LoginHistoryRoutes {
 
     private static let ofClient = route(
         "clients/{client_id}/login-history", id: "listLoginHistoryOfClient",
-        commandLine: "history client",
+        commandLine: .urd(
+            "history client", examples: "urd history client demo-native --since \"2 hours ago\""),
         "List sign-ins and failed attempts through a client, newest first.",
         [
             Parameter(
@@ -47,7 +51,7 @@ enum LoginHistoryRoutes {
     }
 
     private static func route(
-        _ path: String, id: String, commandLine: String, _ summary: String,
+        _ path: String, id: String, commandLine: CommandWords, _ summary: String,
         _ parameters: [Parameter] = [],
         refusals: [ProblemKind] = [], handler: @escaping Route<AdminContext>.Handler
     ) -> Route<AdminContext> {

@@ -10,7 +10,8 @@ enum MailRoutes {
     static let table: [Route<AdminContext>] = [list, resend]
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/mails", id: "listMails", commandLine: "mail list",
+        .get, "/api/admin/realms/{realm}/mails", id: "listMails",
+        commandLine: .urd("mail list", examples: "urd mail list --failed"),
         tag: "Mails",
         summary: "List the mails that are on their way, and those that failed.",
         detail: """
@@ -44,7 +45,7 @@ enum MailRoutes {
 
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/mails/{mail_id}/resend", id: "resendMail",
-        commandLine: "mail resend",
+        commandLine: .urd("mail resend", examples: "urd mail resend MAIL"),
         tag: "Mails", summary: "Send a mail that failed again.", right: .realm,
         parameters: [
             .realm,

@@ -11,7 +11,9 @@ enum NotificationAdminRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/notifications", id: "listNotifications",
-        commandLine: "notification list", tag: "Flagship",
+        commandLine: .urd(
+            "notification list", examples: "urd notification list --realm flagship --failed"),
+        tag: "Flagship",
         summary: "List the notifications that are on their way, and those that failed.",
         detail: """
             What one says stands in no list: it is opened when it is sent. One that no device took \
@@ -40,7 +42,10 @@ enum NotificationAdminRoutes {
 
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/notifications/{notification_id}/resend",
-        id: "resendNotification", commandLine: "notification resend",
+        id: "resendNotification",
+        commandLine: .urd(
+            "notification resend", examples: "urd notification resend NOTIFICATION --realm flagship"
+        ),
         tag: "Flagship", summary: "Send a notification that failed again.", right: .realm,
         parameters: [
             .realm,

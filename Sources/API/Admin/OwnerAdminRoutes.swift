@@ -11,7 +11,9 @@ enum OwnerAdminRoutes {
 
     private static let appoint = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/owner/{account_id}", id: "appointOwner",
-        commandLine: "owner appoint", tag: "Flagship",
+        commandLine: .urd(
+            "owner appoint", examples: "urd owner appoint camille@example.org --realm home"),
+        tag: "Flagship",
         summary: "Appoint the account that owns a realm.",
         detail: """
             The answer has a token by which its person takes the realm over, with the first \
@@ -49,7 +51,8 @@ enum OwnerAdminRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/owner", id: "getOwner", commandLine: "owner show",
+        .get, "/api/admin/realms/{realm}/owner", id: "getOwner",
+        commandLine: .urd("owner show", examples: "urd owner show --realm flagship"),
         tag: "Flagship",
         summary: "Show the account that owns a realm.", right: .realm, parameters: [.realm],
         answer: .ok(
@@ -81,7 +84,7 @@ enum OwnerAdminRoutes {
 
     private static let vouch = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/owner/email-verified-code", id: "vouchForOwner",
-        commandLine: "owner vouch",
+        commandLine: .urd("owner vouch", examples: "urd owner vouch --realm flagship"),
         tag: "Flagship", summary: "Confirm that a realm's owner reads the mails to their address.",
         detail: """
             For a service that has just verified the owner's mailbox itself: for 15 minutes the code \
@@ -118,7 +121,10 @@ enum OwnerAdminRoutes {
 
     private static let setKeys = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/integrity-keys", id: "setIntegrityKeys",
-        commandLine: "integrity-keys set",
+        commandLine: .urd(
+            "integrity-keys set",
+            examples: "urd integrity-keys set --realm flagship --jwks '{\"keys\":[]}' \\\n"
+                + "      --decryption-keys AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
         tag: "Flagship", summary: "Set the keys that verify Google's integrity verdicts on apps.",
         detail: "Replaces all of them at once. Keys that decrypt are never shown again.",
         right: .realm, parameters: [.realm, .idempotencyKey],

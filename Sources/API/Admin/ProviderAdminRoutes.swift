@@ -43,7 +43,7 @@ enum ProviderAdminRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/providers", id: "listProviders",
-        commandLine: "provider list", tag: "Providers",
+        commandLine: .urd("provider list", examples: "urd provider list"), tag: "Providers",
         summary: "List the OpenID providers of a realm.", right: .realm,
         parameters: [.realm],
         answer: .ok(
@@ -60,7 +60,11 @@ enum ProviderAdminRoutes {
 
     private static let configure = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}", id: "configureProvider",
-        commandLine: "provider set",
+        commandLine: .urd(
+            "provider set",
+            examples:
+                "urd provider set corp --name \"Acme account\" --issuer https://login.acme.example \\\n"
+                + "      --client-id urd"),
         tag: "Providers", summary: "Set an OpenID provider that people may sign in with.",
         detail: """
             Signs people in once their accounts are linked to identities of the provider. Without a \
@@ -103,7 +107,7 @@ enum ProviderAdminRoutes {
 
     private static let remove = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/providers/{provider}", id: "removeProvider",
-        commandLine: "provider remove",
+        commandLine: .urd("provider remove", examples: "urd provider remove corp"),
         tag: "Providers", summary: "Remove an OpenID provider.", right: .realm,
         parameters: [.realm, slug, .idempotencyKey], answer: .gone("It is gone."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
@@ -116,7 +120,11 @@ enum ProviderAdminRoutes {
 
     private static let link = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
-        id: "linkIdentity", commandLine: "provider link", tag: "Providers",
+        id: "linkIdentity",
+        commandLine: .urd(
+            "provider link",
+            examples: "urd provider link corp ann@example.org --subject 248289761001"),
+        tag: "Providers",
         summary: "Link an account to an identity at a provider.",
         detail: "Its person is told by mail. A mail address is never taken for that.",
         right: .realm, parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
@@ -156,7 +164,9 @@ enum ProviderAdminRoutes {
 
     private static let unlink = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
-        id: "unlinkIdentity", commandLine: "provider unlink", tag: "Providers",
+        id: "unlinkIdentity",
+        commandLine: .urd("provider unlink", examples: "urd provider unlink corp ann@example.org"),
+        tag: "Providers",
         summary: "Unlink an account from an identity at a provider.", right: .realm,
         parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
         answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
@@ -181,15 +191,20 @@ enum ProviderAdminRoutes {
 
     private static let code = delegation(
         "/api/admin/realms/{realm}/providers/{provider}/code", id: "createDelegatedCode",
-        commandLine: "provider code",
+        commandLine: .urd(
+            "provider code",
+            examples: "urd provider code corp --access-token SlAV32hkKG --realm flagship"),
         "Create a code for an app from a token of a provider.")
     /// As clients of the flagship profile's servers know it.
     private static let delegate = delegation(
-        "/oidc/{realm}/{provider}/code", id: "delegateCode", commandLine: "provider delegate",
+        "/oidc/{realm}/{provider}/code", id: "delegateCode",
+        commandLine: .urd(
+            "provider delegate",
+            examples: "urd provider delegate corp --access-token SlAV32hkKG --realm flagship"),
         "Create a code for an app, at the address that the flagship profile uses.")
 
     private static func delegation(
-        _ path: PathTemplate, id: String, commandLine: String, _ summary: String
+        _ path: PathTemplate, id: String, commandLine: CommandWords, _ summary: String
     ) -> Route<AdminContext> {
         Route(
             .post, path, id: id, commandLine: commandLine, tag: "Providers",

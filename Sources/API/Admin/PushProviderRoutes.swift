@@ -10,16 +10,23 @@ enum PushProviderRoutes {
     static let table: [Route<AdminContext>] = [
         list, setFirebase, setApple,
         removal(
-            of: .firebase, id: "removeFirebaseProvider", commandLine: "push-provider remove fcm",
+            of: .firebase, id: "removeFirebaseProvider",
+            commandLine: .urd(
+                "push-provider remove fcm",
+                examples: "urd push-provider remove fcm --realm flagship"),
             "/api/admin/realms/{realm}/push-providers/fcm"),
         removal(
-            of: .apple, id: "removeAppleProvider", commandLine: "push-provider remove apns",
+            of: .apple, id: "removeAppleProvider",
+            commandLine: .urd(
+                "push-provider remove apns",
+                examples: "urd push-provider remove apns --realm flagship"),
             "/api/admin/realms/{realm}/push-providers/apns"),
     ]
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
-        commandLine: "push-provider show",
+        commandLine: .urd(
+            "push-provider show", examples: "urd push-provider show --realm flagship"),
         tag: "Flagship", summary: "Show the services that deliver notifications to devices.",
         detail: "Without the keys, which are never shown again.", right: .realm,
         parameters: [.realm],
@@ -46,7 +53,11 @@ enum PushProviderRoutes {
 
     private static let setFirebase = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/push-providers/fcm", id: "setFirebaseProvider",
-        commandLine: "push-provider set fcm",
+        commandLine: .urd(
+            "push-provider set fcm",
+            examples:
+                "urd push-provider set fcm --realm flagship --service-account \"$(cat account.json)\""
+        ),
         tag: "Flagship",
         summary: "Set Firebase Cloud Messaging as a service that delivers notifications.",
         right: .realm, parameters: [.realm, .idempotencyKey],
@@ -79,7 +90,11 @@ enum PushProviderRoutes {
 
     private static let setApple = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/push-providers/apns", id: "setAppleProvider",
-        commandLine: "push-provider set apns",
+        commandLine: .urd(
+            "push-provider set apns",
+            examples: "urd push-provider set apns --realm flagship --team-id TEAM000001 \\\n"
+                + "      --key-id KEY0000001 --topic io.example.app --private-key=\"$(cat apns.p8)\""
+        ),
         tag: "Flagship",
         summary: "Set Apple as the service that delivers notifications to its devices.",
         right: .realm, parameters: [.realm, .idempotencyKey],
@@ -106,7 +121,7 @@ enum PushProviderRoutes {
     }
 
     private static func removal(
-        of kind: PushProvider.Kind, id: String, commandLine: String, _ path: PathTemplate
+        of kind: PushProvider.Kind, id: String, commandLine: CommandWords, _ path: PathTemplate
     ) -> Route<AdminContext> {
         Route<AdminContext>(
             .delete, path, id: id, commandLine: commandLine, tag: "Flagship",

@@ -12,7 +12,10 @@ enum RealmRoutes {
     ]
 
     private static let create = Route<AdminContext>(
-        .post, "/api/admin/realms", id: "createRealm", commandLine: "realm create", tag: "Realms",
+        .post, "/api/admin/realms", id: "createRealm",
+        commandLine: .urd(
+            "realm create", examples: "urd realm create --realm acme --display-name \"Acme Ltd\""),
+        tag: "Realms",
         summary: "Create a realm: a tenant with people, clients and keys of its own.",
         right: .everything, parameters: [.idempotencyKey],
         body: Body(
@@ -39,7 +42,8 @@ enum RealmRoutes {
     }
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms", id: "listRealms", commandLine: "realm list", tag: "Realms",
+        .get, "/api/admin/realms", id: "listRealms",
+        commandLine: .urd("realm list", examples: "urd realm list"), tag: "Realms",
         summary: "List the realms.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.name)],
         answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example)
@@ -54,7 +58,8 @@ enum RealmRoutes {
     }
 
     private static let get = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}", id: "getRealm", commandLine: "realm show", tag: "Realms",
+        .get, "/api/admin/realms/{realm}", id: "getRealm",
+        commandLine: .urd("realm show", examples: "urd realm show demo"), tag: "Realms",
         summary: "Show a realm.", right: .realm, parameters: [.realm],
         answer: .ok("The realm.", schema, example: example),
         refusals: [.noSuchRealm]
@@ -64,7 +69,7 @@ enum RealmRoutes {
 
     private static let getSettings = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/settings", id: "getRealmSettings",
-        commandLine: "realm settings", tag: "Realms",
+        commandLine: .urd("realm settings", examples: "urd realm settings demo"), tag: "Realms",
         summary: "Show the settings of a realm, defaults included.", right: .realm,
         parameters: [.realm],
         answer: .ok("The settings.", SettingSchema.realm, example: exampleSettings),
@@ -75,7 +80,9 @@ enum RealmRoutes {
 
     private static let setSettings = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/settings", id: "setRealmSettings",
-        commandLine: "realm set", tag: "Realms",
+        commandLine: .urd(
+            "realm set", examples: "urd realm set demo --otp-lifetime 300",
+            "urd realm set demo --unset otp_lifetime"), tag: "Realms",
         summary: "Change settings of a realm.",
         detail: """
             What is not named stays as it is; null (on the command line `--unset` and the \
@@ -98,7 +105,7 @@ enum RealmRoutes {
 
     private static let disable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/disable", id: "disableRealm",
-        commandLine: "realm disable", tag: "Realms",
+        commandLine: .urd("realm disable", examples: "urd realm disable acme"), tag: "Realms",
         summary: "Disable a realm until it is enabled again.",
         detail: "No account signs in, and nothing in the realm changes.", right: .everything,
         parameters: [.realm, .idempotencyKey],
@@ -110,7 +117,8 @@ enum RealmRoutes {
     }
 
     private static let enable = Route<AdminContext>(
-        .post, "/api/admin/realms/{realm}/enable", id: "enableRealm", commandLine: "realm enable",
+        .post, "/api/admin/realms/{realm}/enable", id: "enableRealm",
+        commandLine: .urd("realm enable", examples: "urd realm enable acme"),
         tag: "Realms",
         summary: "Enable a disabled realm.", right: .everything,
         parameters: [.realm, .idempotencyKey],

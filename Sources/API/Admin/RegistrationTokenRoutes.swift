@@ -15,7 +15,9 @@ enum RegistrationTokenRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/registration-tokens", id: "createRegistrationToken",
-        commandLine: "registration-token create",
+        commandLine: .urd(
+            "registration-token create",
+            examples: "urd registration-token create --label Partners --uses 5"),
         tag: "Registration tokens",
         summary: "Create a token with which clients register themselves.",
         detail: "Its text is shown this once.", right: .realm,
@@ -70,7 +72,7 @@ enum RegistrationTokenRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
-        commandLine: "registration-token list",
+        commandLine: .urd("registration-token list", examples: "urd registration-token list"),
         tag: "Registration tokens", summary: "List the registration tokens that are not revoked.",
         right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer(
@@ -91,7 +93,9 @@ enum RegistrationTokenRoutes {
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/registration-tokens/{token_id}",
-        id: "revokeRegistrationToken", commandLine: "registration-token revoke",
+        id: "revokeRegistrationToken",
+        commandLine: .urd(
+            "registration-token revoke", examples: "urd registration-token revoke TOKEN"),
         tag: "Registration tokens",
         summary: "Revoke a registration token.", right: .realm,
         parameters: [.realm, tokenID, .idempotencyKey], answer: .gone("It is worth nothing."),

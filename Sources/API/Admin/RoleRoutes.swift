@@ -12,7 +12,9 @@ enum RoleRoutes {
         "/api/admin/realms/{realm}/accounts/{account_id}/roles"
 
     private static let get = Route<AdminContext>(
-        .get, path, id: "getAccountRoles", commandLine: "account roles", tag: "Accounts",
+        .get, path, id: "getAccountRoles",
+        commandLine: .urd("account roles", examples: "urd account roles ann@example.org"),
+        tag: "Accounts",
         summary: "Show the roles of an account, by audience.", right: .realm,
         parameters: [.realm, AccountRoutes.accountID],
         answer: .ok("Its roles.", schema, example: example),
@@ -23,7 +25,12 @@ enum RoleRoutes {
     }
 
     private static let set = Route<AdminContext>(
-        .put, path, id: "setAccountRoles", commandLine: "account set-roles", tag: "Accounts",
+        .put, path, id: "setAccountRoles",
+        commandLine: .urd(
+            "account set-roles",
+            examples:
+                "urd account set-roles ann@example.org --roles '{\"https://api.example.org\":[\"editor\"]}'"
+        ), tag: "Accounts",
         summary: "Replace the roles of an account.",
         detail: """
             The realm's setting `roles` says which there are. Tokens tell of them whose scope has \

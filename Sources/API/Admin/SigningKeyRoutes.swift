@@ -12,7 +12,7 @@ enum SigningKeyRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/signing-keys", id: "listSigningKeys",
-        commandLine: "signing-key list",
+        commandLine: .urd("signing-key list", examples: "urd signing-key list"),
         tag: "Signing keys", summary: "List the keys that verify the realm's tokens.",
         detail: "A realm makes its first keys when it first needs them.", right: .realm,
         parameters: [.realm], answer: .ok("The keys, oldest first.", schema, example: example),
@@ -24,7 +24,8 @@ enum SigningKeyRoutes {
 
     private static let rotate = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/signing-keys/rotate", id: "rotateSigningKey",
-        commandLine: "signing-key rotate",
+        commandLine: .urd(
+            "signing-key rotate", examples: "urd signing-key rotate --algorithm ES256"),
         tag: "Signing keys", summary: "Rotate the signing keys of an algorithm.",
         detail: """
             The key that is published already begins to sign, the one that signed retires, and a \

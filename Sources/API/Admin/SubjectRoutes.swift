@@ -10,7 +10,7 @@ enum SubjectRoutes {
 
     private static let erase = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/subjects/{subject}/erase", id: "eraseSubject",
-        commandLine: "subject erase",
+        commandLine: .urd("subject erase", examples: "urd subject erase SUBJECT"),
         tag: "Subjects", summary: "Erase a subject: its personal data can never be read again.",
         detail: """
             Destroys the key under which the subject's personal data is sealed in the log. The \

@@ -36,7 +36,10 @@ enum WebAppRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/web-apps", id: "registerWebApp",
-        commandLine: "web-app register", tag: "Flagship",
+        commandLine: .urd(
+            "web-app register",
+            examples: "urd web-app register --realm flagship --kind app --slug drive --name Drive"),
+        tag: "Flagship",
         summary: "Register a web app or a konnector.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -63,7 +66,8 @@ enum WebAppRoutes {
     private static let kind = Schema.oneOf(WebAppKind.allCases.map(\.rawValue))
 
     private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps", commandLine: "web-app list",
+        .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps",
+        commandLine: .urd("web-app list", examples: "urd web-app list --realm flagship"),
         tag: "Flagship",
         summary: "List the web apps and konnectors of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
@@ -81,7 +85,7 @@ enum WebAppRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "getWebApp",
-        commandLine: "web-app show",
+        commandLine: .urd("web-app show", examples: "urd web-app show WEBAPP --realm flagship"),
         tag: "Flagship", summary: "Show a web app or a konnector.", right: .realm,
         parameters: [.realm, webAppID],
         answer: .ok("It.", schema, example: example), refusals: [.noSuchRealm, .noSuchApp]
@@ -100,7 +104,8 @@ enum WebAppRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "updateWebApp",
-        commandLine: "web-app update",
+        commandLine: .urd(
+            "web-app update", examples: "urd web-app update WEBAPP --realm flagship --name Files"),
         tag: "Flagship", summary: "Update a web app or a konnector.",
         detail: "Members that are not named stay as they are; null removes a value.",
         right: .realm, parameters: [.realm, webAppID, .idempotencyKey],
@@ -123,7 +128,7 @@ enum WebAppRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "removeWebApp",
-        commandLine: "web-app remove",
+        commandLine: .urd("web-app remove", examples: "urd web-app remove WEBAPP --realm flagship"),
         tag: "Flagship", summary: "Remove a web app or a konnector.",
         detail: "Its tokens are revoked, and its name is free.", right: .realm,
         parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("It is gone."),

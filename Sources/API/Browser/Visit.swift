@@ -92,7 +92,6 @@ extension Response {
     static func seeOther(_ place: String) -> Response {
         var response = Response(status: .seeOther, headers: Headers(), body: [])
         response.headers["Location"] = place
-        response.headers["Cache-Control"] = "no-store"
         return response
     }
 }

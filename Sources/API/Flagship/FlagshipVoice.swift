@@ -5,7 +5,7 @@ extension Voice {
     /// Apps of the flagship profile: undocumented members are ignored, and an error is one text,
     /// which the apps compare letter by letter.
     static let flagship = Voice(
-        name: "flagship", reading: .ignoresUnknown, caution: .isNeverStored,
+        name: "flagship", reading: .ignoresUnknown,
         refusal: { problem, _ in problem.flagshipResponse() },
         refusalSchemas: [Problem.flagshipSchema],
         sentence: { _ in "What is not described is ignored." }, label: { _ in "" },

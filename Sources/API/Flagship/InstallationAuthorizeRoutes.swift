@@ -160,7 +160,6 @@ extension Response {
     static func found(_ place: String) -> Response {
         var response = Response(status: .found, headers: Headers(), body: [])
         response.headers["Location"] = place
-        response.headers["Cache-Control"] = "no-store"
         return response
     }
 }

@@ -29,7 +29,6 @@ enum LogoRoutes {
         var response = Response.bytes(.ok, picture.bytes)
         response.headers["Content-Type"] = picture.type
         response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-        response.headers["Cache-Control"] = "no-store"
         return response
     }
 

@@ -14,7 +14,11 @@ enum FeedSubscriptionRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/subscriptions", id: "createSubscription",
-        commandLine: "subscription create", tag: "Subscriptions",
+        commandLine: .urd(
+            "subscription create",
+            examples:
+                "urd subscription create --realm demo --name Search --types 'account.*' --from start"
+        ), tag: "Subscriptions",
         summary: "Create a subscription: the server keeps how far its reader is.",
         detail: """
             `GET …/feed?subscription=…` begins where the reader confirmed to be. One reader at a time \
@@ -60,7 +64,8 @@ enum FeedSubscriptionRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/subscriptions", id: "listSubscriptions",
-        commandLine: "subscription list", tag: "Subscriptions",
+        commandLine: .urd("subscription list", examples: "urd subscription list --realm demo"),
+        tag: "Subscriptions",
         summary: "List the subscriptions of a realm's feed.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
@@ -85,7 +90,9 @@ enum FeedSubscriptionRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/subscriptions/{subscription_id}", id: "getSubscription",
-        commandLine: "subscription show", tag: "Subscriptions",
+        commandLine: .urd(
+            "subscription show", examples: "urd subscription show SUBSCRIPTION --realm demo"),
+        tag: "Subscriptions",
         summary: "Show a subscription and how far its reader is.", right: .realm,
         permission: .subscriptionsManage, parameters: [.realm, FeedSubscriptionSchema.id],
         answer: .ok(
@@ -109,7 +116,11 @@ enum FeedSubscriptionRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/subscriptions/{subscription_id}",
-        id: "updateSubscription", commandLine: "subscription update", tag: "Subscriptions",
+        id: "updateSubscription",
+        commandLine: .urd(
+            "subscription update",
+            examples: "urd subscription update SUBSCRIPTION --realm demo --types 'account.*'"),
+        tag: "Subscriptions",
         summary: "Update a subscription.",
         detail: """
             What is not named stays as it is. A reader that is connected is sent what was said before \
@@ -137,7 +148,10 @@ enum FeedSubscriptionRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/subscriptions/{subscription_id}",
-        id: "deleteSubscription", commandLine: "subscription delete", tag: "Subscriptions",
+        id: "deleteSubscription",
+        commandLine: .urd(
+            "subscription delete", examples: "urd subscription delete SUBSCRIPTION --realm demo"),
+        tag: "Subscriptions",
         summary: "Delete a subscription, and end the feed of its reader.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, FeedSubscriptionSchema.id, .idempotencyKey],
@@ -157,7 +171,11 @@ enum FeedSubscriptionRoutes {
 
     private static let acknowledge = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/subscriptions/{subscription_id}/ack",
-        id: "acknowledgeEvents", commandLine: "subscription ack", tag: "Subscriptions",
+        id: "acknowledgeEvents",
+        commandLine: .urd(
+            "subscription ack",
+            examples: "urd subscription ack SUBSCRIPTION --realm demo --cursor 1:42"),
+        tag: "Subscriptions",
         summary: "Confirm that the reader has everything up to a cursor.",
         detail: """
             The next feed of the subscription begins there. The cursor never moves back, nor beyond \

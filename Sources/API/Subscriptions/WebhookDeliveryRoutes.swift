@@ -26,7 +26,11 @@ enum WebhookDeliveryRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries",
-        id: "listWebhookDeliveries", commandLine: "webhook deliveries", tag: "Webhooks",
+        id: "listWebhookDeliveries",
+        commandLine: .urd(
+            "webhook deliveries",
+            examples: "urd webhook deliveries WEBHOOK --realm demo --state given_up"),
+        tag: "Webhooks",
         summary: "List the deliveries that wait, or that were given up.",
         detail: "What was delivered is in the list of attempts.",
         right: .realm, permission: .subscriptionsManage,
@@ -58,7 +62,10 @@ enum WebhookDeliveryRoutes {
 
     private static let attempts = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/attempts",
-        id: "listWebhookAttempts", commandLine: "webhook attempts", tag: "Webhooks",
+        id: "listWebhookAttempts",
+        commandLine: .urd(
+            "webhook attempts", examples: "urd webhook attempts WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "List the attempts of the last 30 days, the newest first.",
         right: .realm, permission: .subscriptionsManage,
         parameters: [
@@ -90,7 +97,9 @@ enum WebhookDeliveryRoutes {
 
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries/{position}/resend",
-        id: "resendWebhookDelivery", commandLine: "webhook resend", tag: "Webhooks",
+        id: "resendWebhookDelivery",
+        commandLine: .urd("webhook resend", examples: "urd webhook resend WEBHOOK 1 --realm demo"),
+        tag: "Webhooks",
         summary: "Send an event to a webhook again.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .position, .idempotencyKey],
@@ -103,7 +112,9 @@ enum WebhookDeliveryRoutes {
 
     private static let replay = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/replay", id: "replayWebhook",
-        commandLine: "webhook replay", tag: "Webhooks",
+        commandLine: .urd(
+            "webhook replay", examples: "urd webhook replay WEBHOOK --realm demo --from 1"),
+        tag: "Webhooks",
         summary: "Send the events of a range to a webhook again.",
         detail: "With the same ids, and the header urd-replay. At most 100,000 are sent at once.",
         right: .realm, permission: .subscriptionsManage,
@@ -140,7 +151,10 @@ enum WebhookDeliveryRoutes {
 
     private static let redeliver = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/redeliver",
-        id: "redeliverWebhook", commandLine: "webhook redeliver", tag: "Webhooks",
+        id: "redeliverWebhook",
+        commandLine: .urd(
+            "webhook redeliver", examples: "urd webhook redeliver WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "Send all that was given up to a webhook again.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
@@ -160,7 +174,8 @@ enum WebhookDeliveryRoutes {
 
     private static let test = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/test", id: "testWebhook",
-        commandLine: "webhook test", tag: "Webhooks",
+        commandLine: .urd("webhook test", examples: "urd webhook test WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "Send a test message to a webhook and show what it answers.",
         detail: "The message is in no log. It has the type urd.test and data.test.",
         right: .realm, permission: .subscriptionsManage,

@@ -17,7 +17,10 @@ enum WebhookRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks", id: "createWebhook",
-        commandLine: "webhook create", tag: "Webhooks",
+        commandLine: .urd(
+            "webhook create",
+            examples: "urd webhook create --realm demo --name Billing \\\n"
+                + "    --url https://billing.example.org/urd --types 'account.*'"), tag: "Webhooks",
         summary: "Send the events of a realm to an address.",
         detail: """
             Messages are signed by Standard Webhooks 1.0.0 with the secret in this answer, which is not \
@@ -73,7 +76,8 @@ enum WebhookRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/webhooks", id: "listWebhooks",
-        commandLine: "webhook list", tag: "Webhooks",
+        commandLine: .urd("webhook list", examples: "urd webhook list --realm demo"),
+        tag: "Webhooks",
         summary: "List the webhooks of a realm.", right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer(
@@ -95,7 +99,8 @@ enum WebhookRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "getWebhook",
-        commandLine: "webhook show", tag: "Webhooks",
+        commandLine: .urd("webhook show", examples: "urd webhook show WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "Show a webhook and how its deliveries stand.", right: .realm,
         permission: .subscriptionsManage, parameters: [.realm, WebhookSchema.id],
         answer: .ok("The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
@@ -114,7 +119,9 @@ enum WebhookRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "updateWebhook",
-        commandLine: "webhook update", tag: "Webhooks",
+        commandLine: .urd(
+            "webhook update", examples: "urd webhook update WEBHOOK --realm demo --order strict"),
+        tag: "Webhooks",
         summary: "Update a webhook.",
         detail:
             "What is not named stays as it is. What was not delivered yet is sent by the new terms.",
@@ -142,7 +149,8 @@ enum WebhookRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/webhooks/{webhook_id}", id: "deleteWebhook",
-        commandLine: "webhook delete", tag: "Webhooks",
+        commandLine: .urd("webhook delete", examples: "urd webhook delete WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "Delete a webhook, with all that waits for it.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
@@ -156,7 +164,8 @@ enum WebhookRoutes {
 
     private static let pause = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/pause", id: "pauseWebhook",
-        commandLine: "webhook pause", tag: "Webhooks",
+        commandLine: .urd("webhook pause", examples: "urd webhook pause WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "Pause a webhook until it is resumed.",
         detail: "Nothing is lost: it goes on where it stopped.", right: .realm,
         permission: .subscriptionsManage,
@@ -173,7 +182,9 @@ enum WebhookRoutes {
 
     private static let resume = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/resume", id: "resumeWebhook",
-        commandLine: "webhook resume", tag: "Webhooks",
+        commandLine: .urd(
+            "webhook resume", examples: "urd webhook resume WEBHOOK --realm demo --from stop"),
+        tag: "Webhooks",
         summary: "Resume a webhook that was paused or disabled.",
         detail: """
             One that was disabled because the log was set back (`rewound`) is resumed by saying where it \
@@ -215,7 +226,10 @@ enum WebhookRoutes {
 
     private static let rotate = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks/{webhook_id}/secret",
-        id: "rotateWebhookSecret", commandLine: "webhook rotate-secret", tag: "Webhooks",
+        id: "rotateWebhookSecret",
+        commandLine: .urd(
+            "webhook rotate-secret", examples: "urd webhook rotate-secret WEBHOOK --realm demo"),
+        tag: "Webhooks",
         summary: "Give a webhook a new secret.",
         detail: "The old one signs as well for a while, so that receivers have time to change.",
         right: .realm, permission: .subscriptionsManage,

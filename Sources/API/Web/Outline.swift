@@ -9,8 +9,8 @@ public final class Outline: Sendable {
     let path: PathTemplate
     /// Names the operation, in the description and for programs made from it.
     let id: String
-    /// The words that call it on the command line: `realm create`.
-    let commandLine: String?
+    /// How it is called on the command line. Nil for what makes no sense on a terminal.
+    let commandLine: CommandWords?
     let tag: String
     let summary: String
     let detail: String
@@ -30,7 +30,7 @@ public final class Outline: Sendable {
     let traits: RouteTraits
 
     init(
-        method: Method, path: PathTemplate, id: String, commandLine: String?, tag: String,
+        method: Method, path: PathTemplate, id: String, commandLine: CommandWords?, tag: String,
         summary: String,
         detail: String, right: Right, permission: AdminPermission? = nil, voice: Voice,
         parameters: [Parameter], body: Body?,

@@ -59,7 +59,8 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
     let handler: Handler
 
     init(
-        _ method: Method, _ path: PathTemplate, id: String, commandLine: String? = nil, tag: String,
+        _ method: Method, _ path: PathTemplate, id: String, commandLine: CommandWords? = nil,
+        tag: String,
         summary: String, detail: String = "", right: Right, permission: AdminPermission? = nil,
         voice: Voice = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,

@@ -166,7 +166,7 @@ public struct Router: Sendable {
         in voice: Voice
     ) {
         let traits = place?.traits ?? []
-        harden(&response, request, voice.caution, traits)
+        harden(&response, voice.caution, traits)
         if traits.contains(.forScripts) { CrossOriginAccess.mayRead(&response) }
     }
 
@@ -197,13 +197,12 @@ public struct Router: Sendable {
         "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
     ]
 
+    /// No cache keeps an answer, unless its route says so.
     private func harden(
-        _ response: inout Response, _ request: Request, _ caution: Voice.Caution,
-        _ traits: RouteTraits
+        _ response: inout Response, _ caution: Voice.Caution, _ traits: RouteTraits
     ) {
         response.headers.fill(from: Self.cautions)
-        let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
-        if isAPI || caution.contains(.isNeverStored) && response.headers["Cache-Control"] == nil {
+        if response.headers["Cache-Control"] == nil {
             response.headers["Cache-Control"] = "no-store"
             if caution.contains(.saysPragma) { response.headers["Pragma"] = "no-cache" }
         }

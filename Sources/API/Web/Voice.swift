@@ -32,14 +32,12 @@ public struct Voice: Sendable {
     struct Caution: OptionSet, Sendable {
         let rawValue: UInt8
 
-        /// No cache keeps an answer, unless the route says so.
-        static let isNeverStored = Self(rawValue: 1 << 0)
-        /// RFC 6749 section 5.1 asks for `Pragma` as well.
-        static let saysPragma = Self(rawValue: 1 << 1)
+        /// RFC 6749 section 5.1 asks for `Pragma` beside `Cache-Control: no-store`.
+        static let saysPragma = Self(rawValue: 1 << 0)
         /// Its clients have no browser and keep their tokens themselves.
-        static let setsNoCookies = Self(rawValue: 1 << 2)
+        static let setsNoCookies = Self(rawValue: 1 << 1)
         /// It answers browsers with pages.
-        static let isOfPages = Self(rawValue: 1 << 3)
+        static let isOfPages = Self(rawValue: 1 << 2)
     }
 }
 

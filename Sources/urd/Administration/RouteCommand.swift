@@ -12,10 +12,13 @@ struct RouteCommand: AnySubcommand {
     var given: JSONObject = [:]
     /// The summary, where it is not the operation's.
     var summary: String?
+    /// Examples, where they are not the operation's.
+    var examples: [String]?
 
     var form: CommandForm {
         CommandForm(
-            path: words, summary: sentence, details: operation.detail,
+            path: words, summary: sentence, examples: examples ?? operation.examples,
+            details: operation.detail,
             options: options,
             operands: inputs.filter(isOperand).map { input in
                 Operand(

@@ -18,6 +18,7 @@ enum RouteCommands {
         guard operation.id == "listLoginHistory" else { return nil }
         return RouteCommand(
             words: ["history", "failures"], operation: operation,
-            given: ["outcome": "refused"], summary: "List failed sign-ins, newest first")
+            given: ["outcome": "refused"], summary: "List failed sign-ins, newest first",
+            examples: ["urd history failures --since 24h --all --csv"])
     }
 }

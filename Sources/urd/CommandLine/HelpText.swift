@@ -36,8 +36,7 @@ enum HelpText {
         }
         let options = command.ownOptions + [.help]
         lines += ["", "Options:"] + columns(options.map { ($0.usage, $0.summary) })
-        let examples = Examples.all[command.name] ?? []
-        if !examples.isEmpty { lines += ["", "Examples:"] + examples.map { "  \($0)" } }
+        lines += ["", "Examples:"] + command.examples.map { "  \($0)" }
         if !command.settings.isEmpty {
             lines += [
                 "", "`\(program) help settings` shows the settings, which are options as well.",

@@ -24,6 +24,8 @@ extension AnySubcommand {
 struct CommandForm: Sendable {
     let path: [String]
     let summary: String
+    /// Whole lines, as its help shows them.
+    let examples: [String]
     var details = ""
     var options: [Option] = []
     var operands: [Operand] = []
@@ -44,6 +46,9 @@ protocol Subcommand: AnySubcommand {
     static var path: [String] { get }
     /// One sentence for the list of commands, without a full stop.
     static var summary: String { get }
+    /// Whole lines, at least one; words in capitals stand for ids that a list shows. A test runs them all
+    /// against `urd dev`.
+    static var examples: [String] { get }
     /// More for its own help page; paragraphs are separated by an empty line.
     static var details: String { get }
     static var options: [Option] { get }
@@ -63,7 +68,8 @@ extension Subcommand {
 
     var form: CommandForm {
         CommandForm(
-            path: Self.path, summary: Self.summary, details: Self.details, options: Self.options,
+            path: Self.path, summary: Self.summary, examples: Self.examples,
+            details: Self.details, options: Self.options,
             operands: Self.operands, settings: Self.settings, consequence: Self.consequence)
     }
 }

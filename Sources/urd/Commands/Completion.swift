@@ -4,6 +4,7 @@ import Values
 struct Completion: Subcommand {
     static let path = ["completion"]
     static let summary = "Print the completion script for bash, zsh or fish"
+    static let examples = ["urd completion bash >urd.bash"]
     static let details = """
         bash: source <(urd completion bash), in ~/.bashrc.
         zsh: urd completion zsh >_urd, in a folder of $fpath.

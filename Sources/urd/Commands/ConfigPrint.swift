@@ -2,6 +2,7 @@
 struct ConfigPrint: Subcommand {
     static let path = ["config", "print"]
     static let summary = "Show every setting, its value and where the value came from"
+    static let examples = ["urd config print"]
     static let details = """
         A flag beats the environment, the environment a file, a file the default. Secrets are
         shown as set or unset. Unknown URD_ variables and values that cannot be are refused, as

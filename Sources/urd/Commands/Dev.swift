@@ -4,6 +4,7 @@ import Glibc
 struct Dev: Subcommand {
     static let path = ["dev"]
     static let summary = "Start Urd with a private PostgreSQL, a demo realm and a demo client"
+    static let examples = ["urd dev --port 8090 --data /tmp/urd-data"]
     static let details = """
         Keeps everything in one folder: URD_DATA, or .dev in the current folder. Listens on
         127.0.0.1, port URD_PORT or 8080. Once it is ready it writes dev.env there, in shell

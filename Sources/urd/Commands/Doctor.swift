@@ -5,6 +5,7 @@ import Values
 struct Doctor: Subcommand {
     static let path = ["doctor"]
     static let summary = "Find what is wrong with this installation, and say how to mend it"
+    static let examples = ["urd doctor", "urd doctor --security --realm demo"]
     static let details = """
         Reads the settings that `urd serve` would read, looks at this machine and asks the database
         as the application's role. It changes nothing: what it writes, to see whether that can be done,

@@ -7,6 +7,7 @@ import Values
 struct EventsDescribe: Subcommand {
     static let path = ["events", "describe"]
     static let summary = "Show the fields of an event type, and what it is elsewhere"
+    static let examples = ["urd events describe session.ended"]
     static let details = """
         Also which security events of CAEP and RISC it amounts to, and which class and activity of OCSF \
         it is. No database is needed.

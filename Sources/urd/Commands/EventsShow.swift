@@ -7,6 +7,7 @@ import Values
 struct EventsShow: Subcommand {
     static let path = ["events", "show"]
     static let summary = "Show one event"
+    static let examples = ["urd events show 1"]
     static let options = EventOutput.options
     static let operands = [Operand("position", "Its position in the realm's log")]
     static let settings = Store.settings

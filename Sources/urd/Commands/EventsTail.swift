@@ -6,6 +6,9 @@ import Values
 struct EventsTail: Subcommand {
     static let path = ["events", "tail"]
     static let summary = "Read a realm's events in order, and follow as they happen"
+    static let examples = [
+        "urd events tail --type client.registered --limit 5", "urd events tail --follow --json",
+    ]
     static let options =
         EventOutput.options + EventSelection.options + [
             Option.flag("follow", "Go on with what is appended"),

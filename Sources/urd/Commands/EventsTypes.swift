@@ -7,6 +7,7 @@ import Values
 struct EventsTypes: Subcommand {
     static let path = ["events", "types"]
     static let summary = "List the types of events, and who is told of them"
+    static let examples = ["urd events types", "urd events types session --json"]
     static let details = """
         `services` are told of it without asking, and so is everyone who audits the realm; `audit` is \
         for those who audit it; `internal` is how other things are done, and told to those who ask for \

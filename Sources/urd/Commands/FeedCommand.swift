@@ -7,6 +7,11 @@ import JSON
 struct FeedCommand: Subcommand {
     static let path = ["feed"]
     static let summary = "Read the events of a realm over HTTP, and run a program for each"
+    static let examples = [
+        "urd feed --from start --limit 5 >events.ndjson",
+        "urd feed --from start --type 'client.*' --limit 1 --cursor-file cursor \\\n"
+            + "      --exec 'cat >>clients.ndjson'",
+    ]
     static let details = """
         Needs neither database nor master key: only the server's address and an admin key. With --exec each
         event is the input of a program, once it is done and has said 0; a program that fails is run again.

@@ -6,6 +6,7 @@ import JSON
 struct KeysRetireDerive: Subcommand {
     static let path = ["keys", "retire-derive"]
     static let summary = "Retire a realm's old keys for tokens, codes, links and secrets"
+    static let examples = ["urd keys retire-derive --realm demo"]
     static let details = """
         Ends at once what follows from the old keys: access and refresh tokens that were not refreshed \
         since `urd keys rotate-derive`, codes and links that were mailed before it, registration tokens, \

@@ -6,6 +6,7 @@ import JSON
 struct KeysRotateDerive: Subcommand {
     static let path = ["keys", "rotate-derive"]
     static let summary = "Give a realm a new key for tokens, codes, links and secrets"
+    static let examples = ["urd keys rotate-derive --realm demo"]
     static let details = """
         What is made from now on is made under the new key. What was made under the old one is accepted \
         until `urd keys retire-derive` destroys that: nobody is signed out before. Names, such as `sub`, \

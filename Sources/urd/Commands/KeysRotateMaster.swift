@@ -6,6 +6,7 @@ import JSON
 struct KeysRotateMaster: Subcommand {
     static let path = ["keys", "rotate-master"]
     static let summary = "Wrap every realm's keys under a new master key"
+    static let examples = ["urd keys rotate-master --old old.key --master-key-file new.key"]
     static let details = """
         --master-key-file names the new key, --old the one that is in use. Nodes that still run with
         the old key must be started again with the new one afterwards: until then they make no keys for

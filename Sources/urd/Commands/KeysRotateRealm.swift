@@ -6,6 +6,7 @@ import JSON
 struct KeysRotateRealm: Subcommand {
     static let path = ["keys", "rotate-realm"]
     static let summary = "Give a realm a new wrapping key and wrap every subject's key anew"
+    static let examples = ["urd keys rotate-realm --realm demo"]
     static let options = [
         RealmOption.option, Option.json,
     ]

@@ -11,6 +11,7 @@ struct LogAccept: Subcommand {
     static let path = ["log", "accept"]
     static let summary =
         "Accept that a realm lost the end of its log, after a failover or a restore"
+    static let examples = ["urd log accept --realm demo"]
     static let details = """
         A sealer that knows of a larger checkpoint than the database halts with lost_checkpoints or
         log_is_shorter: acknowledged events are gone. Without --size this says what is lost, as far as

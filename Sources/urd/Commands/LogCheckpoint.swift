@@ -6,6 +6,7 @@ import JSON
 struct LogCheckpoint: Subcommand {
     static let path = ["log", "checkpoint"]
     static let summary = "Show the newest signed checkpoint of a realm"
+    static let examples = ["urd log checkpoint --realm demo"]
     static let options = [RealmOption.option]
     static let settings = Store.settings
 

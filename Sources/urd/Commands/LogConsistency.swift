@@ -6,6 +6,7 @@ import JSON
 struct LogConsistency: Subcommand {
     static let path = ["log", "consistency"]
     static let summary = "Prove that the newest checkpoint extends an older one"
+    static let examples = ["urd log consistency SIZE --realm demo"]
     static let options = [RealmOption.option]
     static let operands = [Operand("size", "The size in the older checkpoint")]
     static let settings = Store.settings

@@ -6,6 +6,7 @@ import JSON
 struct LogExport: Subcommand {
     static let path = ["log", "export"]
     static let summary = "Write the sealed log of a realm to the output, for verification elsewhere"
+    static let examples = ["urd log export --realm demo >demo.log"]
     static let details = """
         A header, every record on a line of its own, and every checkpoint behind the last record
         that it covers. `Tests/Interop/verify_log.py log` verifies it without Urd.

@@ -6,6 +6,7 @@ import JSON
 struct LogKey: Subcommand {
     static let path = ["log", "key"]
     static let summary = "Show the public key that a realm's checkpoints are signed with"
+    static let examples = ["urd log key --realm demo"]
     static let options = [RealmOption.option]
     static let settings = Store.settings
 

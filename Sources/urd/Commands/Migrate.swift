@@ -6,6 +6,7 @@ import Postgres
 struct Migrate: Subcommand {
     static let path = ["migrate"]
     static let summary = "Bring the database to this binary's schema"
+    static let examples = ["urd migrate --check", "urd migrate"]
     static let details = """
         Runs as the owner of the schema. Read models whose definition changed are built anew beside
         the live ones, compared and switched to; nothing has to stop for it.

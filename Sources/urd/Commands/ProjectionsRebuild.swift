@@ -8,6 +8,7 @@ import Values
 struct ProjectionsRebuild: Subcommand {
     static let path = ["projections", "rebuild"]
     static let summary = "Build a read model anew beside the live one, compare, and switch to it"
+    static let examples = ["urd projections rebuild clients"]
     static let details = "Nothing has to stop for it. The build before stays for `rollback`."
     static let options = [Option.json]
     static let operands = [Operand("projection", "Its name, as `urd projections status` shows it")]

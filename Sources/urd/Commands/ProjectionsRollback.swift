@@ -8,6 +8,7 @@ import Values
 struct ProjectionsRollback: Subcommand {
     static let path = ["projections", "rollback"]
     static let summary = "Switch a read model back to the build before the live one"
+    static let examples = ["urd projections rollback clients"]
     static let options = [Option.json]
     static let operands = [Operand("projection", "Its name, as `urd projections status` shows it")]
     static let settings: [any AnySetting] = [Settings.databaseOwnerURL]

@@ -9,6 +9,7 @@ import Values
 struct ProjectionsStatus: Subcommand {
     static let path = ["projections", "status"]
     static let summary = "Show every read model: its build, how far it is, and whether it halted"
+    static let examples = ["urd projections status"]
     static let options = [Option.json]
     static let settings: [any AnySetting] = [Settings.databaseURL]
 

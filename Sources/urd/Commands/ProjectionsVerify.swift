@@ -8,6 +8,7 @@ import Values
 struct ProjectionsVerify: Subcommand {
     static let path = ["projections", "verify"]
     static let summary = "Build a read model anew, compare it with the live one, and drop it again"
+    static let examples = ["urd projections verify clients"]
     static let details = "Ends with 1 when the live one is not what the log says."
     static let options = [Option.json]
     static let operands = [Operand("projection", "Its name, as `urd projections status` shows it")]

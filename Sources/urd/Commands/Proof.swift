@@ -6,6 +6,7 @@ import JSON
 struct Proof: Subcommand {
     static let path = ["proof"]
     static let summary = "Prove that an event stands in the signed log"
+    static let examples = ["urd proof 1 --realm demo"]
     static let details = """
         Writes JSON that `Tests/Interop/verify_log.py proof` checks without Urd: the record, the
         hashes that lead from it to the root, and the signed checkpoint. `urd log key` gives the key

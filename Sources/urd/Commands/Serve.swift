@@ -9,6 +9,7 @@ import Telemetry
 struct Serve: Subcommand {
     static let path = ["serve"]
     static let summary = "Serve on an existing PostgreSQL"
+    static let examples = ["urd serve --listen-port 8090 --private-port 8091"]
     static let details = """
         Needs a migrated database (`urd migrate`) and the master key. Waits for PostgreSQL when it
         is not there yet. SIGTERM stops it: requests in flight finish first.

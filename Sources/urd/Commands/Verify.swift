@@ -6,6 +6,7 @@ import JSON
 struct Verify: Subcommand {
     static let path = ["verify"]
     static let summary = "Verify that the log of a realm, or of all realms, is as it was written"
+    static let examples = ["urd verify --realm demo"]
     static let details = """
         Derives every leaf and the whole tree again and compares them with what was stored and
         signed, and with the last checkpoint outside the database. Names the first position that was

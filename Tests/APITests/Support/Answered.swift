@@ -74,6 +74,7 @@ struct Answered {
         // The server puts the request's own there: what is made here may be told to others too.
         #expect(headers["X-Request-Id"] == nil)
         if request.path.hasPrefix("/api/") { #expect(headers["Cache-Control"] == "no-store") }
+        #expect(headers["Cache-Control"] != nil)
         if response.status == .serviceUnavailable { #expect(headers["Retry-After"] != nil) }
         if response.status == .unauthorized { #expect(headers["WWW-Authenticate"] != nil) }
         if response.status == .methodNotAllowed { #expect(headers["Allow"] != nil) }

@@ -6,7 +6,7 @@ extension Voice {
     /// a code for programs.
     static let native = Voice(
         name: "native", reading: [.ignoresUnknown, .matchesWithoutCase],
-        caution: [.isNeverStored, .setsNoCookies],
+        caution: .setsNoCookies,
         refusal: { problem, _ in problem.nativeResponse() },
         refusalSchemas: [Problem.nativeSchema, Problem.nativeSmallSchema, RateLimitRefusal.schema],
         sentence: { hasBody in

@@ -6,7 +6,7 @@ extension Voice {
     /// `error_description` (RFC 6749 section 5.2).
     static let oauth = Voice(
         name: "oauth", reading: .ignoresUnknown,
-        caution: [.isNeverStored, .saysPragma, .setsNoCookies],
+        caution: [.saysPragma, .setsNoCookies],
         refusal: { problem, _ in problem.oauthResponse() },
         refusalSchemas: [Problem.oauthSchema, RateLimitRefusal.schema],
         sentence: { _ in

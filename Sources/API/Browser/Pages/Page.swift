@@ -57,7 +57,6 @@ struct Page: Sendable {
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
         response.headers["Permissions-Policy"] =
             "publickey-credentials-get=(self), publickey-credentials-create=(self)"
-        response.headers["Cache-Control"] = "no-store"
         return response
     }
 

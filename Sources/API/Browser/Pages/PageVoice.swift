@@ -4,7 +4,7 @@ internal import JSON
 extension Voice {
     /// People: forms are read as OAuth reads them, and refusals are pages.
     static let page = Voice(
-        name: "page", reading: .ignoresUnknown, caution: [.isNeverStored, .isOfPages],
+        name: "page", reading: .ignoresUnknown, caution: .isOfPages,
         refusal: { problem, request in
             let look =
                 (problem.owner as? Place).map { PageLook($0, request) } ?? PageLook(request)

@@ -107,7 +107,6 @@ extension Response {
         var response = Response(status: .ok, headers: Headers(), body: body)
         response.headers["Content-Type"] = "text/html; charset=utf-8"
         response.headers["Content-Security-Policy"] = policy
-        response.headers["Cache-Control"] = "no-store"
         return response
     }
 }

@@ -72,7 +72,6 @@ enum DataRoutes {
     ) { call, frame throws(Problem) in
         var response = Response.json(.ok, try await call.knownData(of: frame.account))
         response.headers["Content-Disposition"] = #"attachment; filename="my-data.json""#
-        response.headers["Cache-Control"] = "no-store"
         return response
     }
 
