@@ -7,22 +7,29 @@ public struct LeafHash: Sendable, Hashable {
 
     /// Exactly 32 bytes.
     public init?(_ bytes: some Collection<UInt8>) {
+        let read =
+            bytes.withContiguousStorageIfAvailable { Self(UnsafeRawBufferPointer($0)) }
+            ?? Array(bytes).withUnsafeBytes { Self($0) }
+        guard let read else { return nil }
+        self = read
+    }
+
+    private init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.length else { return nil }
-        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        for (index, byte) in bytes.enumerated() {
-            switch index / 8 {
-            case 0: words.0 = words.0 << 8 | UInt64(byte)
-            case 1: words.1 = words.1 << 8 | UInt64(byte)
-            case 2: words.2 = words.2 << 8 | UInt64(byte)
-            default: words.3 = words.3 << 8 | UInt64(byte)
-            }
+        func word(_ index: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
         }
-        self.words = words
+        words = (word(0), word(1), word(2), word(3))
     }
 
     public var bytes: [UInt8] {
-        [words.0, words.1, words.2, words.3].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
+        [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
+            let raw = UnsafeMutableRawBufferPointer(buffer)
+            raw.storeBytes(of: words.0.bigEndian, toByteOffset: 0, as: UInt64.self)
+            raw.storeBytes(of: words.1.bigEndian, toByteOffset: 8, as: UInt64.self)
+            raw.storeBytes(of: words.2.bigEndian, toByteOffset: 16, as: UInt64.self)
+            raw.storeBytes(of: words.3.bigEndian, toByteOffset: 24, as: UInt64.self)
+            count = Self.length
         }
     }
 

@@ -53,7 +53,7 @@ func queueStream(
     // The buffer is for clients of HTTP/1.0 alone: a chunk is read into the connection's own.
     guard
         let made = unsafe MHD_create_response_from_callback(
-            .max, 1024, streamRead, context, streamReleased)
+            .max, 256, streamRead, context, streamReleased)
     else {
         unsafe streamReleased(context: context)
         return .NO

@@ -17,9 +17,12 @@ final class ResponseStream: Sendable {
 
     private struct State {
         var hasBegun = false
-        /// Written, and not yet handed to libmicrohttpd from `sent` on.
-        var bytes: [UInt8] = []
+        /// Written, and not yet handed to libmicrohttpd; of the first of them from `sent` on. Each is shared
+        /// with the other streams that it goes to.
+        var pieces: [[UInt8]] = []
         var sent = 0
+        /// What is left of all of them.
+        var unsent = 0
         var isSuspended = false
         var end: End?
         var producer: Task<Void, Never>?
@@ -31,7 +34,25 @@ final class ResponseStream: Sendable {
         var idlePages: IdlePages?
         var clocks = StreamClocks()
 
-        var unsent: Int { bytes.count - sent }
+        /// Hands over what fits.
+        mutating func move(_ count: Int, into buffer: UnsafeMutableRawBufferPointer) {
+            var filled = 0
+            while filled < count {
+                let part = min(pieces[0].count - sent, count - filled)
+                unsafe pieces[0].withUnsafeBytes { bytes in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: bytes[sent..<(sent + part)]))
+                }
+                filled += part
+                sent += part
+                if sent == pieces[0].count {
+                    pieces.removeFirst()
+                    sent = 0
+                }
+            }
+            unsent -= count
+            total += count
+        }
     }
 
     /// How far a producer may be ahead of `read`, but for its last piece. libmicrohttpd holds a chunk
@@ -85,16 +106,7 @@ final class ResponseStream: Sendable {
             state.idlePages = unsafe IdlePages(within: buffer, since: monotonicNow())
             return 0
         }
-        unsafe state.bytes.withUnsafeBytes { bytes in
-            unsafe buffer.copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: bytes[state.sent..<(state.sent + count)]))
-        }
-        state.sent += count
-        state.total += count
-        if state.unsent == 0 {
-            state.bytes = []
-            state.sent = 0
-        }
+        unsafe state.move(count, into: buffer)
         return count
     }
 
@@ -130,14 +142,8 @@ final class ResponseStream: Sendable {
         let (isOver, wasSuspended) = state.withLock { state in
             guard state.end == nil else { return (true, false) }
             guard !piece.isEmpty else { return (false, false) }
-            if state.bytes.isEmpty {
-                // Shared with the other streams that the piece goes to.
-                state.bytes = piece
-            } else {
-                state.bytes.removeFirst(state.sent)
-                state.sent = 0
-                state.bytes += piece
-            }
+            state.pieces.append(piece)
+            state.unsent += piece.count
             defer { state.isSuspended = false }
             return (false, state.isSuspended)
         }

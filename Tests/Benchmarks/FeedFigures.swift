@@ -158,7 +158,7 @@ enum FeedFigures {
         while !Task.isCancelled, cursor.position < last {
             let alarms = following.alarms
             switch following.look(after: &cursor, limit: 128) {
-            case .events(let events):
+            case .events(let events, _):
                 for recent in events {
                     cursor = recent.cursor
                     if filter?.wants(recent.event) ?? true { take(recent.event.position) }

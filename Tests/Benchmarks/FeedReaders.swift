@@ -6,6 +6,9 @@ import Threads
 final class FeedReaders: Sendable {
     private struct State {
         var bytes = 0
+        /// What the first of them brought, and when.
+        var first: (bytes: Int, at: ContinuousClock.Instant)?
+        var last: ContinuousClock.Instant?
         /// How many have had an event, and when the last of them did. Where positions are looked for.
         var arrivals: [Int64: (count: Int, at: ContinuousClock.Instant)] = [:]
         var isOver = false
@@ -49,6 +52,10 @@ final class FeedReaders: Sendable {
         let now = ContinuousClock.now
         return state.withLock { state in
             state.bytes += found.bytes
+            if found.bytes > 0 {
+                state.first = state.first ?? (found.bytes, now)
+                state.last = now
+            }
             state.closed += found.closed
             for position in found.positions {
                 state.arrivals[position, default: (0, now)].count += 1
@@ -111,6 +118,14 @@ final class FeedReaders: Sendable {
 
     var bytes: Int { state.withLock { $0.bytes } }
     var closed: Int { state.withLock { $0.closed } }
+
+    /// How much came behind the first that came, and in what time.
+    var flow: (bytes: Int, seconds: Double) {
+        state.withLock { state in
+            guard let first = state.first, let last = state.last else { return (0, 0) }
+            return (state.bytes - first.bytes, (last - first.at) / .seconds(1))
+        }
+    }
 
     func arrival(of position: Int64) -> (count: Int, at: ContinuousClock.Instant)? {
         state.withLock { $0.arrivals[position] }

@@ -32,7 +32,7 @@ import Values
         while true {
             let alarms = following.alarms
             switch following.look(after: &cursor, limit: 3) {
-            case .events(let events):
+            case .events(let events, _):
                 for event in events {
                     cursor = event.cursor
                     guard filter?.wants(event.event) ?? true else { continue }
@@ -154,7 +154,7 @@ import Values
             Issue.record("It holds more than it may.")
             return
         }
-        guard case .events(let events) = waiting.look(after: &new, limit: 1) else {
+        guard case .events(let events, _) = waiting.look(after: &new, limit: 1) else {
             Issue.record("It holds less than it may.")
             return
         }

@@ -26,6 +26,7 @@ struct FeedProof: Sendable {
 
 extension FeedStream {
     /// Moves the follower behind these events, unless their records cannot be read now.
+    @inline(never)
     func send(
         _ events: [Recorded], _ selection: FeedSelection, _ proof: FeedProof,
         _ progress: inout Progress, _ writer: BodyStream.Writer

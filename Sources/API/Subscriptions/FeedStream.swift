@@ -6,6 +6,9 @@ internal import ReadModels
 internal import Telemetry
 
 /// What one follower is sent, from where it begins until it or the server hangs up.
+///
+/// A thousand of them are silent most of the time, and each keeps the frames of the functions that it is in:
+/// what is not needed to wait is not inlined there.
 struct FeedStream: Sendable {
     /// Seconds without anything to say, until something is said nevertheless.
     static let silence: UInt64 = 15
@@ -44,6 +47,16 @@ struct FeedStream: Sendable {
         var proven: Int64 = 0
         /// When a newer one was looked for.
         var askedAt: UInt64 = .max
+        /// The next page, where the follower is behind by more than one.
+        var ahead: PageAhead?
+    }
+
+    /// A page that was read while the one before it was sent.
+    struct PageAhead {
+        let start: LogCursor
+        /// The same place in the epoch that the page was read in.
+        let cursor: LogCursor
+        let page: EventRing.Page
     }
 
     func run(_ writer: BodyStream.Writer) async throws {
@@ -61,38 +74,63 @@ struct FeedStream: Sendable {
         try await writer.write(form.opening(at: start, head: head))
         while !Task.isCancelled {
             let alarms = following.alarms
-            switch place.standing {
-            case .good: break
-            case .revoked: return try await end(Problem(.unauthenticated), writer)
-            case .unknown: return try await end(Problem(.unavailable), writer)
-            }
-            if let expiry, expiry.isOver {
-                return try await end(Problem(.invalidToken, "The token has expired."), writer)
-            }
-            if let lease, lease.standing == .lost { return try await leave(lease, writer) }
+            if try await isOver(writer) { return }
             switch following.look(after: &progress.cursor, limit: Self.atOnce) {
-            case .events(let events):
-                guard let last = events.last?.cursor,
-                    let selection = try await select(events.map(\.event), &progress, last, writer)
-                else { continue }
-                if let proof {
-                    try await send(
-                        events.map(\.event), selection, proof, &progress, writer)
-                } else {
-                    try await send(events, selection, &progress, writer)
-                }
+            case .events(let events, let block):
+                try await take(events, block, &progress, writer)
             case .nothing: try await wait(&progress, since: alarms, writer)
             case .behind:
                 guard try await sendPage(&progress, since: alarms, writer) else { return }
-            case .lost(let kept): return try await end(lost(keptTo: kept, progress), writer)
-            case .failed(let failure): return try await end(problem(failure), writer)
+            case .lost(let kept):
+                return try await endLost(keptTo: kept, progress.cursor.epoch, writer)
+            case .failed(let failure): return try await end(failure, writer)
             }
+        }
+    }
+
+    /// Whether what let the reader in holds no more. It is told.
+    @inline(never)
+    private func isOver(_ writer: BodyStream.Writer) async throws -> Bool {
+        switch place.standing {
+        case .good: break
+        case .revoked:
+            try await end(Problem(.unauthenticated), writer)
+            return true
+        case .unknown:
+            try await end(Problem(.unavailable), writer)
+            return true
+        }
+        if let expiry, expiry.isOver {
+            try await end(Problem(.invalidToken, "The token has expired."), writer)
+            return true
+        }
+        guard let lease, lease.standing == .lost else { return false }
+        try await leave(lease, writer)
+        return true
+    }
+
+    @inline(never)
+    private func take(
+        _ events: [RecentEvent], _ block: RecentBlock?, _ progress: inout Progress,
+        _ writer: BodyStream.Writer
+    ) async throws {
+        guard let last = events.last?.cursor else { return }
+        if let block, proof == nil, subjects == nil {
+            return try await send(block, last, &progress, writer)
+        }
+        guard let selection = try await select(events.map(\.event), &progress, last, writer)
+        else { return }
+        if let proof {
+            try await send(events.map(\.event), selection, proof, &progress, writer)
+        } else {
+            try await send(events, selection, &progress, writer)
         }
     }
 
     // MARK: - Events
 
     /// What of the events is sent, once that is known and may be; nil where it is not yet.
+    @inline(never)
     private func select(
         _ events: [Recorded], _ progress: inout Progress, _ last: LogCursor,
         _ writer: BodyStream.Writer
@@ -115,6 +153,7 @@ struct FeedStream: Sendable {
     }
 
     /// False where the reader has lost its place, or nobody can say.
+    @inline(never)
     private func isPermitted(through cursor: LogCursor) async throws -> Bool {
         guard let lease else { return true }
         do throws(LogFailure) {
@@ -126,6 +165,7 @@ struct FeedStream: Sendable {
         }
     }
 
+    @inline(never)
     private func send(
         _ events: [RecentEvent], _ selection: FeedSelection, _ progress: inout Progress,
         _ writer: BodyStream.Writer
@@ -150,6 +190,22 @@ struct FeedStream: Sendable {
         try await tellProgress(&progress, writer)
     }
 
+    /// All that its filter wants of a block: one array, shared with all who are sent the same.
+    @inline(never)
+    private func send(
+        _ block: RecentBlock, _ last: LogCursor, _ progress: inout Progress,
+        _ writer: BodyStream.Writer
+    ) async throws {
+        let frames = following.frames(of: block, in: form.key, form.event)
+        if let told = frames.last {
+            guard try await isPermitted(through: last) else { return }
+            progress.told = told
+            try await write(frames.bytes, events: frames.count, &progress, writer)
+        }
+        progress.cursor = last
+        try await tellProgress(&progress, writer)
+    }
+
     private func write(
         _ bytes: [UInt8], events: Int, _ progress: inout Progress, _ writer: BodyStream.Writer
     ) async throws {
@@ -159,12 +215,13 @@ struct FeedStream: Sendable {
     }
 
     /// False where the feed is over.
+    @inline(never)
     private func sendPage(
         _ progress: inout Progress, since alarms: UInt64, _ writer: BodyStream.Writer
     ) async throws -> Bool {
         let read: EventRing.Page?
         do {
-            read = try await following.page(after: &progress.cursor, limit: Self.page)
+            read = try await nextPage(&progress)
         } catch {
             if error.isLasting {
                 try await end(Problem(of: error), writer)
@@ -177,10 +234,10 @@ struct FeedStream: Sendable {
         switch read {
         case nil: return false
         case .lost(let kept):
-            try await end(lost(keptTo: kept, progress), writer)
+            try await endLost(keptTo: kept, progress.cursor.epoch, writer)
             return false
         case .failed(let failure):
-            try await end(problem(failure), writer)
+            try await end(failure, writer)
             return false
         case .events(let events, let head):
             guard let last = events.last else {
@@ -195,9 +252,11 @@ struct FeedStream: Sendable {
                 try await send(events, selection, proof, &progress, writer)
                 return true
             }
+            async let ahead = events.count == Self.page ? readAhead(from: end) : nil
             let (pieces, told, count) = await pieces(of: events, selection, epoch: head.epoch)
             for piece in pieces { try await writer.write(piece) }
             progress.cursor = end
+            progress.ahead = await ahead
             if let told {
                 progress.told = told
                 progress.spokeAt = following.ticks
@@ -206,6 +265,27 @@ struct FeedStream: Sendable {
             try await tellProgress(&progress, writer)
             return true
         }
+    }
+
+    private func nextPage(
+        _ progress: inout Progress
+    ) async throws(LogFailure) -> EventRing.Page? {
+        let ahead = progress.ahead
+        progress.ahead = nil
+        if let ahead, ahead.start == progress.cursor {
+            progress.cursor = ahead.cursor
+            return ahead.page
+        }
+        return try await following.page(after: &progress.cursor, limit: Self.page)
+    }
+
+    /// Nil where it cannot be read now: then it is read when it is its turn.
+    private func readAhead(from start: LogCursor) async -> PageAhead? {
+        var cursor = start
+        guard let page = try? await following.page(after: &cursor, limit: Self.page) else {
+            return nil
+        }
+        return PageAhead(start: start, cursor: cursor, page: page)
     }
 
     /// A page takes its time: others of the connection's thread go on meanwhile.
@@ -251,6 +331,7 @@ struct FeedStream: Sendable {
     }
 
     /// Says that the feed is there, where nothing was said for long.
+    @inline(never)
     private func beat(_ progress: inout Progress, _ writer: BodyStream.Writer) async throws {
         guard following.ticks >= progress.spokeAt + Self.silence else { return }
         try await writer.write(form.heartbeat)
@@ -258,6 +339,7 @@ struct FeedStream: Sendable {
     }
 
     /// Says how far the feed is, where much was left out or for long.
+    @inline(never)
     private func tellProgress(
         _ progress: inout Progress, _ writer: BodyStream.Writer
     ) async throws {
@@ -275,6 +357,7 @@ struct FeedStream: Sendable {
 
     // MARK: - The end
 
+    @inline(never)
     private func end(_ problem: Problem, _ writer: BodyStream.Writer) async throws {
         if problem.kind == .logDamaged { place.feeds.holes.add() }
         try await writer.write(form.error(problem))
@@ -288,15 +371,20 @@ struct FeedStream: Sendable {
         try await writer.write(form.told("urd.taken_over", at: nil, [:]))
     }
 
-    private func lost(keptTo kept: Int64, _ progress: Progress) -> Problem {
-        Problem(lostBehind: kept, epoch: progress.cursor.epoch)
+    @inline(never)
+    private func endLost(keptTo kept: Int64, _ epoch: Int, _ writer: BodyStream.Writer) async throws
+    {
+        try await end(Problem(lostBehind: kept, epoch: epoch), writer)
     }
 
-    private func problem(_ failure: FollowFailure) -> Problem {
-        switch failure {
-        case .hole(let position):
-            Problem(.logDamaged, "Position \(position) is missing; urd verify says more.")
-        case .log(let failure): Problem(of: failure)
-        }
+    @inline(never)
+    private func end(_ failure: FollowFailure, _ writer: BodyStream.Writer) async throws {
+        let problem =
+            switch failure {
+            case .hole(let position):
+                Problem(.logDamaged, "Position \(position) is missing; urd verify says more.")
+            case .log(let failure): Problem(of: failure)
+            }
+        try await end(problem, writer)
     }
 }

@@ -9,7 +9,8 @@ import Synchronization
 public final class EventRing: Sendable {
     /// What a follower finds behind its place.
     public enum Outlook: Sendable {
-        case events([RecentEvent])
+        /// And the block that they are, where they are one.
+        case events([RecentEvent], block: RecentBlock?)
         /// It has all there is.
         case nothing
         /// What it needs is not held here: it reads a page.
@@ -143,7 +144,7 @@ public final class EventRing: Sendable {
             }
             guard state.events.reach(back: cursor.position) else { return .behind }
             let found = state.events.after(cursor.position, limit: limit)
-            return found.isEmpty ? .nothing : .events(found)
+            return found.events.isEmpty ? .nothing : .events(found.events, block: found.block)
         }
     }
 

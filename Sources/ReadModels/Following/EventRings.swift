@@ -47,7 +47,7 @@ public final class EventRings: Sendable {
                 return made
             }
             if let group = ring.enter(filter) {
-                return EventFollowing(ring, group: group, of: self)
+                return EventFollowing(ring, filter, group: group, of: self)
             }
             forget(ring)
         }
@@ -68,11 +68,13 @@ public final class EventRings: Sendable {
 /// A follower's place at the ring of its realm, until it is released.
 public final class EventFollowing: Sendable {
     private let ring: EventRing
+    private let filter: EventFilter?
     private let group: Int
     private let rings: EventRings
 
-    init(_ ring: EventRing, group: Int, of rings: EventRings) {
+    init(_ ring: EventRing, _ filter: EventFilter?, group: Int, of rings: EventRings) {
         self.ring = ring
+        self.filter = filter
         self.group = group
         self.rings = rings
     }
@@ -85,6 +87,13 @@ public final class EventFollowing: Sendable {
 
     public func look(after cursor: inout LogCursor, limit: Int) -> EventRing.Outlook {
         ring.look(after: &cursor, limit: limit)
+    }
+
+    /// What the follower's filter wants of a block, in one of the forms that the caller names.
+    public func frames(
+        of block: RecentBlock, in form: String, _ encode: (Recorded, LogCursor) -> [UInt8]
+    ) -> RecentBlock.Frames {
+        block.frames(of: group, filter, in: form, encode)
     }
 
     public func page(

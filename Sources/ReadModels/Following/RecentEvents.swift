@@ -27,7 +27,7 @@ public final class RecentEvent: Sendable {
     }
 
     /// About what it takes up, with its encodings.
-    fileprivate var size: Int { 1024 + 3 * (event.open.roughSize + event.actor.utf8.count) }
+    fileprivate var size: Int { 1024 + 4 * (event.open.roughSize + event.actor.utf8.count) }
 }
 
 /// The newest events of a realm, without a gap: so many, and so much, and no more.
@@ -42,14 +42,18 @@ struct RecentEvents {
     private var size = 0
     /// Each stands where its position says.
     private var slots: [RecentEvent?]
+    /// Those of which all events are held, at the place of their last one.
+    private var blocks: [RecentBlock?]
 
     init() {
         slots = Array(repeating: nil, count: Self.capacity)
+        blocks = Array(repeating: nil, count: Self.capacity / Int(RecentBlock.size))
     }
 
     /// Begins anew behind a position.
     mutating func begin(_ epoch: Int, after position: Int64) {
         for index in slots.indices { slots[index] = nil }
+        for index in blocks.indices { blocks[index] = nil }
         self.epoch = epoch
         (first, last, size) = (position + 1, position, 0)
     }
@@ -61,6 +65,8 @@ struct RecentEvents {
             // With the epoch in it, as it is written.
             if let held = slots[index] { slots[index] = RecentEvent(held.event, epoch: epoch) }
         }
+        for end in stride(from: first, through: last, by: 1)
+        where end.isMultiple(of: RecentBlock.size) { close(through: end) }
     }
 
     mutating func append(_ event: Recorded) {
@@ -71,24 +77,48 @@ struct RecentEvents {
         slots[Self.place(of: last)] = added
         size += added.size
         while size > Self.maximumSize, first < last { dropFirst() }
+        if last.isMultiple(of: RecentBlock.size) { close(through: last) }
+    }
+
+    /// Makes a block of what ends here, where all of it is held.
+    private mutating func close(through position: Int64) {
+        let start = position - RecentBlock.size
+        guard reach(back: start) else { return }
+        blocks[Self.block(of: position)] = RecentBlock(held(after: start, through: position))
     }
 
     private mutating func dropFirst() {
         size -= slots[Self.place(of: first)]?.size ?? 0
         slots[Self.place(of: first)] = nil
+        blocks[Self.block(of: first)] = nil
         first += 1
     }
 
     /// Whether all behind this position is held.
     func reach(back position: Int64) -> Bool { position >= first - 1 }
 
-    func after(_ position: Int64, limit: Int) -> [RecentEvent] {
-        guard position < last, reach(back: position) else { return [] }
-        let end = min(last, position + Int64(limit))
-        return (position + 1...end).compactMap { slots[Self.place(of: $0)] }
+    /// Up to where the next block begins, and the block where they are one.
+    func after(_ position: Int64, limit: Int) -> (events: [RecentEvent], block: RecentBlock?) {
+        guard position < last, reach(back: position) else { return ([], nil) }
+        let next = (position / RecentBlock.size + 1) * RecentBlock.size
+        if next <= last, position.isMultiple(of: RecentBlock.size), RecentBlock.size <= limit,
+            let block = blocks[Self.block(of: next)]
+        {
+            return (block.events, block)
+        }
+        return (held(after: position, through: min(last, next, position + Int64(limit))), nil)
+    }
+
+    private func held(after position: Int64, through last: Int64) -> [RecentEvent] {
+        (position + 1...last).compactMap { slots[Self.place(of: $0)] }
     }
 
     private static func place(of position: Int64) -> Int { Int(position) & (capacity - 1) }
+
+    /// The place of the block that a position is in; that of its last event where it is at the end.
+    private static func block(of position: Int64) -> Int {
+        place(of: position - 1) / Int(RecentBlock.size)
+    }
 }
 
 extension JSONObject {

@@ -71,24 +71,29 @@ struct EventEnvelope: Sendable {
     }
 
     private var members: JSONObject {
-        var members: JSONObject = [
-            "id": .string(event.id.description), "type": .string(event.name),
-            "revision": .integer(Int64(event.revision)), "schema": .string(schema),
-            "realm": .string(event.realm.name), "epoch": .integer(Int64(epoch)),
-            "position": .integer(event.position), "cursor": .string(cursor),
-            "at": .string(event.at.description), "stream": .string(event.stream.description),
-            "version": .integer(Int64(event.version)),
-            "command": .string(event.command.description), "actor": .string(event.actor),
-            "leaf": .string(Base64URL.encode(event.leaf.bytes)),
-            "data": .object(isTruncated ? [:] : data), "personal": .string(personal.rawValue),
-        ]
-        if isTruncated {
-            members["truncated"] = true
-            members["href"] = .string(href)
-        }
-        members["subject"] = event.subject.map { .string($0.description) }
+        var members = JSONObject()
+        // By name: so each has its place at the end.
+        members["actor"] = .string(event.actor)
+        members["at"] = .string(event.at.description)
         members["client"] = event.client.map { .string($0) }
+        members["command"] = .string(event.command.description)
         members["correlation"] = event.correlation.map { .string($0) }
+        members["cursor"] = .string(cursor)
+        members["data"] = .object(isTruncated ? [:] : data)
+        members["epoch"] = .integer(Int64(epoch))
+        if isTruncated { members["href"] = .string(href) }
+        members["id"] = .string(event.id.description)
+        members["leaf"] = .string(Base64URL.encode(event.leaf.bytes))
+        members["personal"] = .string(personal.rawValue)
+        members["position"] = .integer(event.position)
+        members["realm"] = .string(event.realm.name)
+        members["revision"] = .integer(Int64(event.revision))
+        members["schema"] = .string(schema)
+        members["stream"] = .string(event.stream.description)
+        members["subject"] = event.subject.map { .string($0.description) }
+        if isTruncated { members["truncated"] = true }
+        members["type"] = .string(event.name)
+        members["version"] = .integer(Int64(event.version))
         return members
     }
 
