@@ -48,7 +48,8 @@ extension Delivery {
 }
 
 extension [Delivery] {
-    func parameters(of subscription: UUID, in realm: RealmID) -> Parameters {
+    /// A column each.
+    var arrays: [ArrayParameter] {
         var positions = ArrayParameter(of: .int8)
         var lanes = ArrayParameter(of: .uuid)
         var types = ArrayParameter(of: .text)
@@ -71,14 +72,13 @@ extension [Delivery] {
             }
             times.append(time: one.nextAt.microseconds)
         }
-        var parameters = Parameters(in: realm, subscription)
-        parameters.add([positions, lanes, types, attempts, replays, givenUp, statuses, times])
-        return parameters
+        return [positions, lanes, types, attempts, replays, givenUp, statuses, times]
     }
 }
 
 extension [DeliveryAttempt] {
-    func parameters(of subscription: UUID, in realm: RealmID) -> Parameters {
+    /// A column each.
+    var arrays: [ArrayParameter] {
         var positions = ArrayParameter(of: .int8)
         var types = ArrayParameter(of: .text)
         var times = ArrayParameter(of: .timestamptz)
@@ -97,9 +97,6 @@ extension [DeliveryAttempt] {
             replays.append(one.isReplay)
             answers.append(one.answer)
         }
-        var parameters = Parameters(in: realm, subscription)
-        parameters.add(
-            [positions, types, times, durations, statuses, outcomes, replays, answers])
-        return parameters
+        return [positions, types, times, durations, statuses, outcomes, replays, answers]
     }
 }

@@ -72,6 +72,7 @@ public struct DeliveryStore: Sendable {
     public struct Step: Sendable {
         public var progress: DeliveryProgress
         public var parked: [Delivery] = []
+        /// None of them is parked as well.
         public var settled: [Int64] = []
         public var attempts: [DeliveryAttempt] = []
 
@@ -86,27 +87,11 @@ public struct DeliveryStore: Sendable {
         _ step: Step, of subscription: UUID, in realm: RealmID, by lease: UUID
     ) async throws -> Bool {
         try await database.run { connection throws(Failure) in
-            try connection.transaction { connection throws(Failure) in
-                let moved = try connection.execute(
-                    moving, step.progress.parameters(of: subscription, in: realm, by: lease))
-                guard moved.changed == 1 else { return false }
-                if !step.settled.isEmpty {
-                    var parameters = Parameters(in: realm, subscription)
-                    var array = ArrayParameter(of: .int8)
-                    for position in step.settled { array.append(position) }
-                    parameters.add(array)
-                    try connection.execute(settling, parameters)
-                }
-                if !step.parked.isEmpty {
-                    try connection.execute(
-                        parking, step.parked.parameters(of: subscription, in: realm))
-                }
-                if !step.attempts.isEmpty {
-                    try connection.execute(
-                        noting, step.attempts.parameters(of: subscription, in: realm))
-                }
-                return true
-            }
+            var parameters = step.progress.parameters(of: subscription, in: realm, by: lease)
+            var settled = ArrayParameter(of: .int8)
+            for position in step.settled { settled.append(position) }
+            parameters.add([settled] + step.parked.arrays + step.attempts.arrays)
+            return try connection.execute(moving, parameters).count == 1
         }
     }
 
@@ -115,7 +100,9 @@ public struct DeliveryStore: Sendable {
         _ attempt: DeliveryAttempt, of subscription: UUID, in realm: RealmID
     ) async throws {
         try await database.run { connection throws(Failure) in
-            _ = try connection.execute(noting, [attempt].parameters(of: subscription, in: realm))
+            var parameters = Parameters(in: realm, subscription)
+            parameters.add([attempt].arrays)
+            _ = try connection.execute(noting, parameters)
         }
     }
 
@@ -193,26 +180,35 @@ private let readingWaiting = Statement(
     select \(deliveryColumns) from urd.delivery d
     where d.realm = $1 and d.subscription = $2 and not d.given_up order by d.position
     """)
+/// All of a step at once: a webhook that is behind takes thousands of them a second.
 private let moving = Statement(
     "subscription_move",
     """
-    update urd.subscription_cursor set epoch = $4, position = $5, done = $6, blocked_since = $7,
-        failures = $8, rests_until = $9, halted = $10, last_status = $11, last_at = now()
-    where realm = $1 and subscription = $2 and leased_by = $3
-    """)
-private let settling = Statement(
-    "deliveries_settle",
-    "delete from urd.delivery where realm = $1 and subscription = $2 and position = any ($3)")
-private let parking = Statement(
-    "deliveries_park",
-    """
-    insert into urd.delivery (
-        realm, subscription, position, lane, type, attempts, replay, given_up, status, next_at)
-    select $1, $2, u.* from unnest(
-        $3::bigint[], $4::uuid[], $5::text[], $6::integer[], $7::boolean[], $8::boolean[],
-        $9::integer[], $10::timestamptz[]) u
-    on conflict (realm, subscription, position) do update set attempts = excluded.attempts,
-        given_up = excluded.given_up, status = excluded.status, next_at = excluded.next_at
+    with moved as (
+        update urd.subscription_cursor set epoch = $4, position = $5, done = $6,
+            blocked_since = $7, failures = $8, rests_until = $9, halted = $10, last_status = $11,
+            last_at = now()
+        where realm = $1 and subscription = $2 and leased_by = $3
+        returning realm, subscription
+    ), settled as (
+        delete from urd.delivery d using moved m
+        where d.realm = m.realm and d.subscription = m.subscription and d.position = any ($12)
+    ), parked as (
+        insert into urd.delivery (
+            realm, subscription, position, lane, type, attempts, replay, given_up, status, next_at)
+        select m.realm, m.subscription, u.* from moved m, unnest(
+            $13::bigint[], $14::uuid[], $15::text[], $16::integer[], $17::boolean[],
+            $18::boolean[], $19::integer[], $20::timestamptz[]) u
+        on conflict (realm, subscription, position) do update set attempts = excluded.attempts,
+            given_up = excluded.given_up, status = excluded.status, next_at = excluded.next_at
+    ), noted as (
+        insert into urd.delivery_attempt (
+            realm, subscription, position, type, at, milliseconds, status, outcome, replay, answer)
+        select m.realm, m.subscription, u.* from moved m, unnest(
+            $21::bigint[], $22::text[], $23::timestamptz[], $24::integer[], $25::integer[],
+            $26::text[], $27::boolean[], $28::text[]) u
+    )
+    select from moved
     """)
 private let noting = Statement(
     "delivery_attempts_note",

@@ -34,6 +34,8 @@ struct DeliveryQueue: Sendable {
         let type: String
         var isUnderWay = false
         var isDone: Bool
+
+        var isFree: Bool { !isDone && !isUnderWay }
     }
 
     /// As many stand behind what holds the window up.
@@ -115,10 +117,10 @@ struct DeliveryQueue: Sendable {
                     isReplay: first.isReplay))
         }
         var heldUp: Set<UUID> = []
-        for index in window.indices where underWay < most {
+        for index in window.indices where underWay < most && window[index].isFree {
             let entry = window[index]
-            guard !entry.isDone, !entry.isUnderWay, !busy.contains(entry.lane),
-                lanes[entry.lane] == nil, !heldUp.contains(entry.lane)
+            guard !busy.contains(entry.lane), lanes[entry.lane] == nil,
+                !heldUp.contains(entry.lane)
             else { continue }
             if isHeldBack(entry.position) {
                 heldUp.insert(entry.lane)
@@ -146,7 +148,7 @@ struct DeliveryQueue: Sendable {
             if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
             parkedCount -= 1
             record.settled.append(item.position)
-        } else if let index = window.firstIndex(where: { $0.position == item.position }) {
+        } else if let index = place(of: item.position) {
             window[index].isDone = true
         }
         advance()
@@ -178,13 +180,14 @@ struct DeliveryQueue: Sendable {
     /// It was not tried in earnest: the receiver could not be reached at all.
     mutating func putBack(_ item: Item) {
         guard release(item) != nil else { return }
-        if let index = window.firstIndex(where: { $0.position == item.position }) {
+        if let index = place(of: item.position) {
             window[index].isUnderWay = false
         }
     }
 
     private mutating func release(_ item: Item) -> UUID? {
-        let inWindow = window.first { $0.position == item.position && $0.isUnderWay }?.lane
+        let inWindow = place(of: item.position).map { window[$0] }
+            .flatMap { $0.isUnderWay ? $0.lane : nil }
         let lane =
             inWindow
             ?? lanes.first { busy.contains($0.key) && $0.value.first?.position == item.position }?
@@ -192,6 +195,14 @@ struct DeliveryQueue: Sendable {
         guard let lane, busy.remove(lane) != nil else { return nil }
         underWay -= 1
         return lane
+    }
+
+    /// Nothing is missing in the window.
+    private func place(of position: Int64) -> Int? {
+        guard let first = window.first?.position, position >= first, position < next else {
+            return nil
+        }
+        return Int(position - first)
     }
 
     private mutating func advance() {

@@ -18,6 +18,8 @@ struct WebhookRun: Sendable {
         case rewound(keptTo: Int64)
     }
 
+    /// Attempts that may be on no record yet. Were it lost, as many would be made again.
+    private static let mostUnrecorded = 256
     static let warningAfter: Int64 = 12 * 3600
     static let disabledAfter: Int64 = 5 * 86_400
 
@@ -106,17 +108,19 @@ struct WebhookRun: Sendable {
         unlooked.subtract(positions)
     }
 
-    private func isHeldBack(_ position: Int64) -> Bool {
-        disclosure.isWaiting(position) || unlooked.contains(position)
-    }
-
     func isResting(at now: Timestamp) -> Bool {
         progress.restsUntil.map { now < $0 } ?? false
     }
 
     /// After a failure to reach the receiver a single delivery tries whether it is there again.
     mutating func start(at now: Timestamp) -> [DeliveryQueue.Item] {
-        guard end == nil, !isResting(at: now) else { return [] }
+        guard end == nil, !isResting(at: now), attempts.count < Self.mostUnrecorded else {
+            return []
+        }
+        // Without `self`, of which a copy would make a copy of the queue.
+        let isHeldBack = { [disclosure, unlooked] (position: Int64) in
+            disclosure.isWaiting(position) || unlooked.contains(position)
+        }
         if progress.failures > 0 {
             return queue.isIdle
                 ? queue.start(at: now, most: 1, isHeldBack: isHeldBack) : []
@@ -245,7 +249,6 @@ struct WebhookRun: Sendable {
         progress = moved
         guard isNews else { return nil }
         var written = DeliveryStore.Step(moved)
-        written.settled = step.settled
         written.parked = step.parked.map { parked in
             Delivery(
                 position: parked.position, lane: parked.lane, type: parked.type,
@@ -258,6 +261,7 @@ struct WebhookRun: Sendable {
             newest[position] = nil
         }
         written.parked = newest.values.sorted { $0.position < $1.position }
+        written.settled = step.settled.filter { newest[$0] == nil }
         written.attempts = attempts
         (step, attempts, givenUp) = (DeliveryQueue.Record(), [], [])
         return written

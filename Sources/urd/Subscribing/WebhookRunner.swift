@@ -17,12 +17,19 @@ final class WebhookRunner: Sendable {
         var fault: String?
     }
 
+    /// How the newest step is put on record; false where another node has the subscription.
+    private enum Recording {
+        case isUnderWay
+        case isDone(Result<Bool, any Error>)
+    }
+
     let service: WebhookService
     let realm: RealmID
     let id: UUID
     let lease: UUID
     let outcomes = Mutex<[Outcome]>([])
     let recent = Mutex<[Int64: Recorded]>([:])
+    private let recording = Mutex(Recording.isDone(.success(true)))
     private let standing = Mutex(WebhookLag())
     private let signals: AsyncStream<Void>
     let wake: AsyncStream<Void>.Continuation
@@ -108,6 +115,7 @@ final class WebhookRunner: Sendable {
             id, in: realm, by: lease, from: start)
         outcomes.withLock { $0 = [] }
         recent.withLock { $0 = [:] }
+        recording.withLock { $0 = .isDone(.success(true)) }
         var run = WebhookRun(
             subscription, id: id, progress, waiting: waiting, toldOfRewind: known.rewoundAt)
         // The cursor went back with the log; what this node remembers did not.
@@ -157,8 +165,11 @@ final class WebhookRunner: Sendable {
                     issuer: issuer)
                 group.addTask { await self.attempt(item, message) }
             }
-            try await record(&run)
-            if let end = run.end { return end }
+            try record(&run, &group)
+            if let end = run.end {
+                try await recordRest(of: &run, &group, &iterator)
+                return run.end ?? end
+            }
             try await warn(of: &run, at: now)
             if isBehind, run.queue.hasRoom { continue }
             if !isBehind, watched != run.queue.next {
@@ -260,7 +271,10 @@ final class WebhookRunner: Sendable {
         }
     }
 
-    private func record(_ run: inout WebhookRun) async throws {
+    /// Puts on record what has come of deliveries, which go on meanwhile: one step after the other.
+    private func record(
+        _ run: inout WebhookRun, _ group: inout ThrowingDiscardingTaskGroup<any Error>
+    ) throws {
         let position = run.queue.position
         recent.withLock { events in
             if events.count > 2 * DeliveryQueue.windowLimit {
@@ -271,10 +285,37 @@ final class WebhookRunner: Sendable {
             position: position, waiting: run.queue.parkedCount,
             since: recent.withLock { $0[position + 1]?.at } ?? run.progress.blockedSince)
         standing.withLock { $0 = lag }
+        switch recording.withLock({ $0 }) {
+        case .isUnderWay: return
+        case .isDone(let result):
+            if try !result.get() { return run.finish(.leaseLost) }
+        }
         guard let step = run.takeStep() else { return }
-        guard try await service.deliveries.write(step, of: id, in: realm, by: lease) else {
-            run.finish(.leaseLost)
-            return
+        recording.withLock { $0 = .isUnderWay }
+        group.addTask {
+            let result: Result<Bool, any Error>
+            do {
+                result = .success(
+                    try await self.service.deliveries.write(
+                        step, of: self.id, in: self.realm, by: self.lease))
+            } catch {
+                result = .failure(error)
+            }
+            self.recording.withLock { $0 = .isDone(result) }
+            self.wake.yield()
+        }
+    }
+
+    private func recordRest(
+        of run: inout WebhookRun, _ group: inout ThrowingDiscardingTaskGroup<any Error>,
+        _ iterator: inout AsyncStream<Void>.Iterator
+    ) async throws {
+        while !Task.isCancelled {
+            if case .isDone = recording.withLock({ $0 }) {
+                try record(&run, &group)
+                if case .isDone = recording.withLock({ $0 }) { return }
+            }
+            _ = await iterator.next(isolation: nil)
         }
     }
 }
