@@ -29,6 +29,7 @@ final class WebhookRunner: Sendable {
     let lease: UUID
     let outcomes = Mutex<[Outcome]>([])
     let recent = Mutex<[Int64: Recorded]>([:])
+    private let hasRung = Atomic(false)
     private let recording = Mutex(Recording.isDone(.success(true)))
     private let standing = Mutex(WebhookLag())
     private let signals: AsyncStream<Void>
@@ -157,6 +158,8 @@ final class WebhookRunner: Sendable {
                 isBehind = try await fill(&run)
             }
             try await disclose(&run)
+            // It may have rung too early, by this clock: then it is set again.
+            if hasRung.exchange(false, ordering: .relaxed) { alarm = nil }
             let now = store.now(in: realm)
             run.endIfFailing(at: now)
             for item in run.start(at: now) {
@@ -185,6 +188,7 @@ final class WebhookRunner: Sendable {
                 let pause = max(1, due.microseconds(since: now) / 1000)
                 group.addTask {
                     try? await Task.sleep(for: .milliseconds(pause))
+                    self.hasRung.store(true, ordering: .relaxed)
                     self.wake.yield()
                 }
             }
