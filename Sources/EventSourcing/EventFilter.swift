@@ -47,6 +47,8 @@ public struct EventFilter: Sendable, Hashable {
     public var excluded = Types()
     /// What is left out unless it is asked for by its name.
     public var unasked: Set<String> = []
+    /// What is wanted whatever the rest says.
+    public var always: Set<String> = []
     /// Empty: all streams.
     public var streams: Set<UUID> = []
     public var shard: Shard?
@@ -54,6 +56,7 @@ public struct EventFilter: Sendable, Hashable {
     public init() {}
 
     public func wants(_ event: Recorded) -> Bool {
+        if always.contains(event.name) { return true }
         if !streams.isEmpty, !streams.contains(event.stream) { return false }
         if let shard, !shard.has(event.stream) { return false }
         return wants(event.name)

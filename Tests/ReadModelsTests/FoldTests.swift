@@ -26,6 +26,9 @@ import Values
             try world.append(batch, in: "one")
             events += batch
         }
+        let last = [history.waitingInstallation()]
+        try world.append(last, in: "one")
+        events += last
         self.events = events
     }
 

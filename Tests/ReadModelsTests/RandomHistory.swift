@@ -99,12 +99,21 @@ struct RandomHistory {
         return Base64URL.encode(digest)
     }
 
+    /// One that nothing happens to any more.
+    mutating func waitingInstallation() -> Happening {
+        let stream = fresh()
+        return happening(
+            "client.registered", stream, metadata(clientID: "c\(serial)", isInstallation: true))
+    }
+
     /// The one in five has an inner object that looks like what is searched for in the text.
-    mutating func metadata(clientID: String? = nil, secret: String? = nil) -> String {
+    mutating func metadata(
+        clientID: String? = nil, secret: String? = nil, isInstallation: Bool = false
+    ) -> String {
         var members: [String] = []
         if let clientID { members.append(#""client_id":"\#(clientID)""#) }
         members.append(#""client_name":"Näme \"\#(serial)\" {""#)
-        if clientID != nil, chance(40) {
+        if isInstallation || clientID != nil && chance(40) {
             members.append(#""grant_types":["urn:urd:flagship"]"#)
         }
         if chance(20) {

@@ -24,6 +24,9 @@ struct FeedForm: Sendable, Equatable {
     /// Without the names that `onmessage` of a browser does not hear of.
     var isUnnamed = false
 
+    /// Whether personal fields of events that are opened are shown.
+    var showsPersonal = false
+
     /// Where events are CloudEvents: what their `source` is.
     var cloudSource: String?
 
@@ -84,14 +87,17 @@ struct FeedForm: Sendable, Equatable {
     private func members(of event: Recorded, at cursor: LogCursor) -> JSONObject {
         guard let cloudSource else {
             // Addresses in it are of the server that the feed came from.
-            return EventEnvelope(event, epoch: cursor.epoch, issuer: "").json.object ?? [:]
+            return envelope(event, cursor, issuer: "").json.object ?? [:]
         }
         var members =
-            CloudEvent(EventEnvelope(event, epoch: cursor.epoch, issuer: cloudSource)).json.object
-            ?? [:]
+            CloudEvent(envelope(event, cursor, issuer: cloudSource)).json.object ?? [:]
         // Of frames the cursor is the id; a line has nothing else to say it with.
         if framing == .lines { members["urdcursor"] = .string(cursor.description) }
         return members
+    }
+
+    private func envelope(_ event: Recorded, _ cursor: LogCursor, issuer: String) -> EventEnvelope {
+        EventEnvelope(event, epoch: cursor.epoch, issuer: issuer, showsPersonal: showsPersonal)
     }
 
     /// Moves the reader's place where there is no event to do so.

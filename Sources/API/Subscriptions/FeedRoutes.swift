@@ -45,12 +45,16 @@ enum FeedRoutes {
         var start = try await question.start.cursor(
             in: history, of: realm, call.context.commands.events)
         var lease: FeedLease?
+        var personal: FeedPersonal?
         if let kept = try await call.keptCursor(history) {
             (start, lease, question.filter) = (kept.start, kept.lease, kept.filter)
+            personal = kept.personal
+            question.form.showsPersonal = personal != nil
         }
         var stream = question.stream(
             from: start, in: realm, head: history.head.position, at: place, call.context.proofs)
         stream.lease = lease
+        stream.personal = personal
         stream.subjects = subjects.isEmpty ? nil : subjects
         return stream.response
     }

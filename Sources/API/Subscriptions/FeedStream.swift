@@ -17,6 +17,8 @@ struct FeedStream: Sendable {
     static let unspokenEvents: Int64 = 1000
     private static let atOnce = 128
     private static let page = 500
+    /// Of one that opens personal fields, for there is a record of each page.
+    private static let personalPage = StandingDisclosure.most
     /// Frames that are written together.
     static let piece = 16 * 1024
 
@@ -32,6 +34,8 @@ struct FeedStream: Sendable {
     var lease: FeedLease?
     /// Where the index says what is sent.
     var subjects: FeedSubjects?
+    /// Where personal fields are opened for the reader.
+    var personal: FeedPersonal?
     /// When the token that lets the reader in expires.
     var expiry: FeedExpiry?
 
@@ -49,6 +53,8 @@ struct FeedStream: Sendable {
         var askedAt: UInt64 = .max
         /// The next page, where the follower is behind by more than one.
         var ahead: PageAhead?
+        /// Whose personal data is to be sent and is not on record yet.
+        var disclosure: StandingDisclosure?
     }
 
     /// A page that was read while the one before it was sent.
@@ -76,10 +82,11 @@ struct FeedStream: Sendable {
             let alarms = following.alarms
             if try await isOver(writer) { return }
             switch following.look(after: &progress.cursor, limit: Self.atOnce) {
-            case .events(let events, let block):
+            case .events(let events, let block) where personal == nil:
                 try await take(events, block, &progress, writer)
             case .nothing: try await wait(&progress, since: alarms, writer)
-            case .behind:
+            // What others are sent as well has no personal fields.
+            case .events, .behind:
                 guard try await sendPage(&progress, since: alarms, writer) else { return }
             case .lost(let kept):
                 return try await endLost(keptTo: kept, progress.cursor.epoch, writer)
@@ -239,11 +246,16 @@ struct FeedStream: Sendable {
         case .failed(let failure):
             try await end(failure, writer)
             return false
-        case .events(let events, let head):
-            guard let last = events.last else {
+        case .events(var events, let head):
+            guard !events.isEmpty else {
                 try await wait(&progress, since: alarms, writer)
                 return true
             }
+            let isFull = events.count == pageSize
+            if let personal {
+                events = try await disclosed(events, isFull, personal, &progress, writer)
+            }
+            guard let last = events.last else { return true }
             let end = LogCursor(epoch: head.epoch, position: last.position)
             guard let selection = try await select(events, &progress, end, writer) else {
                 return true
@@ -252,7 +264,7 @@ struct FeedStream: Sendable {
                 try await send(events, selection, proof, &progress, writer)
                 return true
             }
-            async let ahead = events.count == Self.page ? readAhead(from: end) : nil
+            async let ahead = isFull ? readAhead(from: end) : nil
             let (pieces, told, count) = await pieces(of: events, selection, epoch: head.epoch)
             for piece in pieces { try await writer.write(piece) }
             progress.cursor = end
@@ -267,6 +279,8 @@ struct FeedStream: Sendable {
         }
     }
 
+    private var pageSize: Int { personal == nil ? Self.page : Self.personalPage }
+
     private func nextPage(
         _ progress: inout Progress
     ) async throws(LogFailure) -> EventRing.Page? {
@@ -276,13 +290,13 @@ struct FeedStream: Sendable {
             progress.cursor = ahead.cursor
             return ahead.page
         }
-        return try await following.page(after: &progress.cursor, limit: Self.page)
+        return try await following.page(after: &progress.cursor, limit: pageSize)
     }
 
     /// Nil where it cannot be read now: then it is read when it is its turn.
     private func readAhead(from start: LogCursor) async -> PageAhead? {
         var cursor = start
-        guard let page = try? await following.page(after: &cursor, limit: Self.page) else {
+        guard let page = try? await following.page(after: &cursor, limit: pageSize) else {
             return nil
         }
         return PageAhead(start: start, cursor: cursor, page: page)
@@ -332,7 +346,7 @@ struct FeedStream: Sendable {
 
     /// Says that the feed is there, where nothing was said for long.
     @inline(never)
-    private func beat(_ progress: inout Progress, _ writer: BodyStream.Writer) async throws {
+    func beat(_ progress: inout Progress, _ writer: BodyStream.Writer) async throws {
         guard following.ticks >= progress.spokeAt + Self.silence else { return }
         try await writer.write(form.heartbeat)
         progress.spokeAt = following.ticks

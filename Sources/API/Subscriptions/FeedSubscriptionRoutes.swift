@@ -52,11 +52,11 @@ enum FeedSubscriptionRoutes {
         let history = try await call.context.commands.history(of: write.realm)
         let start = try await FeedStart(call.body["from"]?.string, of: "from").cursor(
             in: history, of: write.realm, call.context.commands.events)
+        let terms = FeedSubscriptionSchema.terms(
+            call.body, over: SubscriptionTerms(name: "", url: ""))
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateFeedSubscription(
-            id: id,
-            terms: FeedSubscriptionSchema.terms(
-                call.body, over: SubscriptionTerms(name: "", url: "")),
-            startsAfter: start.position)
+            id: id, terms: terms, startsAfter: start.position)
         let done = try await call.run(command, as: write)
         return try await call.shown(id, done, .created)
             .located("/api/admin/realms/\(write.realm)/subscriptions/\(id)")
@@ -124,7 +124,7 @@ enum FeedSubscriptionRoutes {
         summary: "Update a subscription.",
         detail: """
             What is not named stays as it is. A reader that is connected is sent what was said before \
-            until it connects again.
+            until it connects again; where personal fields are no longer included, it has to do so.
             """, right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, FeedSubscriptionSchema.id, .idempotencyKey],
         body: Body(
@@ -138,11 +138,14 @@ enum FeedSubscriptionRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let view = try await call.knownSubscription()
+        let terms = FeedSubscriptionSchema.terms(call.body, over: view.terms)
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
-            ChangeSubscription(
-                id: view.id, kind: .feed,
-                terms: FeedSubscriptionSchema.terms(call.body, over: view.terms)), as: write,
+            ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,
             orThrow: { $0.ofSubscription })
+        if view.terms.includesPersonal, !terms.includesPersonal {
+            try await call.endReader(of: view.id)
+        }
         return try await call.shown(view.id, done, .ok)
     }
 
@@ -223,6 +226,18 @@ extension Call<AdminContext> {
         } catch {
             if error.kind == .noSuchSubscription { try await knownRealm() }
             throw error
+        }
+    }
+
+    /// Takes the subscription from its reader, so that the next one can have it.
+    fileprivate func endReader(of id: UUID) async throws(Problem) {
+        let realm = try realm
+        let history = try await context.commands.history(of: realm)
+        let folded = try await state(Subscription.self, of: id, in: realm)
+        _ = try await reading { () throws(LogFailure) in
+            try await context.feeds.leases.claim(
+                FeedLeaseName(realm, id, reader: newID()),
+                from: history.beginning(of: folded.state), takingOver: true, context.feedCursors)
         }
     }
 

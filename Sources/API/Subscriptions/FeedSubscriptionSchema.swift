@@ -26,6 +26,12 @@ enum FeedSubscriptionSchema {
             .optional(
                 "to", reach,
                 "How far events are sent that no type names exactly; services if nothing is said."),
+            .optional(
+                "include", WebhookSchema.include,
+                """
+                personal: opened personal fields as well, which needs the permission events.open, of the \
+                reader too, and is on record.
+                """),
         ]
     }
 
@@ -36,6 +42,7 @@ enum FeedSubscriptionSchema {
             .required("name", .text(1...200), "What administrators call it."),
             .required("types", types, "Types of events, or groups of them; all if it is empty."),
             .required("to", reach, "How far events are sent that no type names exactly."),
+            .required("include", WebhookSchema.include, "What is sent beside open fields."),
             .required("created_at", Fields.time, "Since when it is there."),
             .required("changed_at", Fields.time, "When it was last changed."),
             .optional("cursor", .text(3...25), "The reader has confirmed everything up to here."),
@@ -48,7 +55,8 @@ enum FeedSubscriptionSchema {
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a15", "name": "Search index",
-        "types": ["account.*"], "to": "services", "created_at": "2026-11-21T01:23:45.123456Z",
+        "types": ["account.*"], "to": "services", "include": [],
+        "created_at": "2026-11-21T01:23:45.123456Z",
         "changed_at": "2026-11-21T01:23:45.123456Z",
     ]
 
@@ -57,6 +65,7 @@ enum FeedSubscriptionSchema {
             "id": .string(view.id.description), "name": .string(view.terms.name),
             "types": .array(view.terms.filter.types.map { .string($0) }),
             "to": .string(view.terms.filter.reach.rawValue),
+            "include": view.terms.includesPersonal ? ["personal"] : [],
             "created_at": .string(view.createdAt.description),
             "changed_at": .string(view.changedAt.description),
         ]
@@ -76,6 +85,9 @@ enum FeedSubscriptionSchema {
         if let name = body["name"]?.string { terms.name = name }
         if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
         if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
+        if let include = body["include"]?.array {
+            terms.includesPersonal = include.contains("personal")
+        }
         return terms
     }
 }

@@ -9,6 +9,7 @@ struct KeptFeedCursor {
     let start: LogCursor
     let lease: FeedLease
     let filter: EventFilter
+    let personal: FeedPersonal?
 
     /// The subscription says these; to say them again would be to say something else.
     static let excluded = [
@@ -36,6 +37,8 @@ extension Call<AdminContext> {
             throw Problem(.invalidParameter, field: "subscription")
         }
         let view = try await knownSubscription(id)
+        let includesPersonal = view.terms.includesPersonal
+        if includesPersonal { try await requirePermission(.eventsOpen, for: "subscription") }
         let folded = try await state(Subscription.self, of: id, in: realm)
         let (claim, lease) = try await reading { () throws(LogFailure) in
             try await context.feeds.leases.claim(
@@ -57,7 +60,11 @@ extension Call<AdminContext> {
             let position = min(cursor.acknowledged.position, history.head.position)
             return KeptFeedCursor(
                 start: LogCursor(epoch: history.head.epoch, position: position), lease: lease,
-                filter: view.terms.filter.events)
+                filter: folded.state.wanted,
+                personal: includesPersonal
+                    ? FeedPersonal(
+                        subscription: id, realm: realm, actor: write(in: realm).origin.actor,
+                        commands: context.commands, now: context.now) : nil)
         }
     }
 

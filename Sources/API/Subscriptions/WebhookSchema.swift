@@ -18,7 +18,7 @@ enum WebhookSchema {
     private static let streams = Schema.list(
         of: Fields.id, 0...SubscriptionFilter.streamLimit, unique: true)
     private static let format = Schema.oneOf(SubscriptionTerms.Format.allCases.map(\.rawValue))
-    private static let include = Schema.list(of: .oneOf(["personal"]), 0...1, unique: true)
+    static let include = Schema.list(of: .oneOf(["personal"]), 0...1, unique: true)
     private static let order = Schema.oneOf(SubscriptionTerms.Order.allCases.map(\.rawValue))
     private static let signature = Schema.oneOf(
         SubscriptionTerms.Signature.allCases.map(\.rawValue))

@@ -1,25 +1,31 @@
 public import EventSourcing
 internal import JSON
 
-/// Which events one subscription is sent: those that its filter wants and that its format has a form for. One
-/// that ever had personal data is told of each erasure, so that it forgets.
+extension Subscription {
+    public static let erasure = "account.erased"
+
+    /// Which events it is sent. One that ever had personal data is told of each erasure, so that it forgets.
+    public var wanted: EventFilter {
+        var filter = terms.filter.events
+        if everIncludedPersonal { filter.always.insert(Self.erasure) }
+        return filter
+    }
+}
+
+/// Which events one subscription is sent: those that its filter wants and that its format has a form for.
 public struct SubscriptionSelection: Sendable {
     private let filter: EventFilter
     private let format: SubscriptionTerms.Format
-    private let isOwedErasures: Bool
-
-    public static let erasure = "account.erased"
 
     public init(_ subscription: Subscription) {
-        filter = subscription.terms.filter.events
+        filter = subscription.wanted
         format = subscription.terms.format
-        isOwedErasures = subscription.everIncludedPersonal
     }
 
     /// Nil for an event of a type that this version of Urd does not know, and so cannot send: another
     /// version can.
     public func wants(_ event: Recorded) -> Bool? {
-        if isOwedErasures, event.name == Self.erasure { return true }
+        if filter.always.contains(event.name) { return true }
         guard filter.wants(event) else { return false }
         guard EventFilter.Types.isKnown(event.name) else { return nil }
         return switch format {

@@ -254,6 +254,9 @@ struct World {
         return answer
     }
 
+    /// Lets time pass for all that looks at the clock.
+    func pass(seconds: Int64) { clock.now.withLock { $0 += seconds * 1_000_000 } }
+
     /// The path of a route, with the names of this world in it.
     func path(_ route: Route<AdminContext>) -> String {
         let segments = route.path.segments.map { segment in

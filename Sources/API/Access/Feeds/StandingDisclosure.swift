@@ -48,9 +48,10 @@ public struct StandingDisclosure: Sendable {
         return min(lastRecord, now).adding(seconds: Self.pause)
     }
 
-    /// What goes on record now; nil where nothing is due.
-    public func batch(at now: Timestamp) -> Batch? {
-        guard let due = due(at: now), due <= now else { return nil }
+    /// What goes on record now; nil where nothing is due. `isFull`: much more waits to be looked at behind
+    /// what waits here.
+    public func batch(at now: Timestamp, isFull: Bool = false) -> Batch? {
+        guard let due = due(at: now), due <= now || isFull else { return nil }
         let positions = waiting.keys.sorted().prefix(Self.most)
         guard let first = positions.first, let last = positions.last else { return nil }
         let subjects = Set(positions.compactMap { waiting[$0] ?? nil })
