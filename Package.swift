@@ -203,7 +203,7 @@ let package = Package(
             "ReadModels",
             [
                 "ReadModels", "Identity", "EventStore", "EventSourcing", "Postgres", "Telemetry",
-                "Values", "JSON", "PostgresTesting", "Threads",
+                "Values", "JSON", "LogTesting", "PostgresTesting", "Threads",
             ]),
         tests(
             "API",

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import EventSourcing
 internal import HTTP
 internal import Identity

@@ -2,6 +2,7 @@ import EventSourcing
 import HTTP
 import Identity
 import JSON
+import ReadModels
 import Testing
 import Values
 
@@ -84,9 +85,18 @@ import Values
         var feed = try await world.follow("subscription=\(id)")
         _ = try await feed.begin()
         _ = try await frames(&feed, until: ann)
-        while let frame = await feed.next(), frame.event != "personal_data.streamed" {}
-        try await world.register("Another")
-        while let frame = await feed.next(), frame.event != "client.registered" {}
+        var told: OpenFeed.Frame?
+        while let frame = await feed.next() {
+            told = frame
+            if frame.event == "personal_data.streamed" { break }
+        }
+        #expect(told?.json["personal"] == "none")
+        // A loop would turn each minute.
+        for _ in 0..<3 {
+            world.pass(seconds: 61)
+            world.feeds.rings.wakeAll()
+            try await Task.sleep(for: .milliseconds(100))
+        }
         let records = try await world.logged().count { $0.name == "personal_data.streamed" }
         #expect(records == 1)
         await feed.close()
@@ -104,6 +114,8 @@ import Values
         try await world.register("Before")
         let bob = try await register(world, "bob@example.org")
         let eve = try await register(world, "eve@example.org")
+        try await Task.sleep(for: .milliseconds(150))
+        #expect(try await world.logged().count { $0.name == "personal_data.streamed" } == 1)
         world.pass(seconds: 61)
         let seen = try await frames(&feed, until: eve)
         let positions = seen.compactMap { $0.json["position"]?.integer }
