@@ -232,6 +232,33 @@ import Values
         #expect(rings.realms.isEmpty)
     }
 
+    /// One that was told to read pages would ask this ring again after each of them, for ever.
+    @Test func `a ring that failed says so to a follower of a later epoch too`() async {
+        let following = rings.follow(log.realm)
+        log.add("one", "two")
+        while rings.last(of: log.realm) < 2 { await Task.yield() }
+        log.fail(with: .damaged)
+        log.add("three")
+        var behind = LogCursor(epoch: 1, position: 2)
+        while case .nothing = following.look(after: &behind, limit: 1) { await Task.yield() }
+        log.fail(with: nil)
+        log.begin(2, after: 1)
+        for position in [0, 1, 2] as [Int64] {
+            var cursor = LogCursor(epoch: 2, position: position)
+            guard case .failed(.log(.damaged)) = following.look(after: &cursor, limit: 1) else {
+                Issue.record("It goes on at \(position).")
+                continue
+            }
+        }
+        // What is before the failure is still to be had in the epoch that the ring has met.
+        var before = LogCursor(epoch: 1, position: 1)
+        guard case .events(let events, _) = following.look(after: &before, limit: 1) else {
+            Issue.record("It withholds what it has.")
+            return
+        }
+        #expect(events.map(\.event.position) == [2])
+    }
+
     @Test func `an event is written once in each form, however many are sent it`() throws {
         let event = RecentEvent(TalliedLog.event("a.b", at: 4, in: log.realm), epoch: 3)
         let written = Mutex(0)
