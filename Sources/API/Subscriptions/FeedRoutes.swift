@@ -30,6 +30,7 @@ enum FeedRoutes {
             .noSuchSubscription, .subscriptionHeld,
         ]
     ) { call throws(Problem) in
+        try call.context.feeds.requireRoom()
         var question = try FeedQuestion(call, by: .administrator)
         let realm = try call.realm
         let history = try await call.context.commands.history(of: realm)

@@ -368,37 +368,4 @@ struct FeedStream: Sendable {
         progress.told = progress.cursor.position
         progress.spokeAt = following.ticks
     }
-
-    // MARK: - The end
-
-    @inline(never)
-    private func end(_ problem: Problem, _ writer: BodyStream.Writer) async throws {
-        if problem.kind == .logDamaged { place.feeds.holes.add() }
-        try await writer.write(form.error(problem))
-    }
-
-    /// Another reader has the cursor now, or there is none any more.
-    private func leave(_ lease: FeedLease, _ writer: BodyStream.Writer) async throws {
-        guard await lease.isTakenOver() else {
-            return try await end(Problem(.noSuchSubscription), writer)
-        }
-        try await writer.write(form.told("urd.taken_over", at: nil, [:]))
-    }
-
-    @inline(never)
-    private func endLost(keptTo kept: Int64, _ epoch: Int, _ writer: BodyStream.Writer) async throws
-    {
-        try await end(Problem(lostBehind: kept, epoch: epoch), writer)
-    }
-
-    @inline(never)
-    private func end(_ failure: FollowFailure, _ writer: BodyStream.Writer) async throws {
-        let problem =
-            switch failure {
-            case .hole(let position):
-                Problem(.logDamaged, "Position \(position) is missing; urd verify says more.")
-            case .log(let failure): Problem(of: failure)
-            }
-        try await end(problem, writer)
-    }
 }

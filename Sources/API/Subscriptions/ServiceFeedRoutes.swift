@@ -25,6 +25,7 @@ enum ServiceFeedRoutes {
             throw Problem(.insufficientScope, "The token needs the scope \(FeedScope.read).")
         }
         guard let feeds = call.context.feeds else { throw Problem(.unavailable) }
+        try feeds.requireRoom()
         var question = try FeedQuestion(call, by: .service)
         let context = call.context
         let realm = context.place.realm

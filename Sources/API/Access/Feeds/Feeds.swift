@@ -41,6 +41,8 @@ public final class Feeds: Sendable {
         case tooMany
     }
 
+    var isFull: Bool { state.withLock { $0.total >= Self.most } }
+
     /// A place for one more feed of this holder, until it is released.
     func open(for holder: FeedHolder) throws(Refusal) -> FeedPlace {
         let result: Result<FeedGrant, Refusal> = state.withLock { state in
