@@ -82,6 +82,8 @@ test_packages="$test_packages chromium python3-fido2"
 test_packages="$test_packages python3-pyotp"
 # A proxy that buffers.
 test_packages="$test_packages nginx-light"
+# A network of its own, for names that lead inward.
+test_packages="$test_packages iproute2"
 # What speaks HTTP/2 as Apple does.
 test_packages="$test_packages python3-h2"
 
