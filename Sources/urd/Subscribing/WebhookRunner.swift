@@ -299,9 +299,12 @@ final class WebhookRunner: Sendable {
         group.addTask {
             let result: Result<Bool, any Error>
             do {
+                // Also where the webhook is paused or changed meanwhile: what was taken is not sent again.
                 result = .success(
-                    try await self.service.deliveries.write(
-                        step, of: self.id, in: self.realm, by: self.lease))
+                    try await Task {
+                        try await self.service.deliveries.write(
+                            step, of: self.id, in: self.realm, by: self.lease)
+                    }.value)
             } catch {
                 result = .failure(error)
             }
