@@ -11,7 +11,12 @@ internal import Threads
 final class Workers: Sendable {
     private let line: Line
     private let limit: Int
-    private let started = Mutex((threads: 0, isClosed: false))
+    private let started = Mutex(Started())
+
+    private struct Started {
+        var threads = 0
+        var isClosed = false
+    }
 
     /// Nil when the system gives no thread, or libcurl cannot start.
     init?(threads: Int, limit: Int) {
