@@ -31,11 +31,11 @@ import Values
 
     private func event(
         _ position: Int64, _ name: String = "account.registered", stream: UInt64 = 1,
-        open: JSONObject = [:], personal: Recorded.Personal = .none
+        open: JSONObject = [:], personal: Recorded.Personal = .none, isOwn: Bool = false
     ) throws -> Recorded {
         Recorded(
             realm: try #require(RealmID("acme")), position: position,
-            stream: UUID(high: 1, low: stream), version: Int(position), name: name, revision: 1,
+            stream: isOwn ? id : UUID(high: 1, low: stream), version: Int(position), name: name, revision: 1,
             at: now, command: UUID(high: 2, low: 2), subject: UUID(high: 3, low: 3),
             actor: "system", client: nil, correlation: nil,
             leaf: try #require(LeafHash(Array(repeating: 7, count: 32))), open: open,
@@ -44,6 +44,28 @@ import Values
 
     private func answer(_ verdict: WebhookAnswer.Verdict) -> WebhookAnswer {
         WebhookAnswer(verdict: verdict, outcome: "said")
+    }
+
+    @Test func `what comes behind a pause in the log is not delivered, however soon it comes`()
+        throws
+    {
+        for change in ["paused", "changed", "disabled", "secret_rotated", "deleted", "resumed"] {
+            var run = WebhookRun(
+                try subscription(), id: id,
+                DeliveryProgress(cursor: LogCursor(epoch: 1, position: 0)), waiting: [], version: 2)
+            // What made it what it is, read again.
+            run.take(try event(1, "subscription.paused", isOwn: true), now: now)
+            run.take(try event(2, "subscription.resumed", isOwn: true), now: now)
+            run.take(try event(3), now: now)
+            #expect(run.end == nil)
+            #expect(run.start(at: now).map(\.position) == [3])
+            run.take(try event(4, "subscription.tested", isOwn: true), now: now)
+            run.take(try event(5, "subscription.paused", stream: 7), now: now)
+            #expect(run.end == nil)
+            run.take(try event(6, "subscription.\(change)", isOwn: true), now: now)
+            #expect(run.end == .changed, "\(change)")
+            #expect(run.start(at: now).isEmpty)
+        }
     }
 
     @Test func `a receiver that wants nothing more is disabled at once`() throws {

@@ -8,6 +8,8 @@ import Values
 /// A subscription as its own events have it.
 struct KnownWebhook: Sendable {
     let subscription: Subscription
+    /// How many events of its own are in that.
+    let version: Int
     /// The position that it was created at.
     let createdAt: Int64
     /// What the log lost before this position is told already, or is from before its time.
@@ -22,7 +24,8 @@ struct KnownWebhook: Sendable {
             subscription.apply(event)
             if case .disabled(.rewound, _, _) = event { rewoundAt = recorded.position }
         }
-        guard let first = events.first else { return nil }
+        guard let first = events.first, let last = events.last else { return nil }
+        version = last.version
         self.subscription = subscription
         self.rewoundAt = max(rewoundAt, first.position)
         createdAt = first.position

@@ -14,6 +14,8 @@ struct WebhookRun: Sendable {
         /// The log is in another epoch: all that was read is void.
         case epochChanged
         case halted(String, position: Int64)
+        /// An administrator changed it, from here in the log on: another runner begins.
+        case changed
         /// An operator gave up a lost tail of the log, of which something may have been sent.
         case rewound(keptTo: Int64)
     }
@@ -24,6 +26,8 @@ struct WebhookRun: Sendable {
     static let disabledAfter: Int64 = 5 * 86_400
 
     let subscription: Subscription
+    private let id: UUID
+    private let version: Int
     private let selection: SubscriptionSelection
     /// Where the subscription was last told that the log went back.
     let toldOfRewind: Int64
@@ -40,9 +44,11 @@ struct WebhookRun: Sendable {
 
     init(
         _ subscription: Subscription, id: UUID, _ progress: DeliveryProgress,
-        waiting: [Delivery], toldOfRewind: Int64 = 0
+        waiting: [Delivery], version: Int = 0, toldOfRewind: Int64 = 0
     ) {
         self.subscription = subscription
+        self.id = id
+        self.version = version
         self.toldOfRewind = toldOfRewind
         selection = SubscriptionSelection(subscription)
         warnedSince = subscription.warnedSince
@@ -72,7 +78,16 @@ struct WebhookRun: Sendable {
 
     // MARK: - Steps
 
+    /// After these of its own nothing is delivered as before.
+    private static let changes: Set<String> = [
+        "subscription.changed", "subscription.paused", "subscription.resumed",
+        "subscription.disabled", "subscription.secret_rotated", "subscription.deleted",
+    ]
+
     mutating func take(_ event: Recorded, now: Timestamp) {
+        if event.stream == id, event.version > version, Self.changes.contains(event.name) {
+            return finish(.changed)
+        }
         if event.name == AcceptedLoss.eventName, event.position > toldOfRewind,
             let loss = AcceptedLoss(event.open)
         {

@@ -57,7 +57,7 @@ final class WebhookRunner: Sendable {
             do {
                 guard let end = try await deliver() else { return }
                 switch end {
-                case .leaseLost: return
+                case .leaseLost, .changed: return
                 case .epochChanged, .rewound: pause = .zero
                 case .halted(let why, let position):
                     try await halt(why, position)
@@ -118,7 +118,8 @@ final class WebhookRunner: Sendable {
         recent.withLock { $0 = [:] }
         recording.withLock { $0 = .isDone(.success(true)) }
         var run = WebhookRun(
-            subscription, id: id, progress, waiting: waiting, toldOfRewind: known.rewoundAt)
+            subscription, id: id, progress, waiting: waiting, version: known.version,
+            toldOfRewind: known.rewoundAt)
         // The cursor went back with the log; what this node remembers did not.
         let sent = service.sent(to: id, in: realm)
         for cursor in [progress.cursor] + (sent.map { [$0] } ?? []) {
