@@ -35,7 +35,8 @@ import Values
     ) throws -> Recorded {
         Recorded(
             realm: try #require(RealmID("acme")), position: position,
-            stream: isOwn ? id : UUID(high: 1, low: stream), version: Int(position), name: name, revision: 1,
+            stream: isOwn ? id : UUID(high: 1, low: stream), version: Int(position), name: name,
+            revision: 1,
             at: now, command: UUID(high: 2, low: 2), subject: UUID(high: 3, low: 3),
             actor: "system", client: nil, correlation: nil,
             leaf: try #require(LeafHash(Array(repeating: 7, count: 32))), open: open,
