@@ -234,11 +234,12 @@ extension Call<AdminContext> {
         let realm = try realm
         let history = try await context.commands.history(of: realm)
         let folded = try await state(Subscription.self, of: id, in: realm)
-        _ = try await reading { () throws(LogFailure) in
+        let (_, lease) = try await reading { () throws(LogFailure) in
             try await context.feeds.leases.claim(
                 FeedLeaseName(realm, id, reader: newID()),
                 from: history.beginning(of: folded.state), takingOver: true, context.feedCursors)
         }
+        await lease?.release()
     }
 
     fileprivate func shown(
