@@ -47,7 +47,7 @@ public struct EventFilter: Sendable, Hashable {
     public var excluded = Types()
     /// What is left out unless it is asked for by its name.
     public var unasked: Set<String> = []
-    /// What is wanted whatever the rest says.
+    /// Types that are wanted although the other conditions leave them out.
     public var always: Set<String> = []
     /// Empty: all streams.
     public var streams: Set<UUID> = []

@@ -95,7 +95,7 @@ struct FeedStream: Sendable {
         }
     }
 
-    /// Whether what let the reader in holds no more. It is told.
+    /// Whether the reader's key, token or lease has ended. The reader is told.
     @inline(never)
     private func isOver(_ writer: BodyStream.Writer) async throws -> Bool {
         switch place.standing {

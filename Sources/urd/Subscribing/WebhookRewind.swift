@@ -8,7 +8,7 @@ import Values
 /// A subscription as its own events have it.
 struct KnownWebhook: Sendable {
     let subscription: Subscription
-    /// How many events of its own are in that.
+    /// How many of its own events the subscription was folded from.
     let version: Int
     /// The position that it was created at.
     let createdAt: Int64

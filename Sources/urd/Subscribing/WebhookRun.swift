@@ -78,7 +78,7 @@ struct WebhookRun: Sendable {
 
     // MARK: - Steps
 
-    /// After these of its own nothing is delivered as before.
+    /// Events of the subscription itself after which its old terms no longer hold.
     private static let changes: Set<String> = [
         "subscription.changed", "subscription.paused", "subscription.resumed",
         "subscription.disabled", "subscription.secret_rotated", "subscription.deleted",
