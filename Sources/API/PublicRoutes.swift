@@ -15,7 +15,8 @@ enum PublicRoutes {
                 .object(
                     .required("name", .text(1...100), "The name of the software."),
                     .required("openapi", .text(1...100), "Where the API is described.")),
-                example: ["name": "Urd", "openapi": "/openapi.json"]))
+                example: ["name": "Urd", "openapi": "/openapi.json"])),
+        traits: .isFirstPage
     ) { _ throws(Problem) in
         .json(.ok, ["name": "Urd", "openapi": "/openapi.json"])
     }

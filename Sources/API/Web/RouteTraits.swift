@@ -23,7 +23,9 @@ struct RouteTraits: OptionSet, Sendable {
     static let servedAtWebApps = Self(rawValue: 1 << 7)
     /// A sign-in may lead back to it: see `ReturnTarget`.
     static let isReturnTarget = Self(rawValue: 1 << 8)
+    /// The first page of a host: hosts that open with another page lead on to that.
+    static let isFirstPage = Self(rawValue: 1 << 9)
 
     /// What routes of one path must agree on.
-    static let ofPath: Self = [.forScripts, .setsCookies]
+    static let ofPath: Self = [.forScripts, .setsCookies, .isFirstPage]
 }

@@ -83,7 +83,7 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         precondition(
             nodes[index].routes.values.allSatisfy {
                 $0.outline.traits.symmetricDifference(outline.traits).isDisjoint(with: .ofPath)
-            }, "Routes of one path are all for scripts, or none is; and so with cookies.")
+            }, "Routes of one path agree on the traits of a path.")
         nodes[index].routes[outline.method] = route
     }
 

@@ -46,7 +46,7 @@ public struct Router: Sendable {
     private let shared: [(path: String, place: RouteTree<Endpoint>.Match, endpoint: Endpoint)]
     private let log: Log
     private let seconds: RouteSeconds
-    /// Whose first page it is, where that depends on the host.
+    /// The request for the page that its host opens with: see `RouteTraits.isFirstPage`.
     private let lead: @Sendable (Request) async -> Request
     private let pages: Pages?
 
@@ -104,8 +104,7 @@ public struct Router: Sendable {
     public func respond(to request: Request) async -> Response {
         if let ready = ready(for: request) { return ready }
         let start = ContinuousClock.now
-        let request = request.path == "/" ? await lead(request) : request
-        let place = tree.find(request.path)
+        let (request, place) = await find(request)
         let responseCache = responseCache(for: request)?.1
         let response = await RequestScope.$current.withValue(RequestScope()) {
             await giveUp { await make(request, at: place) }
@@ -113,6 +112,14 @@ public struct Router: Sendable {
         if response.status == .ok { responseCache?.put(response, at: request.path) }
         report(request, place, response, ContinuousClock.now - start)
         return response
+    }
+
+    /// Where the request belongs, and as what: a host may open with another page than the first.
+    private func find(_ request: Request) async -> (Request, RouteTree<Endpoint>.Match?) {
+        let place = tree.find(request.path)
+        guard let place, place.traits.contains(.isFirstPage) else { return (request, place) }
+        let led = await lead(request)
+        return (led, tree.find(led.path))
     }
 
     /// Has all that works for a request know when its caller is told that it takes too long.

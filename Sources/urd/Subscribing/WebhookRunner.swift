@@ -19,7 +19,7 @@ final class WebhookRunner: Sendable {
 
     /// How the newest step is put on record; false where another node has the subscription.
     private enum Recording {
-        case isUnderWay
+        case isUnderWay(Task<Bool, any Error>)
         case isDone(Result<Bool, any Error>)
     }
 
@@ -171,7 +171,7 @@ final class WebhookRunner: Sendable {
             }
             try record(&run, &group)
             if let end = run.end {
-                try await recordRest(of: &run, &group, &iterator)
+                try await recordRest(of: &run)
                 return run.end ?? end
             }
             try await warn(of: &run, at: now)
@@ -196,6 +196,7 @@ final class WebhookRunner: Sendable {
             _ = await iterator.next(isolation: nil)
             try await settle(&run)
         }
+        try await recordRest(of: &run)
         return nil
     }
 
@@ -296,35 +297,34 @@ final class WebhookRunner: Sendable {
             if try !result.get() { return run.finish(.leaseLost) }
         }
         guard let step = run.takeStep() else { return }
-        recording.withLock { $0 = .isUnderWay }
+        let writing = Task { try await write(step) }
+        recording.withLock { $0 = .isUnderWay(writing) }
         group.addTask {
-            let result: Result<Bool, any Error>
-            do {
-                // Also where the webhook is paused or changed meanwhile: what was taken is not sent again.
-                result = .success(
-                    try await Task {
-                        try await self.service.deliveries.write(
-                            step, of: self.id, in: self.realm, by: self.lease)
-                    }.value)
-            } catch {
-                result = .failure(error)
-            }
+            let result = await writing.result
             self.recording.withLock { $0 = .isDone(result) }
             self.wake.yield()
         }
     }
 
-    private func recordRest(
-        of run: inout WebhookRun, _ group: inout ThrowingDiscardingTaskGroup<any Error>,
-        _ iterator: inout AsyncStream<Void>.Iterator
-    ) async throws {
-        while !Task.isCancelled {
-            if case .isDone = recording.withLock({ $0 }) {
-                try record(&run, &group)
-                if case .isDone = recording.withLock({ $0 }) { return }
+    /// Puts on record what was answered until the end, also where that is a cancellation: what was taken is
+    /// not sent again.
+    private func recordRest(of run: inout WebhookRun) async throws {
+        let isOurs =
+            switch recording.withLock({ $0 }) {
+            case .isUnderWay(let writing): try await writing.value
+            case .isDone(let result): try result.get()
             }
-            _ = await iterator.next(isolation: nil)
-        }
+        guard isOurs else { return run.finish(.leaseLost) }
+        run = try await Task { [run] in
+            var run = run
+            try await settle(&run)
+            if let step = run.takeStep(), try await !write(step) { run.finish(.leaseLost) }
+            return run
+        }.value
+    }
+
+    private func write(_ step: DeliveryStore.Step) async throws -> Bool {
+        try await service.deliveries.write(step, of: id, in: realm, by: lease)
     }
 }
 

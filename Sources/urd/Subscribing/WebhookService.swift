@@ -53,12 +53,21 @@ final class WebhookService: Sendable {
     /// Whether this node still does it, to be looked at before what shall not happen twice.
     var isOurs: Bool { leadership.isCertain }
 
-    /// Runs until it is cancelled.
+    /// Runs until it is cancelled, and until what was answered by then is on record.
     func run() async throws {
         var running: [Key: Running] = [:]
+        do {
+            try await run(&running)
+        } catch {
+            for one in running.values { one.task.cancel() }
+            for one in running.values { await one.task.value }
+            throw error
+        }
+    }
+
+    private func run(_ running: inout [Key: Running]) async throws {
         var seen: [RealmID: Int64] = [:]
         var pruned = ContinuousClock.now
-        defer { for one in running.values { one.task.cancel() } }
         while true {
             try Task.checkCancellation()
             guard await leadership.isHeld() else {
@@ -101,10 +110,16 @@ final class WebhookService: Sendable {
         for subscription in active {
             let key = Key(realm: realm, id: subscription.id)
             if running[key]?.version == subscription.version { continue }
-            running[key]?.task.cancel()
+            let former = running[key]?.task
+            former?.cancel()
             let runner = WebhookRunner(self, subscription.id, in: realm)
             running[key] = Running(
-                version: subscription.version, runner: runner, task: Task { await runner.run() })
+                version: subscription.version, runner: runner,
+                task: Task {
+                    // What it still puts on record counts for its successor.
+                    await former?.value
+                    await runner.run()
+                })
         }
         do {
             try await deliveries.keepOnly(wanted.map(\.id), in: realm)

@@ -57,8 +57,9 @@ struct SignInWorld {
             passphrases: passphrases, feeds: feeds)
         self.contexts = contexts
         router = Router(
-            API.tables(of: contexts, applicationRequests: applicationRequests), log: .silent,
-            metrics: Metrics(),
+            API.tables(of: contexts, applicationRequests: applicationRequests)
+                + [Router.Table([Self.firstPage], context: AssetContext())],
+            log: .silent, metrics: Metrics(),
             lead: { await contexts.led($0) },
             pages: contexts.pages)
         try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
@@ -83,6 +84,13 @@ struct SignInWorld {
 
     /// What the realm's secrets follow from now.
     var mint: TokenMint { derivedKeys.mint }
+
+    /// The server's own first page, for hosts that lead on to none: here it is nothing.
+    private static let firstPage = Route<AssetContext>(
+        .get, "/", id: "firstPage", tag: "About", summary: "Nothing.", right: .nothing,
+        answer: Answer(status: .ok, description: "Never given.", content: .nothing),
+        traits: .isFirstPage
+    ) { _ throws(Problem) in throw Problem(.noSuchRoute) }
 
     func carryOut(_ command: some Command, _ dispatcher: Dispatcher<WatchedLog>) async throws {
         _ = try await dispatcher.dispatch(
