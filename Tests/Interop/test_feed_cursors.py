@@ -123,6 +123,42 @@ class Nodes(unittest.TestCase):
                 register()
                 self.assertEqual(second.events(1)[0]["position"], 1)
 
+    def test_personal_data_is_on_record_before_it_leaves_and_gone_once_it_is_erased(self):
+        email = f"{uuid.uuid4().hex[:12]}@example.org"
+        account = admin("POST", f"{urd.realm}/accounts", {"email": email})["id"]
+        made = urd.command("subscription", "create", "--name", "CRM", "--realm", realm, "--from", "start",
+                           "--to", "internal", "--include", "personal", "--types", "account.*",
+                           "--json")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        subscription = json.loads(made.stdout)["id"]
+
+        def records():
+            return int(urd.sql(
+                f"select count(*) from urd.event where type = 'personal_data.streamed' "
+                f"and realm = '{realm}'"))
+
+        def registered(feed):
+            return next(event for event in feed.entries()
+                        if event["type"] == "account.registered" and event["stream"] == account)
+        before = records()
+        with follow(subscription) as feed, Feed(
+                urd.values["URD_URL"], urd.key, realm, "from=start&to=internal") as plain:
+            shown = registered(feed)
+            self.assertEqual((shown["personal"], shown["data"]["email"]), ("opened", email))
+            self.assertEqual(records(), before + 1)
+            sealed = registered(plain)
+            self.assertEqual((sealed["personal"], sealed["id"]), ("sealed", shown["id"]))
+            self.assertNotIn(email, json.dumps(sealed))
+        erased = urd.command("account", "erase", account, "--realm", realm, "--yes")
+        self.assertEqual(erased.returncode, 0, erased.stderr)
+        # One that comes again, from the other node, is sent what is left of it.
+        def again():
+            with follow(subscription, url=other.url) as feed:
+                return feed.status == 200 and registered(feed)
+        left = eventually(again, "the first reader is gone", 20)
+        self.assertEqual((left["personal"], left["id"]), ("erased", shown["id"]))
+        self.assertNotIn(email, json.dumps(left))
+
     def test_a_node_that_is_killed_gives_its_reader_up_within_a_term(self):
         node = Server(urd.values).ready()
         subscription = subscribe()

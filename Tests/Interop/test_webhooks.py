@@ -380,6 +380,21 @@ class Webhooks(unittest.TestCase):
                      if one["data"]["subscription"] == hook["id"]])
         self.assertEqual(count, 1)
 
+    def test_what_is_erased_between_two_attempts_is_not_sent(self):
+        receiver, _ = self.receiver(include=["personal"], to="audit")
+        receiver.answer = lambda message: (400, {})
+        email = f"{uuid.uuid4().hex[:12]}@example.org"
+        account = admin("POST", "/accounts", {"email": email})["id"]
+        eventually(lambda: receiver.seen, "the first attempt came")
+        self.assertEqual(receiver.seen[0]["json"]["data"]["data"]["email"], email)
+        urd.command("account", "erase", account, "--realm", urd.values["URD_REALM"], "--yes")
+        receiver.answer = lambda message: (204, {})
+        eventually(lambda: account in registered(receiver), "another attempt came")
+        again = next(one for one in receiver.taken if one["json"]["data"]["stream"] == account)
+        self.assertEqual(again["headers"]["webhook-id"], receiver.seen[0]["headers"]["webhook-id"])
+        self.assertEqual(again["json"]["data"]["personal"], "erased")
+        self.assertNotIn(email.encode(), again["body"])
+
     def test_keys_of_the_realm_sign_and_are_rotated_with_an_overlap(self):
         receiver, hook = self.receiver(signature="v1a")
         register()

@@ -78,6 +78,31 @@ import Values
         await plain.close()
     }
 
+    @Test func `readers that share what is written of new events share nothing that was opened`()
+        async throws
+    {
+        let world = try await World()
+        let subscription = try await create(world, ["from": "now"]).json["id"]?.string
+        var open = try await world.follow("subscription=\(try #require(subscription))")
+        var plain: [OpenFeed] = []
+        for _ in 0..<3 { plain.append(try await world.follow("from=now&to=internal")) }
+        _ = try await open.begin()
+        for index in plain.indices { _ = try await plain[index].begin() }
+        for name in ["ann", "bob"] {
+            let account = try await register(world, "\(name)@example.org")
+            world.pass(seconds: 61)
+            let shown = try #require(try await frames(&open, until: account).last)
+            #expect(shown.json["data"]?["email"] == .string("\(name)@example.org"))
+            for index in plain.indices {
+                let sealed = try #require(try await frames(&plain[index], until: account).last)
+                #expect(sealed.json["personal"] == "sealed" && sealed.id == shown.id)
+                #expect(sealed.json["data"]?["email"] == nil)
+            }
+        }
+        await open.close()
+        for feed in plain { await feed.close() }
+    }
+
     @Test func `the record of streamed personal data asks for no other record`() async throws {
         let world = try await World()
         let ann = try await register(world, "ann@example.org")
