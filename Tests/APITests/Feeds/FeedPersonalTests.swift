@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-@Suite struct `A feed with personal data` {
+@Suite(.timeLimit(.minutes(1))) struct `A feed with personal data` {
     private let path = "/api/admin/realms/acme/subscriptions"
 
     private func create(
