@@ -110,6 +110,17 @@ import Values
         #expect(left == ["b"])
     }
 
+    @Test func `what a signal about the stream says is kept with it`() async throws {
+        let (world, realm) = try world()
+        let queries = world.queries
+        let told = PendingSignal(
+            jti: "e", position: 3, type: "told", state: "Epoch 2 began.", issuedAt: now)
+        _ = try await queries.advanceSignals(
+            of: stream, in: realm, by: step(from: nil, to: 6, [told, signal("a", 2, ann)]))
+        let left = try await queries.pendingSignals(of: stream, in: realm, limit: 9)
+        #expect(left.map(\.state) == ["Epoch 2 began.", nil])
+    }
+
     @Test func `signals that are sent again take the place of those that wait or were refused`()
         async throws
     {
@@ -142,6 +153,8 @@ import Values
             }
             let cursor = try await queries.signalCursor(of: stream, in: realm)
             #expect(cursor?.keptTo == Int64(kept))
+            // Whether its receiver was told is seen by this one.
+            #expect(cursor?.epoch == 1)
         }
     }
 

@@ -166,6 +166,7 @@ extension Parameters {
 
     fileprivate mutating func add(signals: [PendingSignal]) {
         var (ids, types) = (ArrayParameter(of: .text), ArrayParameter(of: .text))
+        var states = ArrayParameter(of: .text)
         var positions = ArrayParameter(of: .int8)
         var accounts = ArrayParameter(of: .uuid)
         var times = ArrayParameter(of: .timestamptz)
@@ -178,8 +179,9 @@ extension Parameters {
             } else {
                 accounts.appendNull()
             }
+            if let state = signal.state { states.append(state) } else { states.appendNull() }
             times.append(time: signal.issuedAt.microseconds)
         }
-        for array in [ids, positions, types, accounts, times] { add(array) }
+        for array in [ids, positions, types, accounts, states, times] { add(array) }
     }
 }

@@ -5,7 +5,7 @@ enum SignalStatements {
     static let findingCursor = Statement(
         "ssf_cursor",
         """
-        select h.epoch, c.position, c.version,
+        select c.epoch, c.position, c.version,
             case when c.epoch = h.epoch then c.position
                 else coalesce((select min(e.began_after) from urd.epoch e
                     where e.realm = $1 and e.epoch > c.epoch), 0) end,
@@ -23,7 +23,7 @@ enum SignalStatements {
         """
         with moved as (
             insert into urd.ssf_cursor as c (realm, stream, epoch, position, version, heard_at)
-            values ($1, $2, $3, $4, $5, $16)
+            values ($1, $2, $3, $4, $5, $17)
             on conflict (realm, stream) do update
                 set epoch = excluded.epoch, position = excluded.position, version = excluded.version
                 where c.position = $7 and c.version = $8 and c.epoch <= excluded.epoch and $6 >= 0
@@ -34,9 +34,10 @@ enum SignalStatements {
                 and exists (select from moved)
             returning 1),
         added as (
-            insert into urd.ssf_signal (realm, stream, jti, position, type, account, issued_at)
+            insert into urd.ssf_signal
+                (realm, stream, jti, position, type, account, state, issued_at)
             select $1, $2, n.* from unnest($11::text[], $12::bigint[], $13::text[], $14::uuid[],
-                $15::timestamptz[]) n
+                $15::text[], $16::timestamptz[]) n
             where exists (select from moved) and (select count(*) from gone) >= 0
             on conflict (realm, stream, jti) do nothing)
         select exists (select from moved)
