@@ -83,7 +83,7 @@ import Values
         }
         #expect(results.count == many)
         #expect(results.allSatisfy { $0 == [1, 2, 3] })
-        #expect(log.reads - before.withLock { $0 } <= 6)
+        #expect(log.reads - before.withLock { $0 } == 2)
     }
 
     @Test

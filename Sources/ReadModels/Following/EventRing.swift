@@ -255,8 +255,13 @@ public final class EventRing: Sendable {
     private func read() async {
         while !Task.isCancelled, state.withLock({ $0.failure == nil }) {
             let restarts = hub.restarts(of: realm)
+            let isAtHead: Bool
             do throws(LogFailure) {
-                if try await advance() { continue }
+                switch try await advance() {
+                case .more: continue
+                case .head: isAtHead = true
+                case .nothing: isAtHead = false
+                }
             } catch {
                 guard !error.isLasting else { return fail(.log(error)) }
                 // Nothing is lost: it is read as soon as it can be.
@@ -264,7 +269,7 @@ public final class EventRing: Sendable {
                 continue
             }
             let last = last
-            if hub.head(of: realm) > last, hub.restarts(of: realm) == restarts {
+            if !isAtHead, hub.head(of: realm) > last, hub.restarts(of: realm) == restarts {
                 // The hub knows of more than the log told just now.
                 try? await Task.sleep(for: .milliseconds(20))
             }
@@ -272,24 +277,32 @@ public final class EventRing: Sendable {
         }
     }
 
-    /// False: there is nothing more just now.
-    private func advance() async throws(LogFailure) -> Bool {
+    /// What there is behind a piece of the log that was read.
+    private enum Advance {
+        case more
+        /// It ended where the log did: what comes then is told by the hub, and is not looked for.
+        case head
+        /// Nothing was read.
+        case nothing
+    }
+
+    private func advance() async throws(LogFailure) -> Advance {
         let (epoch, last, hasBegun) = state.withLock {
             ($0.events.epoch, $0.events.last, $0.hasBegun)
         }
         let page = try await log.page(from: last + 1, limit: Self.page, in: realm)
         guard hasBegun, page.head.epoch == epoch else {
             enter(page.epochs)
-            return true
+            return .more
         }
         let whole = page.whole(after: last)
         if whole.isEmpty, let hole = page.hole(after: last) {
             fail(.hole(at: hole))
-            return true
+            return .more
         }
-        guard !whole.isEmpty else { return false }
+        guard let newest = whole.last?.position else { return .nothing }
         append(whole)
-        return true
+        return page.head.position > newest ? .more : .head
     }
 
     /// The log is in another epoch than the known one, if one is. What is held stays where the log did

@@ -53,6 +53,10 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
     /// The position that must come next out of the log.
     public private(set) var next: Int64
     private var epoch: Int?
+    /// What was read last ended where the log did: what comes then is told by the hub, and is not looked for.
+    private var isAtHead = false
+    /// How often the log had begun anew before that look at it.
+    private var restarts: Int64 = 0
 
     init(_ follower: LogFollower<Log>) {
         self.follower = follower
@@ -67,9 +71,12 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
             while let event = waiting.popFirst() {
                 if follower.types?.contains(event.name) ?? true { return event }
             }
-            let restarts = follower.hub.restarts(of: follower.realm)
-            if try await fetch(isolation: actor) { continue }
+            if !isAtHead {
+                restarts = follower.hub.restarts(of: follower.realm)
+                if try await fetch(isolation: actor) { continue }
+            }
             if follower.endsAtHead { return nil }
+            isAtHead = false
             await follower.hub.wait(past: next - 1, in: follower.realm, since: restarts)
         }
         return nil
@@ -101,6 +108,7 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
             next += 1
         }
         waiting = page.events[...]
+        isAtHead = next > page.head.position
         return true
     }
 }
