@@ -97,6 +97,17 @@ class StandbyPair:
             lambda: self.standby("select count(*) from pg_stat_wal_receiver") == "0",
             "the standby receives nothing more")
 
+    def holder(self, service):
+        return self.primary(
+            "select pid from pg_locks where locktype = 'advisory' and granted"
+            f" and classid = 7355610 and objid = hashtext('{service}')::oid")
+
+    def take_over(self, service):
+        """The node of `urd dev` knows the old primary alone: it is frozen until another one leads a service."""
+        before = eventually(lambda: self.holder(service), "a node leads")
+        os.kill(self.urd.pid, signal.SIGSTOP)
+        eventually(lambda: self.holder(service) not in ("", before), "another one does")
+
     def postmaster(self):
         """Of the standby."""
         return int(pathlib.Path(self.folder, "data/postmaster.pid").read_text().split("\n")[0])

@@ -1,9 +1,7 @@
 """A standby is promoted without the tail of the log, of which receivers had been sent signals: they are told
 before anything else, and their streams go on by themselves."""
 
-import os
 import re
-import signal
 import time
 import types
 import unittest
@@ -28,7 +26,7 @@ class Rewind(unittest.TestCase):
         self.addCleanup(self.pair.close)
         self.node = self.pair.node(
             URD_OUTGOING_NETWORKS="127.0.0.0/8,::1/128", URD_OUTGOING_CA_FILE=shared.certificate.file)
-        self.take_over()
+        self.pair.take_over("signals")
         shared.urd = types.SimpleNamespace(
             values={**self.pair.urd.values, "URD_URL": self.node.url}, api=self.node.api,
             realm=self.pair.urd.realm)
@@ -36,17 +34,6 @@ class Rewind(unittest.TestCase):
         self.addCleanup(shared.demo.close)
         shared.receiver = shared.Receiver(shared.certificate)
         self.addCleanup(shared.receiver.close)
-
-    def holder(self):
-        return self.pair.primary(
-            "select pid from pg_locks where locktype = 'advisory' and granted"
-            " and classid = 7355610 and objid = hashtext('signals')::oid")
-
-    def take_over(self):
-        """The node of `urd dev` knows the old primary alone: it is frozen until the other one delivers."""
-        before = eventually(self.holder, "a node delivers")
-        os.kill(self.pair.urd.pid, signal.SIGSTOP)
-        eventually(lambda: self.holder() not in ("", before), "the other one does")
 
     def disable(self):
         """A new account is disabled, once the node has found its database."""

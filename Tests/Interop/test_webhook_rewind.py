@@ -2,7 +2,6 @@
 receiver is told before anything else, and an administrator says when it goes on."""
 
 import os
-import signal
 import unittest
 import uuid
 
@@ -48,17 +47,6 @@ class Rewind(unittest.TestCase):
             return answer["id"] if status == 201 else None
         return eventually(made, "the account is there")
 
-    def holder(self):
-        return self.pair.primary(
-            "select pid from pg_locks where locktype = 'advisory' and granted"
-            " and classid = 7355610 and objid = hashtext('webhooks')::oid")
-
-    def take_over(self):
-        """The node of `urd dev` knows the old primary alone: it is frozen until the other one delivers."""
-        before = eventually(self.holder, "a node delivers")
-        os.kill(self.pair.urd.pid, signal.SIGSTOP)
-        eventually(lambda: self.holder() not in ("", before), "the other one does")
-
     def streams(self):
         with self.receiver.lock:
             return [one["json"]["data"].get("stream") for one in self.receiver.taken]
@@ -69,7 +57,7 @@ class Rewind(unittest.TestCase):
                     if one["json"]["type"] == "log.rewound"]
 
     def test_a_receiver_is_told_of_a_lost_tail_and_the_webhook_waits_for_a_confirmation(self):
-        self.take_over()
+        self.pair.take_over("webhooks")
         hook = self.done("POST", "/webhooks", {
             "url": self.receiver.url, "name": "CRM", "types": ["account.registered"]})["id"]
         kept = self.register()
