@@ -30,6 +30,8 @@ import Values
         try world.append(last, in: "one")
         events += last
         self.events = events
+        let halted = try ProjectionStatus.read(world.superuser).compactMap(\.halt)
+        #expect(halted.isEmpty, "seed \(seed)")
     }
 
     func fold<State: StreamState>(_ prefix: String) throws -> [UUID: State] {

@@ -101,6 +101,7 @@ struct RandomHistory {
 
     /// One that nothing happens to any more.
     mutating func waitingInstallation() -> Happening {
+        serial += 1
         let stream = fresh()
         return happening(
             "client.registered", stream, metadata(clientID: "c\(serial)", isInstallation: true))
