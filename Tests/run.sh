@@ -10,7 +10,7 @@ deploy/install-packages.sh test >"$installation" 2>&1 &
 installer=$!
 trap 'wait "$installer" || true; rm -f "$installation"' EXIT
 
-swift build --build-tests
+swift build --disable-index-store --build-tests
 
 if ! wait "$installer"; then
     cat "$installation" >&2
