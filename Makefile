@@ -8,6 +8,8 @@ SHELL := /bin/sh
 FUZZ_SECONDS ?= 60
 # No index for editors, which make their own: a sixth of the time. Tests/run.sh builds alike, so that nothing is compiled twice.
 DEBUG_BUILD := --disable-index-store
+# The library has to be named where the tests have an entry point of their own: without it nothing is run, and nothing said.
+SWIFT_TEST := swift test $(DEBUG_BUILD) --enable-swift-testing --disable-xctest
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
 CONCURRENCY_SUITES ?= TelemetryTests|PostgresTests|EventSourcingTests|HTTPServerTests|HTTPClientTests|promises of a log|Admission|CommitHub|commit hub
 # Suites that are over in a moment: `make check` runs them.
@@ -28,9 +30,9 @@ soak: packages-build-tests ## the tests that are long by nature
 
 check: lint packages-test ## format, imports, house rules, fast tests, thread sanitizer
 	swift build $(DEBUG_BUILD) --build-tests --explicit-target-dependency-import-check error
-	swift test $(DEBUG_BUILD) --skip-build --disable-xctest --filter 'TidyTests|$(FAST_SUITES)'
+	$(SWIFT_TEST) --skip-build --filter 'TidyTests|$(FAST_SUITES)'
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" \
-	swift test $(DEBUG_BUILD) --disable-xctest --no-parallel --sanitize thread \
+	$(SWIFT_TEST) --no-parallel --sanitize thread \
 		--scratch-path .build/thread-sanitizer \
 		--filter '$(CONCURRENCY_SUITES)'
 

@@ -32,7 +32,7 @@ import Values
             text == expected,
             """
             golden/mappings.txt says something else. If that is meant, renew it:
-            URD_GOLDEN=Tests/IdentityTests/golden swift test --skip-build --filter IdentityTests
+            URD_GOLDEN=Tests/IdentityTests/golden swift test --skip-build --enable-swift-testing --filter IdentityTests
             """)
     }
 

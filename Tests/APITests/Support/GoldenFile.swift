@@ -20,7 +20,7 @@ struct GoldenFile {
             Tests/APITests/golden/\(name) says something else:
             \(difference(text, expected))
             If that is meant, renew it:
-            URD_GOLDEN=Tests/APITests/golden swift test --skip-build --filter APITests
+            URD_GOLDEN=Tests/APITests/golden swift test --skip-build --enable-swift-testing --filter APITests
             """, sourceLocation: sourceLocation)
     }
 
