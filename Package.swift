@@ -53,6 +53,11 @@ let package = Package(
         // Of C because a Swift setting has no value: compiled anew alone when the commit is another.
         .target(name: "CBuild", cSettings: commit.map { [$0] } ?? []),
 
+        // Of C++ because libphonenumber has no interface for C.
+        .target(
+            name: "CPhoneNumber",
+            linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
+
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
         module("JSON"),
@@ -74,6 +79,7 @@ let package = Package(
         module("Systemd", ["CSystemd"], settings: wrapper),
         module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
+        module("PhoneNumbers", ["CPhoneNumber"], settings: wrapper),
 
         // What is signed and what is typed in: values over the wrapper of OpenSSL.
         module("JOSE", ["Values", "JSON", "Cryptography"]),
@@ -98,7 +104,8 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "ReadModels", "SecurityKeys",
+                "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels",
+                "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
@@ -155,6 +162,7 @@ let package = Package(
             ],
             resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("QRCode", ["QRCode"]),
+        tests("PhoneNumbers", ["PhoneNumbers"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
         tests("OneTimeCodes", ["OneTimeCodes", "Values", "Cryptography"]),
         .executableTarget(
@@ -214,5 +222,6 @@ let package = Package(
                 "SecurityKeys", "SecurityKeysTesting",
             ], exclude: ["golden"]),
         tests("Tidy", []),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -1,4 +1,4 @@
--- The mails that are still to be sent, and those that could not be. What a mail says is in no row: it
+-- The mails and messages that are still to be sent, and those that could not be. What a mail says is in no row: it
 -- is made when it is sent, from the event that asks for it.
 -- Read by: the mailer, `urd mail`.
 --
@@ -13,6 +13,8 @@ create table urd.mails_{build} (
     -- The event that asks for it.
     position bigint not null,
     kind text collate "C" not null,
+    -- By what it goes; null by mail.
+    channel text collate "C",
     failed boolean not null default false,
     attempts integer not null default 0,
     due_at timestamptz not null,
@@ -27,9 +29,9 @@ create function urd.mails_{build}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
-    insert into urd.mails_{build} (realm, mail, position, kind, due_at)
+    insert into urd.mails_{build} (realm, mail, position, kind, channel, due_at)
         select p_realm, coalesce(e.data ->> 'mail', e.data ->> 'otp')::uuid, e.position, e.type,
-            e.at
+            e.data ->> 'channel', e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) and e.type not like 'mail.%'
@@ -68,11 +70,13 @@ end $$;
 -- section: finish
 
 create index on urd.mails_{build} (due_at) where not failed;
+create index on urd.mails_{build} (due_at) where not failed and channel is not null;
 create index on urd.mails_{build} (realm, mail) where failed;
 
 -- section: readers
 
 create or replace view urd.mails as
-    select m.realm, m.mail, m.position, m.kind, m.failed, m.attempts, m.due_at, m.code
+    select m.realm, m.mail, m.position, m.kind, m.failed, m.attempts, m.due_at, m.code,
+        m.channel
     from urd.mails_{build} m;
 grant select on urd.mails to urd_app, urd_observer;

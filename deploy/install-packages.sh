@@ -58,7 +58,8 @@ require_swift() {
 # The packages --------------------------------------------------------------------------------
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
-build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev pkg-config"
+build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
+build_packages="$build_packages libprotobuf-dev pkg-config"
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"

@@ -23,7 +23,7 @@ public enum EventCatalogue {
         + WebAppEvent.catalogue + ConnectionEvent.catalogue
         + InstallationUseEvent.catalogue
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
-        + PushProviderEvent.catalogue + SubscriptionEvent.catalogue
+        + PushProviderEvent.catalogue + MessageGatewayEvent.catalogue + SubscriptionEvent.catalogue
         + SignalStreamEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.

@@ -50,6 +50,15 @@ enum TextRule {
         else { throw .malformed }
     }
 
+    /// A phone number in its one form (ITU-T E.164): a plus sign and at most 15 digits. Whether there is such
+    /// a number is known to who read it.
+    static func phoneNumber(_ text: String) throws(FieldFault.Reason) {
+        let digits = text.utf8.dropFirst()
+        guard text.utf8.first == UInt8(ascii: "+"), (5...15).contains(digits.count),
+            digits.allSatisfy(isDigit), digits.first != UInt8(ascii: "0")
+        else { throw .malformed }
+    }
+
     static func isLetter(_ byte: UInt8) -> Bool {
         (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }

@@ -58,7 +58,8 @@ import Values
     @Test func `erasing a subject never destroys the realm's signing keys`() async throws {
         let world = try await World()
         for stream in [
-            SigningKeys.stream, Providers.stream, PushProviders.stream, IntegrityKeys.stream,
+            SigningKeys.stream, Providers.stream, PushProviders.stream, MessageGateways.stream,
+            IntegrityKeys.stream,
         ] {
             #expect(try await world.send(.post, path(stream)).status == .badRequest)
         }

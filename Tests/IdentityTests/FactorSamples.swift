@@ -5,8 +5,8 @@ import Values
 /// One of every event of links, second factors and invites, with every field that it can have.
 func factorSamples() throws -> [any Event] {
     let person = Person(
-        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en",
-        externalID: "4711")
+        email: "ada@example.org", phone: "+41781234567", firstName: "Ada", lastName: "Byron",
+        language: "en", externalID: "4711")
     let issued = IssuedLink(
         id: link, account: account, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 900), base: "https://id.acme.example",

@@ -67,7 +67,8 @@ func samples() throws -> [any Event] {
 
 private func signInSamples() throws -> [any Event] {
     let person = Person(
-        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en",
+        email: "ada@example.org", phone: "+41781234567", firstName: "Ada", lastName: "Byron",
+        language: "en",
         externalID: "4711")
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
@@ -255,7 +256,7 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.connected("b-1"), account: account),
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
-    ] + (try notificationSamples()) + signalSamples()
+    ] + (try notificationSamples()) + signalSamples() + (try phoneSamples())
 }
 
 @Suite struct `Every event` {

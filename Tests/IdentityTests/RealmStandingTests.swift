@@ -25,7 +25,8 @@ private let inOpenRealms: [any Command.Type] = [
     OpenWebApp.self, RedeemGrant<RefreshGrant>.self, RedeemInstallationCode.self,
     RefreshInstallation.self, RegisterAccount.self, RegisterClient.self,
     RegisterInstallation.self, RegisterOwnClient.self, RegisterWebApp.self, RemovePassphrase.self,
-    RemoveProvider.self, RemovePushProvider.self, RemoveTOTP.self, RemoveWebApp.self,
+    RemoveMessageGateway.self, RemoveProvider.self, RemovePushProvider.self, RemoveTOTP.self,
+    RemoveWebApp.self,
     RenamePasskey.self, RenewRecoveryCodes.self, RequestCertification.self, RequestDevice.self,
     RequestHint.self, RequestMagicLink.self, RequestMailboxMove.self, RequestMailedCode.self,
     RequestNotification.self, RequestOTP.self, RequestOwnerLink.self, RequestOwnerMove.self,
@@ -33,7 +34,8 @@ private let inOpenRealms: [any Command.Type] = [
     RestorePassphrase.self, RevokeCertification.self, RevokeInvite.self,
     RevokeRegistrationToken.self, RotateClientSecret.self, RotateSecurityStamp.self,
     RotateSigningKey.self, ScheduleDeletion.self, SetIntegrityKeys.self, SetPassphrase.self,
-    SetPushProvider.self, SignInBrowser<PassphraseProof>.self, SignInOwner.self,
+    SetMessageGateway.self, SetPushProvider.self, SignInBrowser<PassphraseProof>.self,
+    SignInOwner.self,
     SignInOwnerByLink.self,
     SignInOwnerByProvider.self, SignTerms.self, UnlinkIdentity.self, UpdateApp.self,
     UpdateClient.self, UpdateInstallation.self, UpdateOwnClient.self, UpdateWebApp.self,
@@ -45,7 +47,8 @@ private let inOpenRealms: [any Command.Type] = [
 /// The others: they end, erase or record something also in a disabled realm, are about the realm
 /// itself, or are of the system realm.
 private let inAllRealms: [any Command.Type] = [
-    AcceptLoss.self, AssignHost.self, CreateAdminKey.self, CreateRealm.self, DeleteAccount.self,
+    AcceptLoss.self, AssignHost.self, BeginMessage.self, CreateAdminKey.self, CreateRealm.self,
+    DeleteAccount.self,
     DisableRealm.self, DropDeviceToken.self, EnableRealm.self, EndBrowserSession.self,
     EndLapsedSession.self, EndSession.self, EraseSubject.self, ForgetInstallation.self,
     RecordDeliveries.self, RecordDisclosure.self, RecordErasure.self, RecordLogoutNotice.self,

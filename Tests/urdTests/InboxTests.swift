@@ -7,11 +7,7 @@ import Values
 @Suite struct `The inbox of a development run` {
     private let inbox = Inbox()
 
-    private func letter(to address: String) -> Letter {
-        Letter(
-            to: address, from: nil, fromName: "Urd", subject: "Hello", text: "Hello", html: "Hello",
-            language: "en", deadline: nil)
-    }
+    private func letter(to address: String) -> Letter { .sample(to: address) }
 
     @Test func `the development inbox gives a mail to its waiter as soon as it arrives`()
         async throws

@@ -7,7 +7,8 @@ import Testing
     /// Things that are named by ids or sealed mail addresses, or not by the caller: no name is near to those.
     private let nameless: Set<ProblemKind> = [
         .noSuchRoute, .noSuchAccount, .noSuchSession, .noSuchMail, .noSuchNotification,
-        .noSuchPushProvider, .noSuchInvite, .noSuchRegistrationToken, .noSuchPasskey, .noSuchEvent,
+        .noSuchPushProvider, .noSuchMessageGateway, .noSuchInvite, .noSuchRegistrationToken,
+        .noSuchPasskey, .noSuchEvent,
         .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchDevice, .noSuchWebhook,
         .noSuchEventType, .noSuchSignalStream, .noSuchSubscription,
     ]

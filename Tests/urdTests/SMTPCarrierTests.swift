@@ -19,10 +19,7 @@ import Values
                 ]))
         let log = Log(sink: Log.Sink { line, _ in lines.add(line) })
         let carrier = try #require(try SMTPCarrier(settings, log))
-        let letter = Letter(
-            to: "ann@example.org", from: nil, fromName: "Urd", subject: "Hello", text: "Hello",
-            html: "Hello", language: "en", deadline: nil)
-        _ = await carrier.carry(letter, as: .zero)
+        _ = await carrier.carry(.sample(to: "ann@example.org"), as: .zero)
         #expect(lines.text.contains(#""event":"mail.not_taken""#))
         #expect(lines.text.contains(#""reason":"not_connected""#))
     }

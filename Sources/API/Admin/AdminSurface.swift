@@ -7,5 +7,6 @@ struct AdminSurface: Surface {
         + InviteRoutes.table + RegistrationTokenRoutes.table + SubjectRoutes.table
         + AdminKeyRoutes.table + EventRoutes.table + LogRoutes.table + SigningKeyRoutes.table
         + OwnerAdminRoutes.table + WebAppRoutes.table + DeviceHistoryRoutes.table
-        + PushProviderRoutes.table + NotificationAdminRoutes.table + ProviderAdminRoutes.table
+        + PushProviderRoutes.table + MessageGatewayRoutes.table + NotificationAdminRoutes.table
+        + ProviderAdminRoutes.table
 }

@@ -55,6 +55,7 @@ extension Setting {
         case .origins:
             "must list origins such as https://shop.example or android:apk-key-hash:…, which is a "
                 + "digest of the signing certificate in base64url"
+        case .regions: "must list countries by their two capital letters of ISO 3166, such as CH"
         case .resources: "must list absolute addresses without a fragment"
         case .certificates: "must list X.509 certificates as PEM or in base 64"
         case .attestationRoots:
@@ -81,6 +82,7 @@ extension Setting {
         case .domain: .text(1...253, Names.host)
         case .origins(let limit): .list(of: .text(8...300), 0...limit, unique: true)
         case .resources(let limit): .list(of: .text(1...2048), 0...limit, unique: true)
+        case .regions(let limit): .list(of: .text(2...2), 0...limit, unique: true)
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
         case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)

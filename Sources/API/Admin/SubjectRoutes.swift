@@ -60,7 +60,8 @@ enum SubjectRoutes {
 
 /// No person's data: without them the realm could sign no token, and use no provider.
 private let ownSecrets: [UUID] = [
-    SigningKeys.stream, Providers.stream, PushProviders.stream, IntegrityKeys.stream,
+    SigningKeys.stream, Providers.stream, PushProviders.stream, MessageGateways.stream,
+    IntegrityKeys.stream,
 ]
 
 extension Call<AdminContext> {

@@ -73,12 +73,14 @@ struct BrowserSignIns {
         }
     }
 
-    /// Has a code mailed to a user who signs in or joins on a page. The outcome is not shown
+    /// Has a code sent to a user who signs in or joins on a page. The outcome is not shown
     /// (account enumeration).
-    func mailCode(
-        _ route: RequestOTP.Route, _ person: Person, invite: InviteCode? = nil, mayJoin: Bool
+    func sendCode(
+        _ route: RequestOTP.Route, _ person: Person, by channel: Channel = .mail,
+        invite: InviteCode? = nil, mayJoin: Bool
     ) async throws(Problem) {
-        guard let mailbox = person.email.map(context.mint.mailbox) else { return }
+        guard let address = channel == .mail ? person.email : person.phone else { return }
+        let mailbox = context.mint.mailbox(address)
         let code = context.newID()
         guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
         else { throw Problem(.internalError) }
@@ -87,6 +89,7 @@ struct BrowserSignIns {
             digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
             now: context.clock.now())
         command.isForPage = true
+        command.channel = channel
         command.source = context.signInPlace(of: call.request).source
         let outcome = try await Commands(call).dispatch(command, as: .anonymous)
         // Only what would make an account counts as one more sign-up of its source.

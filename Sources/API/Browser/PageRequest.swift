@@ -47,6 +47,11 @@ struct PageRequest {
         }
     }
 
+    /// The same where a phone number may stand in its place.
+    func typedSignInAddress() -> SignInAddress? {
+        SignInAddress(typed: call.body["email"]?.string ?? "", context.place.settings)
+    }
+
     /// The request of an application that a page is in the middle of.
     func applicationRequest(
         _ returnTarget: ReturnTarget, for browser: SignedInBrowser?
@@ -75,10 +80,10 @@ struct PageRequest {
             isSentFromHere,
             !Visit(call, browser).bears(csrfToken),
             context.clock.now() < browser.authenticatedAt.adding(seconds: Self.moment),
-            let address = typedAddress(),
-            try await RealmLookups(context).folded(Mailbox.self, context.mint.mailbox(address))
-                .account
-                == browser.subject
+            let address = typedSignInAddress(),
+            try await RealmLookups(context).folded(
+                Mailbox.self, context.mint.mailbox(address.text)
+            ).account == browser.subject
         else { return nil }
         return .seeOther(ReturnTarget(call).target)
     }

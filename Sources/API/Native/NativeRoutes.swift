@@ -3,6 +3,7 @@ internal import Identity
 internal import JSON
 internal import Mail
 internal import OneTimeCodes
+internal import PhoneNumbers
 internal import Values
 
 /// Where a native app begins to sign a user in, without a browser and without a cookie.
@@ -11,6 +12,9 @@ enum NativeRoutes {
 
     private static let person: [Member] = [
         .optional("Email", .text(0...320), "The mail address.", example: "ann@example.org"),
+        .optional(
+            "Phone", .text(0...128),
+            "A phone number instead, where `phone_sign_in` is on; with its country's code."),
         .optional("FirstName", .text(0...100), "Asked for where the realm says so."),
         .optional("LastName", .text(0...100), "Asked for where the realm says so."),
         .optional("InviteCode", .text(0...100), "Where one is needed to join."),
@@ -18,7 +22,7 @@ enum NativeRoutes {
 
     private static let requestOTP = Route<RealmContext>(
         .post, "/api/account/native/otp/request", id: "requestOTP", tag: "Native sign-in",
-        summary: "Mails a one-time code.",
+        summary: "Sends a one-time code, by mail or to a phone.",
         detail: "The answer is the same whether there is an account or not.", right: .nothing,
         voice: .native, body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
         answer: uniform(mailed), refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited],
@@ -61,25 +65,41 @@ extension Call<RealmContext> {
         async let pause: Void = context.hesitate()
         let settings = context.place.settings
         guard settings[SettingCatalogue.nativeGrants] else { throw Problem(.nativeGrantsDisabled) }
-        let person = Person(
-            email: given("Email").flatMap { try? MailAddress($0).text },
-            firstName: given("FirstName"), lastName: given("LastName"),
-            language: PageRequest(self).readersLanguage)
+        let address = try addressGiven(settings)
+        var person =
+            address?.person(language: PageRequest(self).readersLanguage) ?? Person()
+        (person.firstName, person.lastName) = (given("FirstName"), given("LastName"))
         for (name, demand, value) in [
             ("FirstName", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("LastName", settings[SettingCatalogue.registrationLastName], person.lastName),
         ] where demand == .required && value == nil {
             throw Problem(.missingField, "\(name) is required.")
         }
-        let mailbox = person.email.map(context.mint.mailbox)
-        try RateCounter(self).count(.nativeOTP, target: mailbox?.description)
-        if let mailbox { try await issue(route, mailbox, person) }
+        if let address {
+            let mailbox = context.mint.mailbox(address.text)
+            try RateCounter(self).countCode(to: address, mailbox)
+            try await issue(route, mailbox, person, by: address.channel(settings))
+        } else {
+            try RateCounter(self).count(.nativeOTP)
+        }
         await pause
         return .native(.ok, ["Message": .string(message)])
     }
 
+    /// Of a phone number it is told what is wrong with it: that says nothing of who has it.
+    private func addressGiven(_ settings: Settings) throws(Problem) -> SignInAddress? {
+        guard given("Email") == nil, let phone = given("Phone") else {
+            return given("Email").flatMap { try? MailAddress($0) }.map { SignInAddress($0) }
+        }
+        do throws(PhoneFault) {
+            return SignInAddress(try PhoneNumber(typed: phone, settings))
+        } catch {
+            throw error.problem("Phone")
+        }
+    }
+
     private func issue(
-        _ route: RequestOTP.Route, _ mailbox: UUID, _ person: Person
+        _ route: RequestOTP.Route, _ mailbox: UUID, _ person: Person, by channel: Channel
     ) async throws(Problem) {
         let code = context.newID()
         guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
@@ -90,6 +110,7 @@ extension Call<RealmContext> {
             invite: given("InviteCode").flatMap { InviteCode(typed: $0) }
                 .map(context.mint.invite),
             mayJoin: false, now: context.clock.now())
+        command.channel = channel
         command.source = context.signInPlace(of: request).source
         let outcome = try await asked(command)
         // Only what would make an account counts as one more sign-up of its source.

@@ -79,6 +79,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchMail = "no-such-mail"
     case noSuchNotification = "no-such-notification"
     case noSuchPushProvider = "no-such-push-provider"
+    case noSuchMessageGateway = "no-such-message-gateway"
     case noSuchWebhook = "no-such-webhook"
     case noSuchSubscription = "no-such-subscription"
     case tooManySubscriptions = "too-many-subscriptions"
@@ -161,7 +162,8 @@ extension ProblemKind {
         case .rateLimited, .tooManyFeeds, .askedTooOften: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchWebhook,
+            .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
+            .noSuchWebhook,
             .noSuchSubscription,
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
@@ -255,6 +257,7 @@ extension ProblemKind {
         case .noSuchMail: "There is no such mail."
         case .noSuchNotification: "There is no such notification."
         case .noSuchPushProvider: "The realm has no such provider."
+        case .noSuchMessageGateway: "The realm has no gateway for such messages."
         case .noSuchWebhook: "The realm has no such webhook."
         case .noSuchSubscription: "The realm has no such subscription."
         case .tooManySubscriptions: "The realm has as many subscriptions as it may have."

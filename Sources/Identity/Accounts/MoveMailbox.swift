@@ -59,7 +59,7 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         guard facts.inRealm.thing.isWelcome else { throw .accountBlocked }
         do {
-            try person.check()
+            try person.check(for: .mail)
         } catch {
             throw .invalid(error)
         }

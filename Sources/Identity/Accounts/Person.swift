@@ -5,6 +5,8 @@ public import JSON
 public struct Person: Sendable, Equatable {
     /// As it was given, for mails; what tells mailboxes apart is their stream.
     public var email: String?
+    /// In its one form, such as `+41791234567`.
+    public var phone: String?
     public var firstName: String?
     public var lastName: String?
 
@@ -15,11 +17,13 @@ public struct Person: Sendable, Equatable {
     public var externalID: String?
 
     public init(
-        email: String? = nil, firstName: String? = nil, lastName: String? = nil,
+        email: String? = nil, phone: String? = nil, firstName: String? = nil,
+        lastName: String? = nil,
         language: String? = nil, externalID: String? = nil
     ) {
         self.externalID = externalID
         self.email = email
+        self.phone = phone
         self.firstName = firstName
         self.lastName = lastName
         self.language = language
@@ -27,6 +31,7 @@ public struct Person: Sendable, Equatable {
 
     static let eventFields: [EventField] = [
         .text("email", "Mail address of the person.", .personal(.person)).optional,
+        .text("phone", "Phone number of the person.", .personal(.person)).optional,
         .text("first_name", "First name of the person.", .personal(.person)).optional,
         .text("last_name", "Last name of the person.", .personal(.person)).optional,
         .text("language", "Language to write to the person in.", .personal(.person)).optional,
@@ -37,6 +42,7 @@ public struct Person: Sendable, Equatable {
     /// Reads what an event holds.
     public init(fields: JSONObject) {
         email = fields["email"]?.string
+        phone = fields["phone"]?.string
         language = fields["language"]?.string
         externalID = fields["external_id"]?.string
         firstName = fields["first_name"]?.string
@@ -46,6 +52,7 @@ public struct Person: Sendable, Equatable {
     var fields: JSONObject {
         var fields: JSONObject = [:]
         fields["email"] = email.map { .string($0) }
+        fields["phone"] = phone.map { .string($0) }
         fields["first_name"] = firstName.map { .string($0) }
         fields["last_name"] = lastName.map { .string($0) }
         fields["language"] = language.map { .string($0) }
@@ -60,8 +67,14 @@ extension Person {
         (try? TextRule.label(name, limit: 100)) != nil
     }
 
-    /// Names are short and harmless, and the address is one.
-    func check() throws(FieldFault) {
+    /// The same person by their addresses alone.
+    var addresses: Person { Person(email: email, phone: phone, language: language) }
+
+    /// Names are short and harmless, and the addresses are what they seem: a mail address and a phone
+    /// number, or one of them.
+    ///
+    /// - Parameter channel: what has to reach the person, where something does.
+    func check(for channel: Channel? = nil) throws(FieldFault) {
         let names = [
             ("first_name", firstName), ("last_name", lastName), ("external_id", externalID),
         ]
@@ -73,11 +86,18 @@ extension Person {
                 throw FieldFault(field, error)
             }
         }
-        guard let email else { throw FieldFault("email", .missing) }
-        do {
-            try TextRule.mailAddress(email)
-        } catch {
-            throw FieldFault("email", error)
+        switch channel {
+        case nil where phone == nil, .mail:
+            guard email != nil else { throw FieldFault("email", .missing) }
+        case .sms, .whatsapp:
+            guard phone != nil else { throw FieldFault("phone", .missing) }
+        case nil: break
+        }
+        if let email {
+            do { try TextRule.mailAddress(email) } catch { throw FieldFault("email", error) }
+        }
+        if let phone {
+            do { try TextRule.phoneNumber(phone) } catch { throw FieldFault("phone", error) }
         }
     }
 

@@ -117,6 +117,8 @@ public enum OCSFTable {
             OCSFRule(.entityManagement, 3, when: .ifLater),
         ],
         "provider.removed": [.entity(4)],
+        "message_gateway.removed": [.entity(4)],
+        "message_gateway.set": [.entity(3)],
         "push_provider.removed": [.entity(4)],
         "push_provider.set": [.entity(3)],
         "realm.created": [.entity(1)],

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// A mail address in a realm. Its stream follows from the address under the realm's key, so that it
+/// A mail address or a phone number in a realm. Its stream follows from the address under the realm's key, so that it
 /// is found without a look-up, and the address cannot be read from it.
 public struct Mailbox: StreamState {
     /// The account that holds it.

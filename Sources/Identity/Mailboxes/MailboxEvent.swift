@@ -25,6 +25,8 @@ public struct IssuedCode: Sendable, Equatable {
     public let person: Person
     /// A keyed digest of the network that it was asked for from, where an account may be made by it.
     public var source: String?
+    /// By what it goes to the person.
+    public var channel = Channel.mail
     /// What a link begins with, where one is mailed in the place of the digits.
     public var base: String?
     /// The account that moves by it, if one does.
@@ -46,7 +48,7 @@ public struct IssuedCode: Sendable, Equatable {
     }
 }
 
-/// What happens to a mailbox: a mail address in a realm, with or without an account.
+/// What happens to a mailbox: a mail address or a phone number in a realm, with or without an account.
 public enum MailboxEvent: Event {
     /// An account holds it from now on.
     case assigned(UUID)
@@ -81,13 +83,17 @@ public enum MailboxEvent: Event {
                 .account, .uuid("next", "Subject of what is mailed to it from now on.").optional,
             ]),
         EventShape(
-            "otp.issued", .audit, "A one-time code was mailed.",
+            "otp.issued", .audit, "A one-time code was sent.",
             [
                 code,
                 .choice("purpose", IssuedCode.Purpose.self, "What the code is for."),
                 .codeDigest, .app, .issuedAt, .expiresAt, .linkBase.optional,
                 .uuid("account", "Account that moves to the mailbox by the code.").optional,
                 .generation, network,
+                .choice(
+                    "channel", Channel.self, "By what it was sent; by mail, if nothing is said."
+                )
+                .optional,
             ], Person.eventFields),
         EventShape(
             "otp.renamed", .internal, "The code was asked for again under other names.",
@@ -147,6 +153,7 @@ public enum MailboxEvent: Event {
             fields["base"] = code.base.map { .string($0) }
             fields["account"] = code.account.map { .uuid($0) }
             fields["source"] = code.source.map { .string($0) }
+            if code.channel != .mail { fields["channel"] = .string(code.channel.rawValue) }
             fields.setGeneration(code.generation)
             return fields
         case .codeRenamed(let id, let person, let source):
@@ -183,6 +190,7 @@ public enum MailboxEvent: Event {
             code.account = fields.uuid("account")
             code.source = fields["source"]?.string
             code.generation = fields.generation
+            code.channel = fields.choice("channel") ?? .mail
             self = .codeIssued(code)
         case "otp.renamed":
             guard let id = fields.uuid("otp") else { return nil }

@@ -74,7 +74,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         do {
-            try person.check()
+            try person.check(for: .mail)
         } catch {
             throw .invalid(error)
         }

@@ -66,7 +66,7 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         guard facts.account.isWelcome else { throw .accountBlocked }
         do {
-            try person.check()
+            try person.check(for: .mail)
         } catch {
             throw .invalid(error)
         }

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Has a one-time code mailed: to sign in, or to join where the realm lets people join.
+/// Has a one-time code sent, by mail or to a phone: to sign in, or to join where the realm lets people join.
 ///
 /// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
 /// for the metrics alone.
@@ -27,6 +27,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     public var now: Timestamp
     /// A keyed digest of the network that it is asked for from.
     public var source: String?
+    /// By what the code goes to the person.
+    public var channel = Channel.mail
     /// It is typed on a page: what is set for pages holds.
     public var isForPage = false
 
@@ -49,6 +51,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         case nativeGrantsDisabled
         /// Sign-in by code is disabled on pages.
         case loginCodeDisabled
+        /// Phone numbers are not taken.
+        case phoneSignInDisabled
         case invalid(FieldFault)
     }
 
@@ -101,6 +105,9 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
                 throw .nativeGrantsDisabled
             }
         }
+        guard channel == .mail || facts.settings[SettingCatalogue.phoneSignIn] else {
+            throw .phoneSignInDisabled
+        }
         try checkPerson(facts.settings)
         switch purpose(facts) {
         case .failure(let none): return Settled(.nothing(none.reason))
@@ -114,6 +121,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
                 expiresAt: now.adding(seconds: lifetime), person: reader(facts))
             issued.generation = generation(facts)
+            issued.channel = channel
             if purpose == .registration { issued.source = source }
             var decision = Decision()
             if purpose == .registration { accept(facts, into: &decision) }
@@ -126,8 +134,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     /// Names are for an account that is still to be made. Where there is one, a stranger may have asked,
     /// and its owner is not called by what a stranger typed.
     private func reader(_ facts: Facts) -> Person {
-        facts.account?.isAlive ?? false
-            ? Person(email: person.email, language: person.language) : person
+        facts.account?.isAlive ?? false ? person.addresses : person
     }
 
     /// Before anything is known of the mailbox, so that it tells nothing of it.
@@ -142,7 +149,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
             throw .invalid(FieldFault(field, .missing))
         }
         do {
-            try person.check()
+            try person.check(for: channel)
         } catch {
             throw .invalid(error)
         }

@@ -5,6 +5,8 @@ public import Values
 /// What became of a mail that something in the log asks for. Its stream is the id of what it brings:
 /// of a one-time code, for one. What it says stands nowhere: it is made when it is sent.
 public enum MailEvent: Event {
+    /// It is about to be handed to a gateway: of messages, which are sent at most once.
+    case begun(attempt: Int)
     /// A server took it.
     case sent(attempt: Int)
     /// It is tried again. The code is the server's, 0 where there was none to ask.
@@ -20,6 +22,8 @@ public enum MailEvent: Event {
         .choice("reason", MailFault.self, "Why it was not accepted.").optional
 
     public static let catalogue: [EventShape] = [
+        EventShape(
+            "mail.begun", .internal, "The message is handed to a gateway.", [.attempt]),
         EventShape("mail.sent", .internal, "The mail server accepted the mail.", [.attempt]),
         EventShape(
             "mail.deferred", .internal, "The mail was not accepted and is tried again.",
@@ -32,6 +36,7 @@ public enum MailEvent: Event {
 
     public var name: String {
         switch self {
+        case .begun: "mail.begun"
         case .sent: "mail.sent"
         case .deferred: "mail.deferred"
         case .failed: "mail.failed"
@@ -43,7 +48,7 @@ public enum MailEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .sent(let attempt): ["attempt": .integer(Int64(attempt))]
+        case .begun(let attempt), .sent(let attempt): ["attempt": .integer(Int64(attempt))]
         case .deferred(let attempt, let until, let code, let reason):
             Self.fields(attempt, code, reason).merging(["until": .integer(until.seconds)]) { $1 }
         case .failed(let attempt, let code, let reason): Self.fields(attempt, code, reason)
@@ -64,6 +69,7 @@ public enum MailEvent: Event {
         let code = fields["code"]?.integer.map { Int(clamping: $0) }
         let reason: MailFault? = fields.choice("reason")
         switch (name, attempt, code) {
+        case ("mail.begun", let attempt?, _): self = .begun(attempt: attempt)
         case ("mail.sent", let attempt?, _): self = .sent(attempt: attempt)
         case ("mail.deferred", let attempt?, let code?):
             guard let until = fields.instant("until") else { return nil }

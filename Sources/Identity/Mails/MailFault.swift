@@ -1,4 +1,4 @@
-/// Why a mail did not get through, as far as an operator can act on it. It contains no personal
+/// Why a mail or a message did not get through, as far as an operator can act on it. It contains no personal
 /// data.
 public enum MailFault: String, Sendable, CaseIterable {
     /// The mail server's name has no address.
@@ -17,6 +17,10 @@ public enum MailFault: String, Sendable, CaseIterable {
     /// The recipient is gone, or there is nothing to say.
     case pointless
     case tooLate = "too_late"
+    /// No gateway of the realm carries such messages.
+    case noGateway = "no_gateway"
+    /// A gateway was asked to take it, and nobody knows whether it did.
+    case unsettled
     /// This process had no room for it, or was about to end.
     case notTried = "not_tried"
 }

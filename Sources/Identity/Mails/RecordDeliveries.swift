@@ -60,8 +60,14 @@ public struct RecordDeliveries: TimedCommand {
 
     public func decide(_ mails: [Versioned<Mail>]) throws(Rejection) -> Decision {
         var decision = Decision()
-        for (delivery, mail) in zip(deliveries, mails) where mail.state.status == .due {
-            decision.append(event(of: delivery, mail.state.attempts + 1), in: delivery.mail)
+        for (delivery, mail) in zip(deliveries, mails) {
+            switch mail.state.status {
+            case .due:
+                decision.append(event(of: delivery, mail.state.attempts + 1), in: delivery.mail)
+            case .begun:
+                decision.append(event(of: delivery, mail.state.attempts), in: delivery.mail)
+            case .sent, .failed: break
+            }
         }
         guard !decision.events.isEmpty else { throw .alreadySettled }
         return decision

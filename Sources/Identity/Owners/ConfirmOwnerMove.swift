@@ -63,7 +63,7 @@ public struct ConfirmOwnerMove: TimedCommand {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         let (realm, mailbox) = (facts.owner.realm, facts.mailbox)
         do {
-            try person.check()
+            try person.check(for: .mail)
         } catch {
             throw .invalid(error)
         }

@@ -71,7 +71,7 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
             owner.owner.thing.state.isOnboarded
         else { throw .noOwner }
         do {
-            try person.check()
+            try person.check(for: .mail)
         } catch {
             throw .invalid(error)
         }

@@ -19,6 +19,8 @@ public struct Setting: Sendable {
         case origins(limit: Int)
         /// Where tokens may be good: see `ResourceRule`.
         case resources(limit: Int)
+        /// Countries by ISO 3166-1, in capital letters.
+        case regions(limit: Int)
         /// Some of these.
         case selection([String])
         /// Apps on phones: see `NativeApp`.
@@ -81,6 +83,11 @@ public struct Setting: Sendable {
             try check(value, limit) { text throws(FieldFault.Reason) in
                 try ResourceRule.check(text)
             }
+        case .regions(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard text.utf8.count == 2, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
+                else { throw .malformed }
+            }
         case .selection(let choices):
             try check(value, choices.count) { text throws(FieldFault.Reason) in
                 guard choices.contains(text) else { throw .unsupported }
@@ -128,8 +135,8 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .resources, .selection, .apps, .certificates,
-            .attestationRoots, .rates, .mailWords, .issuers, .roles:
+        case .flag, .seconds, .count, .origins, .resources, .regions, .selection, .apps,
+            .certificates, .attestationRoots, .rates, .mailWords, .issuers, .roles:
             break
         }
     }
@@ -163,6 +170,10 @@ public struct Setting: Sendable {
             type = "array"
             schema["items"] = ["type": "string"]
             schema["maxItems"] = .integer(Int64(limit))
+        case .regions(let limit):
+            type = "array"
+            schema["items"] = ["type": "string", "pattern": "^[A-Z]{2}$"]
+            schema["maxItems"] = .integer(Int64(limit))
         case .selection(let choices):
             type = "array"
             schema["items"] = ["type": "string", "enum": .array(choices.map { .string($0) })]
@@ -191,6 +202,7 @@ public struct Setting: Sendable {
             case .domain: "host name without a port"
             case .origins: "list of origins"
             case .resources: "list of absolute addresses"
+            case .regions: "list of countries, such as CH"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"

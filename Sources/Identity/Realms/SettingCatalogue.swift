@@ -77,6 +77,17 @@ public enum SettingCatalogue {
     public static let loginCode = Declare.flag(
         "login_code", true, perApp: true,
         "Whether people may sign in on a page by a code that is mailed to them")
+    public static let phoneSignIn = Declare.flag(
+        "phone_sign_in", false, perApp: true,
+        "Whether people may sign in by a code that is sent to their phone, by its number")
+    public static let phoneCountries = Declare.texts(
+        "phone_countries", .regions(limit: 250),
+        "The countries whose phone numbers are taken, by ISO 3166: none, until some are named. A number "
+            + "without a country's code is of the first one")
+    public static let phoneChannels = Declare.texts(
+        "phone_channels", .selection(Channel.ofPhones.map(\.rawValue)),
+        unless: [Channel.sms.rawValue],
+        "By what messages go to phones: the next one, where one fails")
     public static let loginLink = Declare.flag(
         "login_link", false, perApp: true,
         "Whether people may sign in on a page by a link that is mailed to them")
@@ -230,7 +241,8 @@ public enum SettingCatalogue {
     ]
 
     private static let pages = [
-        loginCode.setting, loginLink.setting, loginPasskey.setting,
+        loginCode.setting, phoneSignIn.setting, phoneCountries.setting, phoneChannels.setting,
+        loginLink.setting, loginPasskey.setting,
         loginPassphrase.setting, signInLevel.setting, browserSessionLifetime.setting,
         longSessionLifetime.setting,
     ]

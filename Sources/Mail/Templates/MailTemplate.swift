@@ -155,7 +155,7 @@ extension MailLanguage {
         }
     }
 
-    fileprivate func minutes(_ count: Int) -> String {
+    func minutes(_ count: Int) -> String {
         switch self {
         case .english: count == 1 ? "1 minute" : "\(count) minutes"
         case .german: count == 1 ? "1 Minute" : "\(count) Minuten"

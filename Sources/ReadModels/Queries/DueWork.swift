@@ -6,6 +6,8 @@ public import Values
 public struct DueWork: Sendable {
     public enum Kind: Sendable {
         case mails
+        /// Of those the ones that go to phones.
+        case messages
         /// What clients are to be told of logouts.
         case notices
         case notifications
@@ -57,6 +59,7 @@ extension DueWork.Kind {
     fileprivate var reading: Statement {
         switch self {
         case .mails: dueMails
+        case .messages: dueMessages
         case .notices: dueNotices
         case .notifications: dueNotifications
         }
@@ -64,12 +67,14 @@ extension DueWork.Kind {
 }
 
 private let dueMails = Statement("mails_due", due("mails", "mail"))
+private let dueMessages = Statement(
+    "messages_due", due("mails", "mail", "and w.channel is not null"))
 private let dueNotices = Statement("logout_notices_due", due("logout_notices", "notice"))
 private let dueNotifications = Statement("notifications_due", due("notifications", "notification"))
 
-private func due(_ model: String, _ id: String) -> String {
+private func due(_ model: String, _ id: String, _ which: String = "") -> String {
     """
     select w.realm, w.\(id), w.position, w.attempts, w.due_at from urd.\(model) w
-    where not w.failed and w.due_at <= $1 order by w.due_at limit $2
+    where not w.failed \(which) and w.due_at <= $1 order by w.due_at limit $2
     """
 }

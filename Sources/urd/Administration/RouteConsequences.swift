@@ -56,6 +56,8 @@ struct RouteConsequence: Sendable {
         "revokeDeviceCertification": RouteConsequence(
             "revokes the installation's certification: its tokens do not work until it has a new one"
         ),
+        "removeMessageGateway": RouteConsequence(
+            "removes the gateway: codes no longer go to phones by it"),
         "removeFirebaseProvider": RouteConsequence(
             "removes the keys for Firebase: no notification reaches those devices"),
         "removeAppleProvider": RouteConsequence(

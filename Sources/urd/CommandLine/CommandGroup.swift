@@ -50,7 +50,9 @@ struct CommandGroup: Sendable {
                 Row("account", summary: "Manage accounts, their sessions and roles"),
                 Row("invite", summary: "Invite people to a realm"),
                 Row("history", summary: "See who signed in, and who could not"),
-                Row("mail", summary: "See mails on their way; send failed ones again"),
+                Row(
+                    "mail", "message-gateway",
+                    summary: "See mails on their way; set SMS gateways"),
             ]),
         CommandGroup(
             name: "audit", title: "Audit and privacy",

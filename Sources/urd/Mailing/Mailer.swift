@@ -9,13 +9,13 @@ import Synchronization
 import Telemetry
 import Values
 
-/// Sends the mails that the log asks for, and puts on record what became of each. One node does so at
+/// Sends the mails and messages that the log asks for, and puts on record what became of each. One node does so at
 /// a time; when it goes, another takes its place. A mail may go out twice where a node dies between
-/// the server's yes and the record of it, and never not at all.
+/// the server's yes and the record of it, and never not at all; a message, which costs money, at most once.
 final class Mailer: Sendable {
     private let store: Store
     private let composer: MailComposer
-    private let carrier: any MailCarrier
+    private let carrier: ChannelCarrier
     private let queue: DueWork
     private let leadership: Leadership
     private let record: DeliveryRecord
@@ -27,11 +27,11 @@ final class Mailer: Sendable {
     /// hears at once.
     private static let round = Duration.milliseconds(100)
 
-    init(_ store: Store, composer: MailComposer, carrier: any MailCarrier) {
+    init(_ store: Store, composer: MailComposer, carrier: ChannelCarrier) {
         self.store = store
         self.composer = composer
         self.carrier = carrier
-        queue = DueWork(.mails, store.database)
+        queue = DueWork(carrier.mails == nil ? .messages : .mails, store.database)
         leadership = Leadership(
             of: "mailer", at: store.database.address, fence: store.database.fence)
         record = DeliveryRecord(store)
@@ -67,7 +67,8 @@ final class Mailer: Sendable {
     /// due later.
     private func fresh(_ event: Recorded) -> Order? {
         guard leadership.isCertain,
-            let mail = RequestedMail.id(by: event.name, event.open)
+            let mail = RequestedMail.id(by: event.name, event.open),
+            carrier.mails != nil || event.open["channel"] != nil
         else { return nil }
         let entry = DueWork.Entry(realm: event.realm, id: mail, position: event.position)
         return taken.withLock { $0.take([entry]) }.first.map { Order(entry: $0, event: event) }
@@ -124,12 +125,27 @@ final class Mailer: Sendable {
             }
             // Who sends in our place may have sent it.
             guard leadership.isCertain else { return settle(entry, for: .zero) }
-            let outcome = await carrier.carry(letter, as: entry.id)
+            if letter.channel != .mail, try await !begins(entry) {
+                return settle(entry, for: Self.patience)
+            }
+            guard let outcome = await carrier.carry(letter, as: entry.id) else {
+                return settle(entry, for: Self.patience)
+            }
             await record.add(delivery(of: entry, outcome, letter.deadline), entry.realm)
             settle(entry, for: Self.patience)
         } catch {
             giveUp(entry, error)
         }
+    }
+
+    /// Whether a message may be handed over, which is on record then.
+    private func begins(_ entry: DueWork.Entry) async throws -> Bool {
+        let now = store.clock.now()
+        var random = SystemRandomNumberGenerator()
+        return try await store.dispatcher.ask(
+            BeginMessage(mail: entry.id), in: entry.realm, id: .v7(at: now, using: &random),
+            origin: Origin(actor: "mailer", at: now)
+        ).outcome == .begun
     }
 
     private func delivery(
@@ -140,8 +156,9 @@ final class Mailer: Sendable {
     }
 
     /// An outage is soon over; what cannot be read is no better in a second.
-    private func giveUp(_ entry: DueWork.Entry, _ error: LogFailure) {
-        settle(entry, for: error.isLasting ? Self.patience : .seconds(1))
+    private func giveUp(_ entry: DueWork.Entry, _ error: any Error) {
+        let isLasting = (error as? LogFailure)?.isLasting ?? false
+        settle(entry, for: isLasting ? Self.patience : .seconds(1))
         store.lines.warning(
             "mail.not_made",
             ["mail": .string(entry.id.description), "why": .string("\(error)")])

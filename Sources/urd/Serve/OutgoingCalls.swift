@@ -88,7 +88,7 @@ struct OutgoingCalls: Sendable {
     }
 
     /// A message to a provider of push messages.
-    func push(_ call: PushCall) async -> PushAnswer {
+    func push(_ call: ProviderCall) async -> ProviderAnswer {
         var request = OutgoingRequest(method: .post, url: call.address, body: call.body)
         for (name, value) in call.headers { request.headers[name] = value }
         do {
@@ -99,9 +99,9 @@ struct OutgoingCalls: Sendable {
         } catch {
             switch error.code {
             case .forbiddenAddress, .invalidRequest: return .forbidden
-            case .unknownHost, .unreachable, .timeout, .untrusted, .tooLarge, .refusedRedirect,
-                .broken, .busy, .closed, .cancelled, .library:
+            case .unknownHost, .unreachable, .untrusted, .busy, .closed, .library:
                 return .unreachable
+            case .timeout, .broken, .tooLarge, .refusedRedirect, .cancelled: return .unanswered
             }
         }
     }

@@ -82,11 +82,10 @@ struct Service: Sendable {
                 group.addTask { try await forget() }
                 group.addTask { try await store.feeds.run(FeedCursorStore(store.database)) }
                 group.addTask { try await servers.realms.recordRefusals() }
-                if let carrier = options.mailCarrier {
-                    let mailer = Mailer(
-                        store, composer: MailComposer(store, models.queries), carrier: carrier)
-                    group.addTask { try await mailer.run() }
-                }
+                let mailer = Mailer(
+                    store, composer: MailComposer(store, models.queries),
+                    carrier: ChannelCarrier(options, store.log))
+                group.addTask { try await mailer.run() }
                 group.addTask { try await DeletionService(store, models.queries).run() }
                 group.addTask { try await InstallationService(store).run() }
                 let web = try WebClient(LogoutService.configuration(options))

@@ -22,7 +22,7 @@ final class PushStandIn: Sendable {
 
     private struct State {
         var taken: [Taken] = []
-        var answers: [String: PushAnswer] = [:]
+        var answers: [String: ProviderAnswer] = [:]
         var tokenCalls = 0
         var refusesOldTokens = false
         var isDown = false
@@ -68,7 +68,7 @@ final class PushStandIn: Sendable {
         }
     }
 
-    func answer(_ token: String, _ answer: PushAnswer) {
+    func answer(_ token: String, _ answer: ProviderAnswer) {
         state.withLock { $0.answers[token] = answer }
     }
 
@@ -88,7 +88,7 @@ final class PushStandIn: Sendable {
         ]
     ]
 
-    func respond(_ call: PushCall) -> PushAnswer {
+    func respond(_ call: ProviderCall) -> ProviderAnswer {
         let place = URLParts.parse(call.address)
         switch (place?.host, place?.path) {
         case ("oauth2.googleapis.com", "/token"): return token(call)
@@ -100,7 +100,7 @@ final class PushStandIn: Sendable {
         }
     }
 
-    private func header(_ name: String, _ call: PushCall) -> String? {
+    private func header(_ name: String, _ call: ProviderCall) -> String? {
         let found = call.headers.filter { $0.name.lowercased() == name }
         #expect(found.count < 2)
         return found.first?.value
@@ -115,7 +115,7 @@ final class PushStandIn: Sendable {
         return try? JSON.parse(message.payload)
     }
 
-    private func token(_ call: PushCall) -> PushAnswer {
+    private func token(_ call: ProviderCall) -> ProviderAnswer {
         let pairs = Form.parse(call.body) ?? []
         func value(_ name: String) -> String { pairs.first { $0.name == name }?.value ?? "" }
         let now = clock.next().seconds
@@ -140,7 +140,7 @@ final class PushStandIn: Sendable {
         return .answered(status: 200, body: body.canonical(), retryAfter: nil)
     }
 
-    private func firebase(_ call: PushCall) -> PushAnswer {
+    private func firebase(_ call: ProviderCall) -> ProviderAnswer {
         let (newest, isStrict) = state.withLock { ($0.tokenCalls, $0.refusesOldTokens) }
         let shown = header("authorization", call)
         guard newest > 0, shown == "Bearer at-\(newest)", !isStrict || newest > 1 else {
@@ -152,7 +152,7 @@ final class PushStandIn: Sendable {
         return take(call, token, body, call.body.count - token.utf8.count)
     }
 
-    private func apple(_ call: PushCall, _ path: String) -> PushAnswer {
+    private func apple(_ call: ProviderCall, _ path: String) -> ProviderAnswer {
         guard path.hasPrefix("/3/device/"),
             let shown = header("authorization", call), shown.hasPrefix("bearer "),
             let claims = claims(String(shown.unicodeScalars.dropFirst(7)), apple),
@@ -169,8 +169,8 @@ final class PushStandIn: Sendable {
     }
 
     private func take(
-        _ call: PushCall, _ token: String, _ body: JSON, _ size: Int
-    ) -> PushAnswer {
+        _ call: ProviderCall, _ token: String, _ body: JSON, _ size: Int
+    ) -> ProviderAnswer {
         #expect(size <= 4_096)
         return state.withLock { state in
             let answer =

@@ -33,6 +33,7 @@ struct World {
     var names: [String: String] = [
         "type": "session.ended", "revision": "1",
         "realm": "acme", "host": "id.acme.example", "position": "1", "level": "0", "index": "0",
+        "channel": "sms",
         "problem": "busy", "subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a77",
         "provider": "corporate",
     ]
@@ -185,6 +186,10 @@ struct World {
         ] {
             try await happen(PushProviders.self, .set(provider), in: PushProviders.stream)
         }
+        let gateway = MessageGateway(
+            kind: .webhook, address: "https://sms.example.org", secret: "AAAA")
+        try await happen(
+            MessageGateways.self, .set(.sms, gateway), in: MessageGateways.stream)
     }
 
     /// A route's example, with a key where one has to be.

@@ -7,6 +7,7 @@ extension RequestOTP.Rejection: Refusal {
         switch self {
         case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
         case .loginCodeDisabled: Problem(.noSuchRoute)
+        case .phoneSignInDisabled: PhoneFault.notOffered.problem("phone")
         case .invalid(let fault): Problem(of: fault)
         }
     }

@@ -1,3 +1,4 @@
+internal import Identity
 internal import Mail
 internal import Values
 
@@ -11,6 +12,8 @@ struct MailOrder {
     var isForTheOldAddress = false
     /// It goes to the address that the realm's settings name, and is about the event's stream.
     var isForTheContact = false
+    /// By what it goes there. To phones nothing but codes is sent.
+    var channel = Channel.mail
     var deadline: Timestamp?
     /// Of what proves something: it is mailed as long as the account's proofs are of this generation.
     var generation: Int?

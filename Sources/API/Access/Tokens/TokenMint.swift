@@ -132,7 +132,7 @@ public struct TokenMint: Sendable {
 
     // MARK: - Mailboxes and codes
 
-    /// The stream of a mail address, which has been brought into its one form.
+    /// The stream of a mail address or a phone number, which has been brought into its one form.
     func mailbox(_ address: String) -> UUID {
         .v8(derive(.mailbox, Array(address.utf8)))
     }

@@ -1,5 +1,35 @@
+internal import Identity
+internal import PhoneNumbers
+
 /// What is said at a field that cannot be taken as it is.
 extension Words {
+    /// Of what was typed where a mail address or a phone number belongs.
+    func whatIsWrong(with typed: String, _ settings: Settings) -> String {
+        guard !typed.utf8.contains(UInt8(ascii: "@")) else { return wholeAddress }
+        do throws(PhoneFault) {
+            _ = try PhoneNumber(typed: typed, settings)
+            return wholeAddress
+        } catch {
+            return switch error {
+            case .notOffered: wholeAddress
+            case .noNumber:
+                self(
+                    "Enter a whole e-mail address, or a phone number with its country, such as +41 78 123 45 67.",
+                    "Geben Sie eine vollständige E-Mail-Adresse ein oder eine Telefonnummer mit Landesvorwahl, etwa +41 78 123 45 67."
+                )
+            case .noMobile:
+                self(
+                    "Enter the number of a mobile phone.",
+                    "Geben Sie die Nummer eines Mobiltelefons ein.")
+            case .foreign:
+                self(
+                    "We can't send messages to that country. Use your e-mail address.",
+                    "In dieses Land können wir keine Nachrichten senden. Nehmen Sie Ihre E-Mail-Adresse."
+                )
+            }
+        }
+    }
+
     var wholeAddress: String {
         self(
             "Enter a complete e-mail address, such as ann@example.org.",

@@ -46,7 +46,8 @@ enum AccountMails {
                 case .signIn, .registration: .emailOtp(code: digits, minutes: lasting)
                 case .move: .emailChangeCode(code: digits, minutes: lasting)
                 }
-            return MailOrder(kind: kind, app: code.app, deadline: code.expiresAt)
+            return MailOrder(
+                kind: kind, app: code.app, channel: code.channel, deadline: code.expiresAt)
         case .linkIssued(let issued):
             guard let link = mint.address(of: issued).flatMap(MailLink.init) else { return nil }
             return MailOrder(

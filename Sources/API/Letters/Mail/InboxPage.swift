@@ -1,4 +1,5 @@
 internal import HTML
+internal import Identity
 internal import Values
 
 /// The inbox for people: what came, newest first, each mail a click away.
@@ -23,14 +24,18 @@ struct InboxPage {
                 }
                 if letters.isEmpty {
                     HTML.element(.p) {
-                        "No mail yet. What Urd would send while developing comes here."
+                        "No mail and no message yet. What Urd would send while developing comes here."
                     }
                 }
                 for received in letters {
                     HTML.element(.article) {
                         HTML.element(.h2) {
-                            HTML.element(.a, .href("/inbox/\(received.id)")) {
-                                received.letter.subject
+                            if let kind = received.letter.messageKind {
+                                kind
+                            } else {
+                                HTML.element(.a, .href("/inbox/\(received.id)")) {
+                                    received.letter.subject
+                                }
                             }
                         }
                         HTML.element(.p, .class("quiet")) {
@@ -52,4 +57,15 @@ struct InboxPage {
         .quiet{opacity:.7;margin:.25rem 0 .75rem}
         pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;font-size:.9rem}
         """
+}
+
+extension Letter {
+    /// Nil of a mail.
+    fileprivate var messageKind: String? {
+        switch channel {
+        case .mail: nil
+        case .sms: "SMS"
+        case .whatsapp: "WhatsApp message"
+        }
+    }
 }

@@ -1,5 +1,6 @@
 public import EventSourcing
 public import HTTP
+internal import Identity
 internal import JSON
 public import Values
 
@@ -26,17 +27,19 @@ public struct InboxContext: RouteContext {
     ) {}
 }
 
-/// Mails that `urd dev` keeps instead of sending them, for people and for programs.
+/// Mails and messages that `urd dev` keeps instead of sending them, for people and for programs.
 public enum InboxRoutes {
     public static let table: [Route<InboxContext>] = [list, show]
 
     private static let list = Route<InboxContext>(
         .get, "/inbox", id: "listInbox", tag: "Inbox",
         summary:
-            "Lists the mails that came, newest first: a page for browsers, JSON for all others.",
+            "Lists the mails and messages that came, newest first: a page for browsers, JSON for all others.",
         right: .nothing,
         parameters: [
-            Parameter("to", in: .query, .text(1...320), "Only those to this address."),
+            Parameter(
+                "to", in: .query, .text(1...320), "Only those to this mail address or phone number."
+            ),
             Parameter("after", in: .query, Fields.id, "Only those that came after this one."),
             Parameter(
                 "wait", in: .query, .integer(0...30),
@@ -47,10 +50,12 @@ public enum InboxRoutes {
             .list(
                 of: .object(
                     .required("id", Fields.id, "Its id."),
+                    .required(
+                        "channel", .oneOf(Channel.allCases.map(\.rawValue)), "By what it goes."),
                     .required("to", .text(1...320), "To whom."),
-                    .required("subject", .text(1...400), "About what."),
+                    .required("subject", .text(0...400), "About what; empty in a message."),
                     .required("text", .text(1...100_000), "As text."),
-                    .required("html", .text(1...1_000_000), "As HTML."),
+                    .required("html", .text(0...1_000_000), "As HTML; empty in a message."),
                     .required("at", Fields.time, "When.")), 0...100),
             example: [])
     ) { call throws(Problem) in
@@ -88,13 +93,16 @@ public enum InboxRoutes {
     private static let exampleID: JSON = "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"
 
     private static func normalised(_ address: String) -> String {
-        address.filter { !$0.isWhitespace }.lowercased()
+        let address = address.filter { !$0.isWhitespace }.lowercased()
+        // In a query a plus sign means a space.
+        return address.utf8.allSatisfy { (0x30...0x39).contains($0) } ? "+\(address)" : address
     }
 
     private static func json(_ received: InboxLetter) -> JSON {
         let letter = received.letter
         return [
-            "id": .string(received.id.description), "to": .string(letter.to),
+            "id": .string(received.id.description),
+            "channel": .string(letter.channel.rawValue), "to": .string(letter.to),
             "subject": .string(letter.subject), "text": .string(letter.text),
             "html": .string(letter.html), "at": .string(received.at.description),
         ]

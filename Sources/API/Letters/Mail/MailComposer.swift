@@ -50,27 +50,47 @@ public struct MailComposer: Sendable {
         let mint = try await mint(realm)
         guard let order = rules.order(for: event, mint),
             let person = try await person(of: order, event),
-            let address = person.email
+            let address = order.channel == .mail ? person.email : person.phone
         else { return nil }
         let settings = try await settings(of: realm, order.app)
+        let language =
+            person.language.flatMap { MailLanguage(tag: $0) }
+            ?? MailLanguage(tag: settings[SettingCatalogue.language].rawValue) ?? .english
+        guard order.channel == .mail else {
+            return message(order, to: address, in: language, realm, settings)
+        }
         let branding = Branding(
             productName: settings[SettingCatalogue.displayName],
             accent: settings[SettingCatalogue.accentColour].flatMap { Colour($0) } ?? .ink,
             logo: settings[SettingCatalogue.logoURL].flatMap { MailLink($0) },
             footer: settings[SettingCatalogue.mailFooter] ?? "")
-        let language =
-            person.language.flatMap { MailLanguage(tag: $0) }
-            ?? MailLanguage(tag: settings[SettingCatalogue.language].rawValue) ?? .english
         let content = MailTemplates(
             branding: branding, overrides: MailWords.overrides(of: settings)
         ).content(
             of: try await kind(of: order, event), in: language, displayName: person.firstName)
         return Letter(
-            to: address, from: settings[SettingCatalogue.mailFrom],
+            realm: realm, channel: .mail, otherChannels: [], to: address,
+            from: settings[SettingCatalogue.mailFrom],
             fromName: settings[SettingCatalogue.mailFromName]
                 ?? settings[SettingCatalogue.displayName],
             subject: content.subject, text: content.text, html: content.html,
-            language: content.language.rawValue, deadline: order.deadline)
+            code: nil, language: content.language.rawValue, deadline: order.deadline)
+    }
+
+    /// Of what a phone is told its code alone matters.
+    private func message(
+        _ order: MailOrder, to number: String, in language: MailLanguage, _ realm: RealmID,
+        _ settings: Settings
+    ) -> Letter? {
+        guard case .emailOtp(let code, let minutes) = order.kind else { return nil }
+        let name = settings[SettingCatalogue.displayName]
+        let message = TextMessage(code: code, minutes: minutes, product: name, in: language)
+        return Letter(
+            realm: realm, channel: order.channel,
+            otherChannels: settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
+                .filter { $0 != order.channel }, to: number, from: nil, fromName: name, subject: "",
+            text: message.text, html: "", code: message.code,
+            language: language.rawValue, deadline: order.deadline)
     }
 
     private func kind(

@@ -21,7 +21,7 @@ struct AppleMessages: Sendable {
     }
 
     /// Nil for a token that no device can have: it would lead to another place of the provider.
-    func call(_ message: PushMessage, to device: PushDevice, token: String) -> PushCall? {
+    func call(_ message: PushMessage, to device: PushDevice, token: String) -> ProviderCall? {
         guard (2...200).contains(device.token.utf8.count),
             device.token.utf8.allSatisfy({
                 (0x30...0x39).contains($0) || (0x41...0x46).contains($0)
@@ -44,7 +44,7 @@ struct AppleMessages: Sendable {
             ("apns-collapse-id", message.shownAs),
             ("apns-id", Self.name(of: message, on: device)),
         ]
-        return PushCall(
+        return ProviderCall(
             address: "\(provider.address.trimmed)/3/device/\(device.token)", headers: headers,
             body: body)
     }
@@ -54,7 +54,7 @@ struct AppleMessages: Sendable {
         UUID.v8(SHA256.hash(message.id.bytes + Array(device.token.utf8))).description
     }
 
-    static func verdict(_ answer: PushAnswer) -> PushVerdict {
+    static func verdict(_ answer: ProviderAnswer) -> PushVerdict {
         guard case .answered(let status, let body, let pause) = answer else {
             return answer.isForbidden ? .refused(code: 0) : .later(code: 0, after: nil)
         }
@@ -69,7 +69,7 @@ struct AppleMessages: Sendable {
     }
 
     /// Whether another provider token would help.
-    static func isExpiredToken(_ answer: PushAnswer) -> Bool {
+    static func isExpiredToken(_ answer: ProviderAnswer) -> Bool {
         guard case .answered(403, let body, _) = answer else { return false }
         return reason(body) == "ExpiredProviderToken"
     }

@@ -12,7 +12,7 @@ struct FirebaseMessages: Sendable {
     private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
 
     /// What is shown for an access token (RFC 7523): an assertion of the service account.
-    func tokenCall(now: Timestamp) -> PushCall? {
+    func tokenCall(now: Timestamp) -> ProviderCall? {
         guard
             let key = PushKey.open(
                 provider.privateKey, named: provider.keyID, for: .rs256)
@@ -29,7 +29,7 @@ struct FirebaseMessages: Sendable {
             ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
             ("assertion", assertion),
         ])
-        return PushCall(
+        return ProviderCall(
             address: provider.tokenAddress,
             headers: [
                 ("Content-Type", "application/x-www-form-urlencoded"),
@@ -47,7 +47,7 @@ struct FirebaseMessages: Sendable {
         return (text, min(max(answer["expires_in"]?.integer ?? 3_600, 0), 86_400))
     }
 
-    func call(_ message: PushMessage, to device: PushDevice, token: String) -> PushCall {
+    func call(_ message: PushMessage, to device: PushDevice, token: String) -> ProviderCall {
         let body = message.fitting(besides: device.token.utf8.count) { text in
             var android: JSONObject = [
                 "priority": message.isUrgent ? "HIGH" : "NORMAL",
@@ -65,7 +65,7 @@ struct FirebaseMessages: Sendable {
                 ]
             ]
         }
-        return PushCall(
+        return ProviderCall(
             address: "\(provider.address.trimmed)/v1/projects/\(provider.project)/messages:send",
             headers: [
                 ("Authorization", "Bearer \(token)"), ("Content-Type", "application/json"),
@@ -88,7 +88,7 @@ struct FirebaseMessages: Sendable {
             || name.hasPrefix("google") || name.hasPrefix("gcm")
     }
 
-    static func verdict(_ answer: PushAnswer) -> PushVerdict {
+    static func verdict(_ answer: ProviderAnswer) -> PushVerdict {
         guard case .answered(let status, let body, let pause) = answer else {
             return answer.isForbidden ? .refused(code: 0) : .later(code: 0, after: nil)
         }
@@ -107,11 +107,11 @@ struct FirebaseMessages: Sendable {
     }
 }
 
-extension PushAnswer {
+extension ProviderAnswer {
     var isForbidden: Bool {
         switch self {
         case .forbidden: true
-        case .answered, .unreachable: false
+        case .answered, .unreachable, .unanswered: false
         }
     }
 }

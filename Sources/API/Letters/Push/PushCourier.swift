@@ -11,14 +11,14 @@ public final class PushCourier: Sendable {
         let until: Timestamp
     }
 
-    private let transport: PushTransport
+    private let transport: ProviderTransport
     private let now: @Sendable () -> Timestamp
     /// By realm and all that a token is made from: another key is another token.
     private let tokens = Mutex<[[UInt8]: Kept]>([:])
 
     private static let capacity = 1_024
 
-    public init(transport: @escaping PushTransport, now: @escaping @Sendable () -> Timestamp) {
+    public init(transport: @escaping ProviderTransport, now: @escaping @Sendable () -> Timestamp) {
         self.transport = transport
         self.now = now
     }

@@ -115,23 +115,26 @@ enum PushVerdict: Sendable, Equatable {
 }
 
 /// A request to a provider, over any transport.
-public struct PushCall: Sendable, Equatable {
+public struct ProviderCall: Sendable, Equatable {
     public var address: String
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
 
-    public static func == (left: PushCall, right: PushCall) -> Bool {
+    public static func == (left: ProviderCall, right: ProviderCall) -> Bool {
         left.address == right.address && left.body == right.body
             && left.headers.elementsEqual(right.headers) { $0 == $1 }
     }
 }
 
-public enum PushAnswer: Sendable {
+public enum ProviderAnswer: Sendable {
     case answered(status: Int, body: [UInt8], retryAfter: Int64?)
+    /// Nothing was sent.
     case unreachable
+    /// No answer came: whether it was taken is not known.
+    case unanswered
     /// No request may go to the address, or it is none.
     case forbidden
 }
 
 /// Carries a request to a provider.
-public typealias PushTransport = @Sendable (PushCall) async -> PushAnswer
+public typealias ProviderTransport = @Sendable (ProviderCall) async -> ProviderAnswer

@@ -1,11 +1,11 @@
 internal import Identity
 internal import JSON
-internal import Mail
 
 extension GrantForm {
     static let otp = GrantForm([
-        .optional("username", .text(1...320), "Whose code it is: a mail address."),
-        .optional("otp_code", .text(1...64), "The code that was mailed."),
+        .optional(
+            "username", .text(1...320), "Whose code it is: a mail address or a phone number."),
+        .optional("otp_code", .text(1...64), "The code that was sent."),
         .optional(
             "first_name", .text(1...100),
             "The name of the person who joins with the code."),
@@ -13,7 +13,8 @@ extension GrantForm {
         .totpCode,
     ]) { call throws(Problem) -> OTPGrant in
         guard let username = call.body["username"]?.string,
-            let typed = call.body["otp_code"]?.string, let address = try? MailAddress(username)
+            let typed = call.body["otp_code"]?.string,
+            let address = SignInAddress(typed: username, call.context.place.settings)
         else { throw GrantRefusal.invalidCode.problem }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address.text)

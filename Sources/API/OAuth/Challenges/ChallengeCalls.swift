@@ -3,7 +3,6 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
-internal import Mail
 internal import Values
 
 /// The progress of a sign-in in an app that asks the user itself. The app carries it, sealed.
@@ -116,13 +115,15 @@ extension Call<RealmContext> {
         return digest
     }
 
-    func mailCode(to name: String, _ step: inout ChallengeStep) async throws(Problem) {
-        let address = (try? MailAddress(trimmed(name)))?.text
-        try RateCounter(self).count(
-            .nativeOTP, target: address.map { context.mint.mailbox($0).description })
-        guard let address else { return }
-        step.email = address
-        try await BrowserSignIns(self).mailCode(.signIn, Person(email: address), mayJoin: true)
+    func sendCode(to name: String, _ step: inout ChallengeStep) async throws(Problem) {
+        let settings = context.place.settings
+        guard let address = SignInAddress(typed: name, settings) else {
+            return try RateCounter(self).count(.nativeOTP)
+        }
+        try RateCounter(self).countCode(to: address, context.mint.mailbox(address.text))
+        step.email = address.text
+        try await BrowserSignIns(self).sendCode(
+            .signIn, address.person(), by: address.channel(settings), mayJoin: true)
     }
 
     /// The code for the token endpoint, where what was typed is enough.

@@ -65,7 +65,7 @@ enum ChallengeRoutes {
             let code = try await call.redeemCode(typed, &step)
             if let code { return .json(.ok, ["authorization_code": .string(code)]) }
         } else if let name = call.body["username"]?.string {
-            try await call.mailCode(to: name, &step)
+            try await call.sendCode(to: name, &step)
         }
         // Of what was right so far its time tells nothing.
         await pause

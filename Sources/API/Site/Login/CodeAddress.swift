@@ -18,7 +18,9 @@ struct CodeAddress {
         case settled = "/login"
     }
 
+    /// Or a phone number.
     var email: String
+    var isPhone: Bool { email.utf8.first == UInt8(ascii: "+") && !email.utf8.contains(0x40) }
     var page = Page.login
     /// Where a user registers: another code is requested with the same details.
     var newcomer: Newcomer?

@@ -54,7 +54,11 @@ struct CodePage {
             leadsAway: returnTarget.sealed != nil
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
+                HTML.element(.h1) {
+                    address.isPhone
+                        ? say("Check your phone", "Telefon prüfen")
+                        : say("Check your e-mail", "Posteingang prüfen")
+                }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { Parts.address(address.email) }

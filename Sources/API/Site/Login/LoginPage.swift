@@ -154,11 +154,16 @@ struct LoginPage {
         }
     }
 
+    private var takesPhones: Bool { settings[SettingCatalogue.phoneSignIn] }
+
     private var mail: HTML {
         visit.form(returnTarget.link("/login")) {
             returnTarget.fields
             Field(
-                name: "email", label: say("E-mail address", "E-Mail-Adresse"), type: "email",
+                name: "email",
+                label: takesPhones
+                    ? say("E-mail address or phone number", "E-Mail-Adresse oder Telefonnummer")
+                    : say("E-mail address", "E-Mail-Adresse"), type: takesPhones ? "text" : "email",
                 value: email, autocomplete: "username webauthn",
                 isFocused: wrongPassphrase == nil && (stepUp == nil || stepUp == .wholeLogin),
                 wrong: wrongEmail
@@ -166,7 +171,9 @@ struct LoginPage {
             if settings.offers(.passphrase) { passphrase }
             if settings.offers(.code) {
                 Parts.button(
-                    say("Send me a code", "Code per E-Mail senden"), name: "by",
+                    takesPhones
+                        ? say("Send me a code", "Code senden")
+                        : say("Send me a code", "Code per E-Mail senden"), name: "by",
                     value: BrowserMethod.code.rawValue,
                     look: hasPasskeys || settings.offers(.passphrase) ? "second" : nil)
             }

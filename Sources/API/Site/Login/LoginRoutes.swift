@@ -42,11 +42,11 @@ enum LoginRoutes {
 
     private static let choose = Route<RealmContext>(
         .post, "/login", id: "beginLogin", tag: "Pages",
-        summary: "Mails a code or a link.", right: .nothing, voice: .page,
+        summary: "Sends a code or a link.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address."),
+                .optional("email", .text(0...320), "The mail address, or the phone number."),
                 .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
                 .optional("by", .text(0...20), "How to sign in."),
                 CodeAddress.member,
@@ -61,11 +61,14 @@ enum LoginRoutes {
         let returnTarget = ReturnTarget(call)
         var page = LoginPage(call, visit, returnTarget)
         page.email = trimmed(call.body["email"]?.string ?? "")
-        guard let address = PageRequest(call).typedAddress() else {
-            page.wrongEmail = visit.say.wholeAddress
+        let settings = call.context.place.settings
+        guard let typed = PageRequest(call).typedSignInAddress() else {
+            page.wrongEmail = visit.say.whatIsWrong(with: page.email, settings)
             return page.response(.badRequest)
         }
-        let method = call.chosenMethod
+        let address = typed.text
+        // A link opens in another browser than the one that asked, on a phone most of all.
+        let method = typed.isPhone && call.chosenMethod == .link ? .code : call.chosenMethod
         guard call.context.place.settings.offers(method) else { throw Problem(.noSuchRoute) }
         // How long that takes is the same for every address.
         if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
@@ -76,7 +79,7 @@ enum LoginRoutes {
             if let early = call.tooSoon(for: address, visit) {
                 return .seeOther(try call.place(of: early, visit, returnTarget))
             }
-            try await call.beginCode(address)
+            try await call.beginCode(typed)
             await pause
             return .seeOther(try call.place(of: call.sent(to: address, visit), visit, returnTarget))
         case .link:
@@ -88,7 +91,7 @@ enum LoginRoutes {
 
     private static let codePage = Route<RealmContext>(
         .get, "/login/code", id: "showCodePage", tag: "Pages",
-        summary: "Shows the form for the mailed code.", right: .nothing, voice: .page,
+        summary: "Shows the form for the code.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -104,13 +107,13 @@ enum LoginRoutes {
 
     private static let code = Route<RealmContext>(
         .post, "/login/code", id: "loginByCode", tag: "Pages",
-        summary: "Checks the mailed code, and the second factor where the account has one.",
+        summary: "Checks the code, and the second factor where the account has one.",
         right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address."),
-                .optional("code", .text(0...64), "The code that was mailed."),
+                .optional("email", .text(0...320), "The mail address, or the phone number."),
+                .optional("code", .text(0...64), "The code that was sent."),
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
             ]),
         answer: .page, refusals: Page.refusals
@@ -118,7 +121,7 @@ enum LoginRoutes {
         if let response = try await PageRequest(call).onwardIfSentAgain() { return response }
         let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
-        guard let address = PageRequest(call).typedAddress() else {
+        guard let address = PageRequest(call).typedSignInAddress()?.text else {
             return .seeOther(returnTarget.link("/login"))
         }
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
@@ -180,15 +183,15 @@ extension Call<RealmContext> {
     }
 
     /// A new user gets an account by it where the realm asks for nothing else.
-    fileprivate func beginCode(_ address: String) async throws(Problem) {
-        try RateCounter(self).count(.nativeOTP, target: context.mint.mailbox(address).description)
+    fileprivate func beginCode(_ address: SignInAddress) async throws(Problem) {
+        try RateCounter(self).countCode(to: address, context.mint.mailbox(address.text))
         let settings = context.place.settings
         let asksForNothing =
             settings[SettingCatalogue.registrationFirstName] != .required
             && settings[SettingCatalogue.registrationLastName] != .required
-        try await BrowserSignIns(self).mailCode(
-            .signIn, Person(email: address, language: PageRequest(self).readersLanguage),
-            mayJoin: asksForNothing)
+        try await BrowserSignIns(self).sendCode(
+            .signIn, address.person(language: PageRequest(self).readersLanguage),
+            by: address.channel(settings), mayJoin: asksForNothing)
     }
 
     fileprivate func mailLink(_ address: String, _ returnTarget: ReturnTarget) async throws(Problem)

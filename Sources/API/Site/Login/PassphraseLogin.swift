@@ -58,7 +58,7 @@ enum PassphraseLogin {
         let visit = try await PageRequest(call).submission()
         let returnTarget = ReturnTarget(call)
         let ticket = call.body["ticket"]?.string ?? ""
-        guard let address = PageRequest(call).typedAddress() else {
+        guard let address = PageRequest(call).typedSignInAddress()?.text else {
             return .seeOther(returnTarget.link("/login"))
         }
         let mailbox = call.context.mint.mailbox(address)

@@ -49,7 +49,7 @@ enum RegisterRoutes {
             email: address, firstName: page.firstName, lastName: page.lastName,
             language: PageRequest(call).readersLanguage)
         do throws(Problem) {
-            try await BrowserSignIns(call).mailCode(
+            try await BrowserSignIns(call).sendCode(
                 page.posture == .explicitEndpoint ? .registration : .signIn, person,
                 invite: InviteCode(typed: page.invite), mayJoin: true)
         } catch {

@@ -2,6 +2,10 @@
 public enum RatePolicy: String, CaseIterable, Sendable {
     /// Asking for a code, and registering.
     case nativeOTP = "native-otp"
+    /// Asking for a code that goes to a phone, which costs money.
+    case phoneCode = "phone-code"
+    /// The same for phone numbers that begin alike: all but their last four digits.
+    case phoneBlock = "phone-block"
     case magicLink = "magic-link"
     case passwordReset = "password-reset"
     case emailVerification = "email-verification"
@@ -79,6 +83,10 @@ public struct RateTable: Sendable {
             table[policy, .app] = Rate(3_000, per: hour)
         }
         table[.nativeOTP, .signUps] = Rate(10, per: hour)
+        table[.phoneCode, .source] = Rate(10, per: .seconds(300))
+        table[.phoneCode, .target] = Rate(5, per: .seconds(300))
+        table[.phoneCode, .app] = Rate(1_000, per: hour)
+        table[.phoneBlock, .target] = Rate(40, per: hour)
         table[.emailOTPVerify, .source] = Rate(600, per: minute, burst: 200)
         table[.emailOTPVerify, .target] = Rate(15, per: minute)
         table[.emailOTPVerify, .client] = Rate(600, per: minute)

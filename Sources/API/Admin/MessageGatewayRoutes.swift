@@ -1,0 +1,175 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Who carries a realm's messages to phones.
+enum MessageGatewayRoutes {
+    static let table: [Route<AdminContext>] = [list, set, remove]
+
+    private static let channel = Parameter(
+        "channel", in: .path, .oneOf(Channel.ofPhones.map(\.rawValue)), "What it carries.",
+        example: "sms")
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/message-gateways", id: "listMessageGateways",
+        commandLine: .urd("message-gateway show", examples: "urd message-gateway show"),
+        tag: "Messages", summary: "Show the gateways that carry messages to phones.",
+        detail: "Without the secrets, which are never shown again.", right: .realm,
+        parameters: [.realm],
+        answer: .ok(
+            "The gateways.",
+            .named(
+                "MessageGatewayList",
+                .object(.required("items", .list(of: schema, 0...2), "One of a channel."))),
+            example: ["items": [example]]),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let events = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.stream(
+                MessageGateways.stream, after: 0, in: realm)
+        }
+        if events.isEmpty { try await call.knownRealm() }
+        var gateways = MessageGateways()
+        for recorded in events {
+            guard let event = MessageGatewayEvent(recorded) else { throw Problem(.logDamaged) }
+            gateways.apply(event)
+        }
+        return .json(
+            .ok,
+            [
+                "items": .array(
+                    Channel.ofPhones.compactMap { channel in
+                        gateways.byChannel[channel].map { json($0, channel) }
+                    })
+            ])
+    }
+
+    private static let set = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/message-gateways/{channel}", id: "setMessageGateway",
+        commandLine: .urd(
+            "message-gateway set",
+            examples:
+                "urd message-gateway set sms --kind twilio --account AC0123456789abcdef0123456789abcdef \\\n"
+                + "      --sender +15005550006 --secret \"$(cat auth-token)\"",
+            "urd message-gateway set sms --kind webhook --address https://sms.example.org/send \\\n"
+                + "      --secret \"$(cat token)\""),
+        tag: "Messages", summary: "Set the gateway that carries messages of one kind.",
+        detail: """
+            A `webhook` is sent JSON with `to`, `text` and `code`, and `Authorization: Bearer` with the \
+            secret. Of `twilio` the account is its SID, the secret its auth token, the sender a number or \
+            a messaging service, and the template a content SID, which WhatsApp needs. Of \
+            `whatsapp_cloud` the account is the id of the phone number, the secret an access token, and \
+            the template one of the kind authentication.
+            """,
+        right: .realm, parameters: [.realm, channel, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewMessageGateway",
+                .object(
+                    .required(
+                        "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)),
+                        "What kind of gateway it is."),
+                    .required("secret", .text(1...1_000), "What it knows the realm by."),
+                    .optional(
+                        "address", .text(1...2_000),
+                        "Where it is called, where that is not the usual place: an address of https."
+                    ),
+                    .optional("account", .text(1...100), "What the realm is called there."),
+                    .optional("sender", .text(1...100), "Where messages come from."),
+                    .optional("template", .text(1...100), "The template of WhatsApp messages."))),
+            example: [
+                "kind": "twilio", "account": "AC0123456789abcdef0123456789abcdef",
+                "sender": "+15005550006", "secret": "0123456789abcdef",
+            ]),
+        answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        let channel = try call.channel
+        guard let kind = call.body["kind"]?.string.flatMap(MessageGateway.Kind.init) else {
+            throw Problem(.invalidField, "kind is unknown.", field: "kind")
+        }
+        guard let address = call.body["address"]?.string ?? kind.usualAddress else {
+            throw Problem(.missingField, "address is required.", field: "address")
+        }
+        let gateway = MessageGateway(
+            kind: kind, address: address, account: call.body["account"]?.string,
+            sender: call.body["sender"]?.string, template: call.body["template"]?.string,
+            secret: call.body["secret"]?.string)
+        let done = try await call.run(
+            SetMessageGateway(channel, gateway), as: call.write(in: try call.realm))
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let remove = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/message-gateways/{channel}",
+        id: "removeMessageGateway",
+        commandLine: .urd(
+            "message-gateway remove", examples: "urd message-gateway remove sms"),
+        tag: "Messages", summary: "Remove the gateway for messages of one kind.",
+        right: .realm, parameters: [.realm, channel, .idempotencyKey],
+        answer: .gone("It is gone."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchMessageGateway]
+    ) { call throws(Problem) in
+        let done = try await call.run(
+            RemoveMessageGateway(try call.channel), as: call.write(in: try call.realm))
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let schema = Schema.named(
+        "MessageGateway",
+        .object(
+            .required("channel", .oneOf(Channel.ofPhones.map(\.rawValue)), "What it carries."),
+            .required(
+                "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)), "Which kind it is."),
+            .required("address", .text(1...2_000), "Where it is called."),
+            .required("usable", .boolean, "Whether the secret can be opened."),
+            .optional("account", .text(1...100), "What the realm is called there."),
+            .optional("sender", .text(1...100), "Where messages come from."),
+            .optional("template", .text(1...100), "The template of WhatsApp messages.")))
+
+    private static let example: JSON = [
+        "channel": "sms", "kind": "twilio", "address": "https://api.twilio.com",
+        "account": "AC0123456789abcdef0123456789abcdef", "sender": "+15005550006",
+        "usable": true,
+    ]
+
+    private static func json(_ gateway: MessageGateway, _ channel: Channel) -> JSON {
+        var members: JSONObject = [
+            "channel": .string(channel.rawValue), "kind": .string(gateway.kind.rawValue),
+            "address": .string(gateway.address), "usable": .bool(gateway.secret != nil),
+        ]
+        members["account"] = gateway.account.map { .string($0) }
+        members["sender"] = gateway.sender.map { .string($0) }
+        members["template"] = gateway.template.map { .string($0) }
+        return .object(members)
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate var channel: Channel {
+        get throws(Problem) {
+            guard let channel = Channel(rawValue: try required("channel")) else {
+                throw Problem(.invalidParameter, "There is no such channel.", field: "channel")
+            }
+            return channel
+        }
+    }
+}
+
+extension SetMessageGateway.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RemoveMessageGateway.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notSet: Problem(.noSuchMessageGateway)
+        }
+    }
+}
