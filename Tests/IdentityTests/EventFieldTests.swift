@@ -43,6 +43,15 @@ import Values
     }
 
     /// What opens something, or could be guessed from what it says.
+    /// The index of events reads them so, and halts at what is none.
+    @Test func `an open field that is called an account is one`() {
+        for shape in EventCatalogue.all {
+            for field in shape.fields where field.name == "account" {
+                #expect(field.type == .uuid, "\(shape.name).\(field.name)")
+            }
+        }
+    }
+
     @Test func `secrets and digests never leave`() {
         let secrets: Set = [
             "digest", "secret_digest", "state_digest", "recovery_codes", "hash", "private_key",

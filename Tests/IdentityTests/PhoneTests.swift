@@ -104,9 +104,23 @@ private func code(
     ])
     func `what is no number in its one form is refused`(phone: String?) async throws {
         let verdict = try await givenNativeRealm(phones)
-            .when(request(person: Person(email: "ann@example.org", phone: phone)))
+            .when(request(person: Person(phone: phone)))
         verdict.thenRejected(
             .invalid(FieldFault("phone", phone == nil ? .missing : .malformed)))
+    }
+
+    @Test func `an account has one address, for nobody would hold the second`() async throws {
+        let both = Person(email: "ann@example.org", phone: "+41781234567")
+        try await givenRealm()
+            .when(
+                RegisterAccount(
+                    account: account, mailbox: mailbox, person: both, isConfirmed: true)
+            ).thenRejected(.invalid(FieldFault("phone", .unsupported)))
+        var moved = both
+        moved.move(toPhone: "+41781234568")
+        #expect(moved.email == nil && moved.address == "+41781234568")
+        moved.move(toMail: "ann@example.org")
+        #expect(moved.phone == nil && moved.address == "ann@example.org")
     }
 
     @Test func `a code by mail needs a mail address`() async throws {

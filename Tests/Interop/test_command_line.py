@@ -180,6 +180,8 @@ class Examples(unittest.TestCase):
                 serialization.NoEncryption()).decode()
 
         pathlib.Path(desk.name, "apns.p8").write_text(pem(key))
+        for name in ("auth-token", "token"):
+            pathlib.Path(desk.name, name).write_text("of-a-gateway")
         pathlib.Path(desk.name, "account.json").write_text(json.dumps({
             "client_email": "push@demo.iam.gserviceaccount.com", "project_id": "demo",
             "private_key": pem(account), "private_key_id": "k1"}))

@@ -24,6 +24,10 @@ struct PersonClaims {
             claims["email"] = .string(email)
             claims["email_verified"] = .bool(known.isConfirmed)
         }
+        if let phone = person.phone {
+            claims["phone_number"] = .string(phone)
+            claims["phone_number_verified"] = .bool(known.isConfirmed)
+        }
         claims["given_name"] = person.firstName.map { .string($0) }
         claims["family_name"] = person.lastName.map { .string($0) }
         let names = [person.firstName, person.lastName].compactMap { $0 }
@@ -56,6 +60,7 @@ struct PersonClaims {
     private static var members: [(scope: String, claims: [String])] {
         [
             ("email", ["email", "email_verified"]),
+            ("phone", ["phone_number", "phone_number_verified"]),
             ("profile", ["name", "given_name", "family_name", "locale", "updated_at"]),
         ]
     }

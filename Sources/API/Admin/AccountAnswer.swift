@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 internal import Mail
+internal import PhoneNumbers
 internal import ReadModels
 internal import Values
 
@@ -30,15 +31,55 @@ extension Call<AdminContext> {
         return found
     }
 
-    func find(_ written: String) async throws(Problem) -> AccountView? {
+    /// The account of an address in its one form.
+    func find(_ address: String) async throws(Problem) -> AccountView? {
         let realm = try realm
-        guard let address = try? MailAddress(written) else {
-            throw Problem(.invalidParameter, "Email is no mail address here.", field: "Email")
-        }
         return try await reading { () throws(LogFailure) in
-            let mailbox = try await context.mint(realm).mailbox(address.text)
+            let mailbox = try await context.mint(realm).mailbox(address)
             return try await context.queries.account(mailbox: mailbox, in: realm)
         }
+    }
+
+    /// Whom the caller looks for. Nil where a list is wanted.
+    var addressLookedFor: String? {
+        get throws(Problem) {
+            if let written = text("Email") {
+                guard let address = try? MailAddress(written) else {
+                    throw Problem(
+                        .invalidParameter, "Email is no mail address here.", field: "Email")
+                }
+                return address.text
+            }
+            guard let written = text("Phone") else { return nil }
+            guard let number = try? PhoneNumber(written) else {
+                throw Problem(
+                    .invalidParameter, "Phone is no phone number with its country.", field: "Phone")
+            }
+            return number.text
+        }
+    }
+
+    /// A phone number in its one form: of a mobile phone, from any country.
+    func phone(_ written: String) throws(Problem) -> String {
+        do {
+            let number = try PhoneNumber(written)
+            if number.kind.takesMessages { return number.text }
+        } catch {
+            throw PhoneFault.noNumber.problem("phone")
+        }
+        throw PhoneFault.noMobile.problem("phone")
+    }
+
+    /// Where the body names an address, the person moves there.
+    func move(_ person: inout Person) throws(Problem) {
+        let (email, phone) = (body["email"]?.string, body["phone"]?.string)
+        guard email == nil || phone == nil else {
+            throw Problem(
+                .invalidField, "An account has a mail address or a phone number, not both.",
+                field: "phone")
+        }
+        if let email { person.move(toMail: try address(email)) }
+        if let phone { person.move(toPhone: try self.phone(phone)) }
     }
 
     /// A mail address in its one form.
@@ -53,9 +94,9 @@ extension Call<AdminContext> {
     func mailbox(of person: Person) async throws(Problem) -> UUID {
         let realm = try realm
         // A person without an address is refused by the command.
-        guard let email = person.email else { return .zero }
+        guard let address = person.address else { return .zero }
         return try await reading { () throws(LogFailure) in
-            try await context.mint(realm).mailbox(email)
+            try await context.mint(realm).mailbox(address)
         }
     }
 
@@ -70,9 +111,11 @@ extension Call<AdminContext> {
     func openedPerson(_ account: UUID) async throws(Problem) -> JSON {
         try await disclose(.person, of: [account])
         guard let known = KnownPerson(try await events(of: account)), !known.isErased,
-            let email = known.person.email
+            known.person.address != nil
         else { return .null }
-        var members: JSONObject = ["email": .string(email)]
+        var members: JSONObject = [:]
+        members["email"] = known.person.email.map { .string($0) }
+        members["phone"] = known.person.phone.map { .string($0) }
         members["first_name"] = known.person.firstName.map { .string($0) }
         members["external_id"] = known.person.externalID.map { .string($0) }
         members["last_name"] = known.person.lastName.map { .string($0) }

@@ -24,30 +24,36 @@ enum AccountRoutes {
         tag: "Accounts",
         summary: "Register an account.",
         detail: """
-            A mail address belongs to one account of a realm. One that nobody answers for is \
-            proved when its owner first signs in.
+            A mail address or a phone number belongs to one account of a realm. One that nobody \
+            answers for is proved when its owner first signs in.
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(
             schema: .named(
                 "NewAccount",
                 .object(
-                    .required("email", AccountView.email, "The mail address."),
+                    .optional("email", AccountView.email, "The mail address."),
+                    .optional(
+                        "phone", AccountView.phone,
+                        "A phone number in its place, with its country's code."),
                     .optional("first_name", AccountView.name, "The first name."),
                     .optional(
                         "external_id", AccountView.number, "What other systems know them by."),
                     .optional("last_name", AccountView.name, "The last name."),
                     .optional(
-                        "confirmed", .boolean, "Whether you answer for the mail address."))),
+                        "confirmed", .boolean, "Whether you answer for the address."))),
             example: ["email": "ada@example.org", "first_name": "Ada", "confirmed": true]),
         answer: .created("The account.", AccountView.schema, example: AccountView.example),
         refusals: [.noSuchRealm, .realmDisabled, .accountExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        let person = Person(
-            email: try call.address(call.body["email"]?.string ?? ""),
+        var person = Person(
             firstName: call.body["first_name"]?.string, lastName: call.body["last_name"]?.string,
             externalID: call.body["external_id"]?.string)
+        try call.move(&person)
+        guard person.address != nil else {
+            throw Problem(.missingField, "email or phone is required.", field: "email")
+        }
         let command = RegisterAccount(
             account: write.newID("account"), mailbox: try await call.mailbox(of: person),
             person: person, isConfirmed: call.body["confirmed"]?.bool ?? false)
@@ -61,7 +67,7 @@ enum AccountRoutes {
         commandLine: .urd(
             "account list", examples: "urd account list", "urd account list --open --all --csv"),
         tag: "Accounts",
-        summary: "List the accounts of a realm, or find one by its mail address.",
+        summary: "List the accounts of a realm, or find one by its mail address or phone number.",
         detail: "Nothing of a person is in a list.", right: .realm,
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.uuid),
@@ -71,6 +77,9 @@ enum AccountRoutes {
                 Only the account of this mail address. It stands in a header because addresses of \
                 pages end up in other people's logs.
                 """),
+            Parameter(
+                "Phone", in: .header, AccountView.phone,
+                "Only the account of this phone number, with its country's code."),
         ],
         answer: Lists.answer(
             "AccountList", of: AccountView.schema, next: Cursor.uuid,
@@ -80,8 +89,8 @@ enum AccountRoutes {
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.uuid)
         let items: [AccountView]
-        if let written = call.text("Email") {
-            let found = try await call.find(written)
+        if let address = try call.addressLookedFor {
+            let found = try await call.find(address)
             items = [found].compactMap { $0 }
         } else {
             items = try await reading { () throws(LogFailure) in
@@ -120,10 +129,10 @@ enum AccountRoutes {
         .patch, "/api/admin/realms/{realm}/accounts/{account_id}", id: "changeAccount",
         commandLine: .urd(
             "account change", examples: "urd account change ann@example.org --last-name Lee"),
-        tag: "Accounts", summary: "Change the mail address or name of an account.",
+        tag: "Accounts", summary: "Change the address or name of an account.",
         detail: """
             What is not named stays as it is; a name that is null goes. With another mail address \
-            all sessions of the account end: they may belong to the holder of the old address.
+            or phone number all sessions of the account end: they may belong to the holder of the old address.
             """,
         right: .realm, parameters: [.realm, accountID, .idempotencyKey],
         body: Body(
@@ -131,13 +140,14 @@ enum AccountRoutes {
                 "AccountChange",
                 .object(
                     .optional("email", AccountView.email, "The mail address."),
+                    .optional("phone", AccountView.phone, "A phone number in its place."),
                     .optional("first_name", .nullable(AccountView.name), "The first name."),
                     .optional(
                         "external_id", .nullable(AccountView.number),
                         "What other systems know them by."),
                     .optional("last_name", .nullable(AccountView.name), "The last name."),
                     .optional(
-                        "confirmed", .boolean, "Whether you answer for a new mail address."))),
+                        "confirmed", .boolean, "Whether you answer for a new address."))),
             example: ["first_name": "Ada"]),
         answer: .written(
             .ok, "The account.", AccountView.schema, example: AccountView.example),
@@ -152,7 +162,7 @@ enum AccountRoutes {
         guard var person = KnownPerson(try await call.events(of: account))?.person else {
             throw Problem(.noSuchAccount)
         }
-        if let email = call.body["email"]?.string { person.email = try call.address(email) }
+        try call.move(&person)
         if let name = call.body["first_name"] { person.firstName = name.string }
         if let name = call.body["external_id"] { person.externalID = name.string }
         if let name = call.body["last_name"] { person.lastName = name.string }
@@ -219,6 +229,9 @@ extension AccountView {
     private static let domain: [ClosedRange<UInt32>] = [
         0x2D...0x2E, 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0xA1...0xD7FF, 0xE000...0x10FFFF,
     ]
+    static let phone = Schema.text(
+        3...128,
+        .said("a phone number with a plus sign", .some(Characters(0x20...0x10FFFF), 3...128)))
     static let name = Schema.text(1...100, Names.showable(100))
     /// It stands in headers of ours: see `/connect/guard`.
     static let number = Schema.text(
@@ -229,8 +242,8 @@ extension AccountView {
         "Account",
         .object(
             .required("id", Fields.id, "Its id, which never changes."),
-            .required("mailbox", Fields.id, "What stands for its mail address."),
-            .required("confirmed", .boolean, "Whether the mail address is verified."),
+            .required("mailbox", Fields.id, "What stands for its mail address or phone number."),
+            .required("confirmed", .boolean, "Whether it is verified."),
             .required("enabled", .boolean, "Whether its person may sign in."),
             .required(
                 "deletion_due", .nullable(Fields.time),
@@ -242,7 +255,8 @@ extension AccountView {
                 "person",
                 .nullable(
                     .object(
-                        .required("email", .text(1...320), "The mail address."),
+                        .optional("email", .text(1...320), "The mail address."),
+                        .optional("phone", .text(6...16), "The phone number."),
                         .optional("first_name", .text(1...100), "The first name."),
                         .optional(
                             "external_id", .text(1...100), "What other systems know them by."),

@@ -74,7 +74,7 @@ enum OwnerEmailRoutes {
             var person = KnownPerson(try await RealmLookups(call.context).events(of: account))?
                 .person
         else { return try call.refuseLink(visit) }
-        person.email = address
+        person.move(toMail: address)
         let refusal = try await Commands(call).attempt(
             ConfirmOwnerMove(
                 to: move.mailbox, code: code,

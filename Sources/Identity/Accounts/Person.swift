@@ -67,11 +67,20 @@ extension Person {
         (try? TextRule.label(name, limit: 100)) != nil
     }
 
-    /// The same person by their addresses alone.
+    /// What an account is found by: a mail address or a phone number.
+    public var address: String? { email ?? phone }
+
+    /// From now on it is this mail address, and no other and no number.
+    public mutating func move(toMail email: String) { (self.email, phone) = (email, nil) }
+
+    /// From now on it is this phone number, and no other and no mail address.
+    public mutating func move(toPhone phone: String) { (email, self.phone) = (nil, phone) }
+
+    /// The same person by their address alone.
     var addresses: Person { Person(email: email, phone: phone, language: language) }
 
-    /// Names are short and harmless, and the addresses are what they seem: a mail address and a phone
-    /// number, or one of them.
+    /// Names are short and harmless, and there is one address, which is what it seems: a mail address or a
+    /// phone number.
     ///
     /// - Parameter channel: what has to reach the person, where something does.
     func check(for channel: Channel? = nil) throws(FieldFault) {
@@ -97,6 +106,8 @@ extension Person {
             do { try TextRule.mailAddress(email) } catch { throw FieldFault("email", error) }
         }
         if let phone {
+            // Nobody holds the second one: it could be another account's.
+            guard email == nil else { throw FieldFault("phone", .unsupported) }
             do { try TextRule.phoneNumber(phone) } catch { throw FieldFault("phone", error) }
         }
     }

@@ -15,7 +15,8 @@ public enum MessageGatewayEvent: Event {
             [
                 channel, .choice("kind", MessageGateway.Kind.self, "What kind of gateway it is."),
                 .text("address", "Address of its API."),
-                .text("account", "What the realm is called at the gateway.").optional,
+                // Not `account`, which names one of the realm's.
+                .text("gateway_account", "What the realm is called at the gateway.").optional,
                 .text("sender", "Where messages come from.").optional,
                 .text("template", "Template of messages by WhatsApp.").optional,
                 .text("secret", "What the gateway knows the realm by.", .neverLeaves(.sealed))
@@ -49,7 +50,7 @@ public enum MessageGatewayEvent: Event {
                 "channel": .string(channel.rawValue), "kind": .string(gateway.kind.rawValue),
                 "address": .string(gateway.address),
             ]
-            fields["account"] = gateway.account.map { .string($0) }
+            fields["gateway_account"] = gateway.account.map { .string($0) }
             fields["sender"] = gateway.sender.map { .string($0) }
             fields["template"] = gateway.template.map { .string($0) }
             fields["secret"] = gateway.secret.map { .string($0) }
@@ -68,7 +69,7 @@ public enum MessageGatewayEvent: Event {
             self = .set(
                 channel,
                 MessageGateway(
-                    kind: kind, address: address, account: fields["account"]?.string,
+                    kind: kind, address: address, account: fields["gateway_account"]?.string,
                     sender: fields["sender"]?.string, template: fields["template"]?.string,
                     secret: fields["secret"]?.string))
         case "message_gateway.removed": self = .removed(channel)

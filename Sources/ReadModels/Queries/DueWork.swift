@@ -6,7 +6,7 @@ public import Values
 public struct DueWork: Sendable {
     public enum Kind: Sendable {
         case mails
-        /// Of those the ones that go to phones.
+        /// What goes to phones.
         case messages
         /// What clients are to be told of logouts.
         case notices
@@ -66,7 +66,7 @@ extension DueWork.Kind {
     }
 }
 
-private let dueMails = Statement("mails_due", due("mails", "mail"))
+private let dueMails = Statement("mails_due", due("mails", "mail", "and w.channel is null"))
 private let dueMessages = Statement(
     "messages_due", due("mails", "mail", "and w.channel is not null"))
 private let dueNotices = Statement("logout_notices_due", due("logout_notices", "notice"))

@@ -6,7 +6,8 @@ enum ListColumns {
             "client_id", "client_name", "enabled", "grant_types", "token_endpoint_auth_method",
         ],
         "listAccounts": [
-            "id", "email", "first_name", "last_name", "confirmed", "enabled", "registered_at",
+            "id", "email", "phone", "first_name", "last_name", "confirmed", "enabled",
+            "registered_at",
             "deletion_due",
         ],
         "listLoginHistory": history, "listLoginHistoryOfAccount": history,

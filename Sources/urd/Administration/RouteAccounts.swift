@@ -4,7 +4,7 @@ import JSON
 import Values
 
 extension RouteCommand {
-    /// People are known by their mail address rather than by an id.
+    /// People are known by their mail address or phone number rather than by an id.
     func isAccount(_ input: Operation.Input) -> Bool {
         input.name == "account_id" && input.place == .path
             || operation.id == "listEvents" && input.name == "account"
@@ -12,13 +12,16 @@ extension RouteCommand {
 
     func resolveAccount(_ values: inout JSONObject, _ requests: AdminRequests) async throws {
         guard let name = operation.inputs.first(where: isAccount)?.name,
-            let written = values[name]?.string, written.utf8.contains(0x40)
+            let written = values[name]?.string,
+            written.utf8.contains(0x40) || written.utf8.first == 0x2B
         else { return }
+        let isPhone = !written.utf8.contains(0x40)
         var asked = values.filter { $0.key == "realm" }
-        asked["Email"] = .string(written)
+        asked[isPhone ? "Phone" : "Email"] = .string(written)
         let answer = try await requests.read("listAccounts", asked)
         guard let id = answer["items"]?.array?.first?["id"] else {
-            throw CommandFailure("No account has the mail address \(written).")
+            throw CommandFailure(
+                "No account has the \(isPhone ? "phone number" : "mail address") \(written).")
         }
         values[name] = id
     }

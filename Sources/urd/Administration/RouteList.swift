@@ -53,7 +53,7 @@ struct RouteList {
     // MARK: - Reading
 
     /// Members of an account's person, once they are opened.
-    private static let person = ["email", "first_name", "last_name", "external_id"]
+    private static let person = ["email", "phone", "first_name", "last_name", "external_id"]
 
     /// The whole list where it was asked for, with its items opened where that was.
     func complete(

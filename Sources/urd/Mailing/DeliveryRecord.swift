@@ -1,6 +1,7 @@
 import EventSourcing
 import EventStore
 import Identity
+import ReadModels
 import Synchronization
 import Telemetry
 import Values
@@ -24,9 +25,9 @@ final class DeliveryRecord: Sendable {
     private let outcomes: Outcomes
     private let state = Mutex(State())
 
-    init(_ store: Store) {
+    init(_ store: Store, of kind: DueWork.Kind) {
         self.store = store
-        outcomes = Outcomes(store.metrics)
+        outcomes = Outcomes(store.metrics, kind == .messages ? "message" : "mail")
     }
 
     /// Returns when it is on record, or never will be because the process ends.
@@ -116,9 +117,10 @@ final class DeliveryRecord: Sendable {
         private let deferred: Counter
         private let failed: Counter
 
-        init(_ metrics: Metrics) {
+        init(_ metrics: Metrics, _ thing: String) {
             let all = metrics.counter(
-                "urd_mail_attempts_total", help: "Attempts to send a mail, by what came of them.",
+                "urd_\(thing)_attempts_total",
+                help: "Attempts to send a \(thing), by what came of them.",
                 labels: ["outcome"])
             sent = all.handle(["sent"])
             deferred = all.handle(["deferred"])

@@ -38,7 +38,7 @@ final class Inbox: MailCarrier {
         self.capacity = capacity
     }
 
-    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome? {
+    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome {
         let received = InboxLetter(letter, id: mail, at: Log.systemTime())
         let waiting = state.withLock { state in
             state.byAddress[letter.to, default: []].append(state.dropped + state.letters.count)

@@ -2,7 +2,7 @@ import API
 import Identity
 import Values
 
-/// Takes a mail or a message to where it can be read. Nil where nobody is there to take it: it waits.
+/// Takes a mail or a message to where it can be read.
 protocol MailCarrier: Sendable {
-    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome?
+    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome
 }

@@ -15,7 +15,8 @@ import Values
 final class Mailer: Sendable {
     private let store: Store
     private let composer: MailComposer
-    private let carrier: ChannelCarrier
+    private let carrier: any MailCarrier
+    private let carriesMessages: Bool
     private let queue: DueWork
     private let leadership: Leadership
     private let record: DeliveryRecord
@@ -27,14 +28,20 @@ final class Mailer: Sendable {
     /// hears at once.
     private static let round = Duration.milliseconds(100)
 
-    init(_ store: Store, composer: MailComposer, carrier: ChannelCarrier) {
+    /// - Parameter kind: mails, or the messages among them. A node without a mail server sends no mails, and
+    ///   must not lead those that do.
+    init(
+        _ store: Store, composer: MailComposer, carrier: any MailCarrier, of kind: DueWork.Kind
+    ) {
         self.store = store
         self.composer = composer
         self.carrier = carrier
-        queue = DueWork(carrier.mails == nil ? .messages : .mails, store.database)
+        queue = DueWork(kind, store.database)
+        carriesMessages = kind == .messages
         leadership = Leadership(
-            of: "mailer", at: store.database.address, fence: store.database.fence)
-        record = DeliveryRecord(store)
+            of: kind == .messages ? "messenger" : "mailer", at: store.database.address,
+            fence: store.database.fence)
+        record = DeliveryRecord(store, of: kind)
     }
 
     /// Runs until it is cancelled. An outage of the database is waited out.
@@ -68,7 +75,7 @@ final class Mailer: Sendable {
     private func fresh(_ event: Recorded) -> Order? {
         guard leadership.isCertain,
             let mail = RequestedMail.id(by: event.name, event.open),
-            carrier.mails != nil || event.open["channel"] != nil
+            carriesMessages == (event.open["channel"] != nil)
         else { return nil }
         let entry = DueWork.Entry(realm: event.realm, id: mail, position: event.position)
         return taken.withLock { $0.take([entry]) }.first.map { Order(entry: $0, event: event) }
@@ -125,12 +132,10 @@ final class Mailer: Sendable {
             }
             // Who sends in our place may have sent it.
             guard leadership.isCertain else { return settle(entry, for: .zero) }
-            if letter.channel != .mail, try await !begins(entry) {
+            if carriesMessages, try await !begins(entry) {
                 return settle(entry, for: Self.patience)
             }
-            guard let outcome = await carrier.carry(letter, as: entry.id) else {
-                return settle(entry, for: Self.patience)
-            }
+            let outcome = await carrier.carry(letter, as: entry.id)
             await record.add(delivery(of: entry, outcome, letter.deadline), entry.realm)
             settle(entry, for: Self.patience)
         } catch {

@@ -44,7 +44,7 @@ struct SMTPCarrier: MailCarrier {
         self.lines = lines
     }
 
-    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome? {
+    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome {
         guard let message = message(letter, mail) else {
             return .refusedForGood(code: 0, .unusableAddress)
         }

@@ -82,10 +82,7 @@ struct Service: Sendable {
                 group.addTask { try await forget() }
                 group.addTask { try await store.feeds.run(FeedCursorStore(store.database)) }
                 group.addTask { try await servers.realms.recordRefusals() }
-                let mailer = Mailer(
-                    store, composer: MailComposer(store, models.queries),
-                    carrier: ChannelCarrier(options, store.log))
-                group.addTask { try await mailer.run() }
+                for mailer in mailers(models) { group.addTask { try await mailer.run() } }
                 group.addTask { try await DeletionService(store, models.queries).run() }
                 group.addTask { try await InstallationService(store).run() }
                 let web = try WebClient(LogoutService.configuration(options))
@@ -118,6 +115,14 @@ struct Service: Sendable {
             return
         }
         await stop(servers)
+    }
+
+    private func mailers(_ models: Models) -> [Mailer] {
+        let composer = MailComposer(store, models.queries)
+        let messenger = Mailer(
+            store, composer: composer, carrier: MessageCarrier(options, store.log), of: .messages)
+        guard let carrier = options.mailCarrier else { return [messenger] }
+        return [Mailer(store, composer: composer, carrier: carrier, of: .mails), messenger]
     }
 
     /// Whether they do is known a moment after the start: the node is announced only after that.

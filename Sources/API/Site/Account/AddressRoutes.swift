@@ -125,7 +125,7 @@ enum AddressRoutes {
         let events = try await RealmLookups(call.context).events(of: frame.account)
         guard var person = KnownPerson(events)?.person else { throw Problem(.internalError) }
         let shown = mint.shown { $0.digest(ofMove: typed, of: frame.account, to: mailbox) }
-        person.email = address
+        person.move(toMail: address)
         let isMoved = try await Commands(call).dispatch(
             MoveMailbox(
                 account: frame.account, mailbox: mailbox, shown: shown, person: person,
