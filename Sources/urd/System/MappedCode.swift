@@ -1,6 +1,7 @@
 import Glibc
 
-/// The code of the program and its libraries, as it is mapped into memory.
+/// The code of the program and its libraries, and what stands beside it to be read, as it is mapped into
+/// memory.
 ///
 /// Starting runs through most of it once, and for each page that it touches the kernel maps the fifteen
 /// around it that are in the page cache. They would stay resident for as long as the process lives,
@@ -21,7 +22,7 @@ enum MappedCode {
         }
     }
 
-    /// Executable mappings of files that hold nothing but the files' own bytes. A page that was written to,
+    /// Mappings of files that cannot be written to and hold nothing but the files' own bytes. A page that was written to,
     /// as by a debugger's breakpoint, is anonymous: releasing it would undo the write.
     static func unchangedCode(in smaps: String) -> [Mapping] {
         var found: [Mapping] = []
@@ -31,8 +32,12 @@ enum MappedCode {
             guard let first = fields.first else { continue }
             if !first.hasSuffix(":") {
                 current = mapping(fields)
-            } else if first == "Anonymous:", fields.count == 3, fields[1] == "0" {
-                if let current { found.append(current) }
+            } else if first == "Anonymous:", fields.count < 2 || fields[1] != "0" {
+                current = nil
+            } else if first == "Swap:" {
+                // What was written to may have gone to the swap since.
+                if let current, fields.count == 3, fields[1] == "0" { found.append(current) }
+                current = nil
             }
         }
         return found
@@ -40,7 +45,10 @@ enum MappedCode {
 
     /// Of a line such as `55d0c8a00000-55d0c9200000 r-xp 00000000 08:01 1234 /usr/local/bin/urd`.
     private static func mapping(_ fields: [Substring]) -> Mapping? {
-        guard fields.count >= 6, fields[1] == "r-xp", fields[5].hasPrefix("/") else { return nil }
+        guard fields.count >= 6, ["r-xp", "r--p"].contains(fields[1]), fields[5].hasPrefix("/")
+        else {
+            return nil
+        }
         let ends = fields[0].split(separator: "-")
         guard ends.count == 2, let start = UInt(ends[0], radix: 16),
             let end = UInt(ends[1], radix: 16), start < end
