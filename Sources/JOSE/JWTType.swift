@@ -14,4 +14,7 @@ public enum JWTType: String, CaseIterable, Sendable {
     case logoutToken = "logout+jwt"
     /// RFC 8417.
     case securityEvent = "secevent+jwt"
+    /// Those of the verify profile: see `TenantToken`. Its clients look at no `typ`.
+    case tenantAccessToken = "verify-access+jwt"
+    case tenantIDToken = "verify-id+jwt"
 }

@@ -29,6 +29,31 @@ struct BrowserSignIns {
         _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to returnTarget: ReturnTarget,
         most: Int64? = nil, isLong: Bool = false, place: String? = nil
     ) async throws(Problem) -> SignInEnd {
+        switch try await open(shown, by: method, visit, most: most, isLong: isLong) {
+        case .failure(let refusal): return .refused(refusal)
+        case .success(let opened):
+            let target = place ?? returnTarget.target
+            var response = Response.seeOther(
+                opened.isAnother ? ReturnTarget.asAnother(target) : target)
+            response.headers.append("Set-Cookie", opened.cookie)
+            return .signedIn(response)
+        }
+    }
+
+    /// A browser that a user has just signed in with.
+    struct Opened {
+        /// What its session cookie holds, and the cookie's line.
+        let secret: String
+        let cookie: String
+        /// Another user was signed in before.
+        let isAnother: Bool
+    }
+
+    /// The same, where it does not end with a redirect of the pages.
+    func open<Shown: SignInProof>(
+        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, most: Int64? = nil,
+        isLong: Bool = false
+    ) async throws(Problem) -> Result<Opened, GrantRefusal> {
         let secret = BrowserSecret(for: context.newID())
         guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
         var command = SignInBrowser(
@@ -52,24 +77,24 @@ struct BrowserSignIns {
             outcome = try await Commands(call).dispatch(command, as: .anonymous)
         } catch {
             guard error.kind == .invalidGrant else { throw error }
-            return .refused(.invalidCode)
+            return .failure(.invalidCode)
         }
         switch outcome {
-        case .failure(let refusal): return .refused(refusal)
+        case .failure(let refusal): return .failure(refusal)
         case .success(let opened):
             let isAnother = visit.browser.map { $0.subject != opened.account } ?? false
             if let before = visit.browser, let line, isAnother {
                 // Sessions opened meanwhile end, too; the user is signed in even if this fails.
                 try? await SessionEnds(call).endSessions(of: before.subject, from: line, by: before)
             }
-            let target = place ?? returnTarget.target
-            var response = Response.seeOther(isAnother ? ReturnTarget.asAnother(target) : target)
-            response.headers.append(
-                "Set-Cookie",
-                PageCookie.session.line(
-                    secret.named(opened.session).text,
-                    seconds: opened.expiresAt.seconds - context.clock.now().seconds))
-            return .signedIn(response)
+            let text = secret.named(opened.session).text
+            return .success(
+                Opened(
+                    secret: text,
+                    cookie: PageCookie.session.line(
+                        text,
+                        seconds: opened.expiresAt.seconds - context.clock.now().seconds),
+                    isAnother: isAnother))
         }
     }
 

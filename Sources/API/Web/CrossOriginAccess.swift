@@ -20,6 +20,25 @@ enum CrossOriginAccess {
         response.headers.fill(from: forReading)
     }
 
+    /// Scripts of this origin, with the browser's cookies: the route has found that its owner lets it.
+    static func mayReadWithCookies(_ response: inout Response, _ origin: String) {
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Credentials"] = "true"
+        response.headers["Access-Control-Expose-Headers"] = "Retry-After, X-Request-Id"
+        response.headers["Vary"] = "Origin"
+    }
+
+    /// The question that browsers ask first has no API key in it, so that any origin may ask. Whether the
+    /// tenant lets the origin is found when the request itself comes.
+    static func mayAskWithCookies(_ response: inout Response, _ request: Request, _ methods: String) {
+        guard let origin = request.headers["Origin"] else { return }
+        mayReadWithCookies(&response, origin)
+        response.headers["Access-Control-Allow-Methods"] = methods
+        response.headers["Access-Control-Allow-Headers"] =
+            "API_KEY_ID, Authorization, Content-Type"
+        response.headers["Access-Control-Max-Age"] = longestMemory
+    }
+
     /// Answers the question that browsers ask first.
     static func mayAsk(_ response: inout Response, _ methods: String) {
         response.headers["Access-Control-Allow-Methods"] = methods

@@ -26,6 +26,9 @@ struct RouteTraits: OptionSet, Sendable {
     /// The first page of a host: hosts that open with another page lead on to that.
     static let isFirstPage = Self(rawValue: 1 << 9)
 
+    /// Scripts of a tenant's pages may read the answers, with cookies: see `CrossOriginAccess`.
+    static let forTenantScripts = Self(rawValue: 1 << 10)
+
     /// What routes of one path must agree on.
-    static let ofPath: Self = [.forScripts, .setsCookies, .isFirstPage]
+    static let ofPath: Self = [.forScripts, .forTenantScripts, .setsCookies, .isFirstPage]
 }

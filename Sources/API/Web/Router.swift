@@ -188,6 +188,9 @@ public struct Router: Sendable {
                 if place.traits.contains(.forScripts) {
                     CrossOriginAccess.mayAsk(&response, place.allow)
                 }
+                if place.traits.contains(.forTenantScripts) {
+                    CrossOriginAccess.mayAskWithCookies(&response, request, place.allow)
+                }
                 return response
             }
             var problem = Problem(.methodNotAllowed, "This path knows \(place.allow).")

@@ -91,6 +91,8 @@ public enum ClientProfile: String, CaseIterable, Sendable {
     /// The mobile login with a resource server that sends people to the login page. See
     /// decision 0021.
     case voo
+    /// A tenant that has addresses proved on a page of the realm. See decision 0133.
+    case verify
 }
 
 /// How a resource server's 401 names the login page to a client of the voo profile.

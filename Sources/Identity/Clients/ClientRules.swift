@@ -16,6 +16,15 @@ public struct ClientRules: Sendable, Equatable {
     /// Its apps have addresses of their own for signing in, and a guard that names the login page.
     public internal(set) var hasLoginGuard = false
 
+    /// It has people's addresses proved on the page for tenants, and its redirect addresses are a list of
+    /// places that this may lead to: see `TenantPlace`.
+    public internal(set) var isTenant = false
+    /// At the addresses for tenants its name is enough to redeem a code and to refresh, as its apps show no
+    /// secret: a code is bound to a verifier, and a refresh token is good once.
+    public internal(set) var redeemsByName = false
+    /// People are asked before the client learns of them, if its metadata says so.
+    public internal(set) var asksForConsent = true
+
     static let standard = ClientRules()
 
     static let voo: ClientRules = {
@@ -30,6 +39,16 @@ public struct ClientRules: Sendable, Equatable {
         return rules
     }()
 
+    static let verify: ClientRules = {
+        var rules = ClientRules()
+        rules.issuesWithoutOffline = true
+        rules.looseChallenges = true
+        rules.isTenant = true
+        rules.redeemsByName = true
+        rules.asksForConsent = false
+        return rules
+    }()
+
     /// Whether it departs from the standards anywhere.
     public var deviates: Bool { self != .standard }
 }
@@ -39,6 +58,10 @@ extension ClientMetadata.Members {
         switch profile {
         case .standard: .standard
         case .voo: .voo
+        case .verify: .verify
         }
     }
+
+    /// Whether people are asked before the client learns of them.
+    public var asksForConsent: Bool { consent == .needed && rules.asksForConsent }
 }

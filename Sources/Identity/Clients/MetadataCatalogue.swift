@@ -138,10 +138,14 @@ extension MetadataField {
         let lenient = MetadataField.texts(
             "redirect_uris", \.redirectURIs, limit: 50, format: "uri", "",
             rule: RedirectRule.checkInstallation)
+        let places = MetadataField.texts(
+            "redirect_uris", \.redirectURIs, limit: 50, format: "uri", "",
+            rule: TenantPlace.check)
         return MetadataField(
             name: field.name, about: field.about, schema: field.schema, isPersonal: false,
             get: field.get, set: field.set,
             check: { metadata throws(FieldFault) in
+                if metadata.rules.isTenant { return try places.check(metadata) }
                 let isLenient = metadata.isInstallation || metadata.rules.lenientRedirects
                 try (isLenient ? lenient : field).check(metadata)
             })

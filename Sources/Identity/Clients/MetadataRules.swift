@@ -34,7 +34,10 @@ enum MetadataRules {
         guard grants.contains(.authorizationCode) == metadata.responseTypes.contains(.code) else {
             throw FieldFault("response_types", .conflicts(with: "grant_types"))
         }
-        if grants.contains(.authorizationCode), metadata.redirectURIs.isEmpty {
+        // A tenant's apps on the person's own machine need no entry.
+        if grants.contains(.authorizationCode), metadata.redirectURIs.isEmpty,
+            !metadata.rules.isTenant
+        {
             throw FieldFault("redirect_uris", .missing)
         }
     }

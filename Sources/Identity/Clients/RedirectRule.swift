@@ -53,7 +53,7 @@ public enum RedirectRule {
         guard !runByBrowsers.contains(name) else { throw .unsafeScheme }
     }
 
-    private static let runByBrowsers: Set<String> = [
+    static let runByBrowsers: Set<String> = [
         "javascript", "data", "vbscript", "file", "about", "blob", "ftp", "view-source",
     ]
 

@@ -73,7 +73,7 @@ public struct AuthorizationCodeGrant: Grant {
             login.stamp == account.state.stamp, now < login.expiresAt,
             facts.browser.state.end == nil || facts.browser.state.end == .replaced
         else { throw .invalidAuthorizationCode("browser_signed_out") }
-        if desk.metadata.consent == .needed {
+        if desk.metadata.asksForConsent {
             let agreed = Agreement(scope: code.scope, resources: code.resources)
             guard let consent = facts.consent, consent.state.covers(agreed) else {
                 throw .invalidAuthorizationCode("consent_withdrawn")

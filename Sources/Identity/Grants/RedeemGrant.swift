@@ -114,7 +114,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     private func desk(_ facts: Facts) throws(GrantRefusal) -> GrantDesk {
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
             !facts.isOrphan, facts.client.state.clientID == request.clientID,
-            request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
+            isProven(metadata, facts.client.state.secret)
         else { throw .invalidClient }
         if Shown.type.isNative, !facts.settings[SettingCatalogue.nativeGrants] {
             throw .unsupportedGrant
@@ -125,6 +125,11 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         request.session = grant.sessionName ?? request.session
         return GrantDesk(
             request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
+    }
+
+    private func isProven(_ metadata: ClientMetadata, _ secret: SecretDigest?) -> Bool {
+        request.proof.isGood(for: metadata.authenticationMethod, secret)
+            || metadata.rules.redeemsByName && request.proof == .none
     }
 
     private func requireResources(at desk: GrantDesk) throws(GrantRefusal) {

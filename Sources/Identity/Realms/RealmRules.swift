@@ -1,3 +1,5 @@
+public import JSON
+
 /// What a realm's profile changes, by name: a profile is one value here, and nothing else asks which it is.
 public struct RealmRules: Sendable, Equatable {
     /// One owner takes the realm over, signs in by passphrase or session code, and lets installations in.
@@ -14,6 +16,10 @@ public struct RealmRules: Sendable, Equatable {
     public internal(set) var home = "/account"
     /// Where a passphrase is set anew; nil: under the account's security.
     public internal(set) var passphraseReset: String?
+    /// Tenants send people to a page that proves an address, and get tokens for it.
+    public internal(set) var servesTenants = false
+    /// What holds in the place of the catalogue's defaults, where a setting was not set.
+    public internal(set) var defaults: JSONObject = [:]
 
     static let standard = RealmRules()
 
@@ -28,13 +34,33 @@ public struct RealmRules: Sendable, Equatable {
         rules.passphraseReset = "/auth/passphrase_reset"
         return rules
     }()
+
+    /// Who proves an address gets an account by it. Lifetimes are those that clients of the profile count on;
+    /// another code may be asked for at once, within the rates of addresses, networks and browsers.
+    static let verify: RealmRules = {
+        var rules = RealmRules()
+        rules.servesTenants = true
+        rules.defaults = [
+            SettingCatalogue.registration.name: .string(RegistrationPosture.jitOnOTP.rawValue),
+            SettingCatalogue.codeLifetime.name: 300, SettingCatalogue.otpLifetime.name: 300,
+            SettingCatalogue.otpAttempts.name: 5, SettingCatalogue.otpResendDelay.name: 0,
+            SettingCatalogue.refreshTokenLifetime.name: .integer(30 * 86_400),
+            SettingCatalogue.browserSessionLifetime.name: .integer(30 * 86_400),
+        ]
+        return rules
+    }()
+}
+
+extension RealmProfile {
+    var rules: RealmRules {
+        switch self {
+        case .standard: .standard
+        case .flagship: .flagship
+        case .verify: .verify
+        }
+    }
 }
 
 extension Settings {
-    public var rules: RealmRules {
-        switch self[SettingCatalogue.profile] {
-        case .standard: .standard
-        case .flagship: .flagship
-        }
-    }
+    public var rules: RealmRules { self[SettingCatalogue.profile].rules }
 }

@@ -31,6 +31,8 @@ public enum RealmProfile: String, CaseIterable, Sendable {
     case standard
     /// One owner, and one app that may have everything: decision 0035.
     case flagship
+    /// Tenants have mail addresses and phone numbers proved on a page of the realm: decision 0133.
+    case verify
 }
 
 /// The languages that Urd speaks to people.

@@ -3,19 +3,30 @@ public import JSON
 /// What was set for a realm or an app; all else is as the catalogue says.
 public struct Settings: Sendable, Equatable {
     /// Only values that an administrator set to differ from the defaults.
-    public private(set) var overrides: JSONObject = [:]
+    public private(set) var overrides: JSONObject = [:] {
+        didSet { defaults = Self.defaults(in: overrides) }
+    }
+    /// Those of the profile, which go before the catalogue's.
+    public private(set) var defaults: JSONObject = [:]
 
     public init() {}
 
     /// As stored; names of removed settings are ignored.
     public init(overrides: JSONObject) {
         self.overrides = overrides
+        defaults = Self.defaults(in: overrides)
+    }
+
+    private static func defaults(in overrides: JSONObject) -> JSONObject {
+        let profile = overrides[SettingCatalogue.profile.name]?.string
+        return profile.flatMap(RealmProfile.init)?.rules.defaults ?? [:]
     }
 
     /// Inlinable, because it is asked several times a request, and quick where the type is known.
     @inlinable
     public subscript<Value>(_ setting: TypedSetting<Value>) -> Value {
-        overrides[setting.name].flatMap(setting.read) ?? setting.fallback
+        (overrides[setting.name] ?? defaults[setting.name]).flatMap(setting.read)
+            ?? setting.fallback
     }
 
     /// The effective settings of an app: its own values where it has some, else these. Where
@@ -33,7 +44,13 @@ public struct Settings: Sendable, Equatable {
 
     /// Every setting with the value that holds, defaults included.
     public var all: JSONObject {
-        JSONObject(SettingCatalogue.all.map { ($0.name, overrides[$0.name] ?? $0.fallback) })
+        JSONObject(
+            SettingCatalogue.all.map { setting in
+                (
+                    setting.name,
+                    overrides[setting.name] ?? defaults[setting.name] ?? setting.fallback
+                )
+            })
     }
 
     mutating func apply(_ changes: JSONObject) {

@@ -19,6 +19,13 @@ struct DevelopmentEnvironment: Equatable, Sendable {
             ("URD_MASTER_KEY_FILE", place.masterKeyFile),
             ("URD_CHECKPOINT_DIRECTORY", place.checkpointDirectory),
         ]
+        if let tenant = demo.tenant {
+            lines += [
+                ("URD_VERIFY_URL", "http://\(DemoData.verifyHost):\(listening.port)"),
+                ("URD_VERIFY_API_KEY_ID", tenant.apiKey),
+                ("URD_VERIFY_API_SECRET_KEY", tenant.secret),
+            ]
+        }
         lines += demo.stores?.lines ?? []
         if let token = demo.registerToken { lines.append(("URD_FLAGSHIP_TOKEN", token)) }
         if let port = listening.privatePort {
@@ -37,9 +44,15 @@ struct DevelopmentEnvironment: Equatable, Sendable {
         guard let realm = values["URD_REALM"], let key = values["URD_ADMIN_KEY"],
             let id = values["URD_CLIENT_ID"], let secret = values["URD_CLIENT_SECRET"]
         else { return nil }
-        return Demo(
+        var demo = Demo(
             realm: realm, clientID: id, clientSecret: secret,
             nativeClientID: values["URD_NATIVE_CLIENT_ID"] ?? "", adminKey: key)
+        if let key = values["URD_VERIFY_API_KEY_ID"],
+            let secret = values["URD_VERIFY_API_SECRET_KEY"]
+        {
+            demo.tenant = DemoTenant(apiKey: key, secret: secret)
+        }
+        return demo
     }
 
     /// Where the last run had its inbox, its health and its metrics.

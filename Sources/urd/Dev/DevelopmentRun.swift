@@ -117,6 +117,7 @@ struct DemoData {
         let stores = try DemoStores()
         try await prepareFlagship(stores)
         let owner = try await prepareOwner()
+        let tenant = try await prepareVerify(previous?.tenant)
         var key = previous?.adminKey
         if let known = key, try await !isValid(known) { key = nil }
         if key == nil {
@@ -127,7 +128,8 @@ struct DemoData {
         }
         return Demo(
             realm: Self.realm, clientID: Self.client, clientSecret: secret,
-            nativeClientID: Self.nativeClient, adminKey: key, registerToken: owner, stores: stores)
+            nativeClientID: Self.nativeClient, adminKey: key, registerToken: owner, stores: stores,
+            tenant: tenant)
     }
 
     /// At `demo.localhost`, where each person who confirms a mail address gets an account.

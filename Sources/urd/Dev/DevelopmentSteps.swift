@@ -53,4 +53,6 @@ struct Demo: Equatable, Sendable {
     var registerToken: String?
     /// Who vouches for apps there.
     var stores: DemoStores?
+    /// Of the realm in which addresses are proved for tenants.
+    var tenant: DemoTenant?
 }

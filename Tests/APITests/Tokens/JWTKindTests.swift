@@ -52,7 +52,8 @@ private typealias Site = AuthorizeWorld
 extension JWTWorld {
     func takes(_ token: String, _ reader: JWTReader) async throws -> Bool {
         switch reader {
-        case .hintAtAuthorize, .hintAtLogout, .userInfo, .guarding, .introspection, .revocation:
+        case .hintAtAuthorize, .hintAtLogout, .userInfo, .guarding, .introspection, .revocation,
+            .tenantWorker:
             try await takesAtRoute(token, reader)
         case .exchangedSubject, .exchangedActor: try await exchanges(token, reader)
         case .clientAssertion, .requestObject, .pushedObject, .assertionGrant,
@@ -84,6 +85,10 @@ extension JWTWorld {
                     body: [], source: "203.0.113.7", id: "request-15"))
             return answer.status == .ok
         case .introspection: return try await world.introspect(token)["active"] == true
+        case .tenantWorker:
+            let answer = try await world.post(
+                "/verify", json: ["oauth_token": ["access_token": .string(token)]])
+            return answer.json["success"] == true
         default:
             let living = try await tokens()
             let shown = try Self.claims(token)["sid"]?.string.flatMap { UUID($0) }

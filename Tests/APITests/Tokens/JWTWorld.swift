@@ -29,6 +29,8 @@ struct JWTWorld: Sendable {
         site = try await Site(
             [
                 "registration": "jit_on_otp", "client_registration": "open",
+                // Of all profiles it has one more kind of token, and one more reader.
+                "profile": "verify",
                 "assertion_issuers": [Site.issuer: keys],
                 "software_statement_issuers": [Site.issuer: keys],
             ],
@@ -77,7 +79,15 @@ struct JWTWorld: Sendable {
         case .introspection: return try await introspected(tokens.access)
         case .logoutToken: return try await logoutToken(tokens.id)
         case .securityEvent: return try await securityEvent()
+        case .tenantAccessToken, .tenantIDToken: return try await tenantToken(kind, tokens.access)
         }
+    }
+
+    /// As a tenant's app would have it of the same session.
+    private func tenantToken(_ kind: JWTType, _ access: String) async throws -> String {
+        var claims = try Self.claims(access)
+        claims["aud"] = claims["client_id"]
+        return try TenantToken.sign(claims, as: kind, by: try await signingKey(.es256))
     }
 
     private func introspected(_ token: String) async throws -> String {
@@ -135,6 +145,12 @@ struct JWTWorld: Sendable {
 
     /// The same claims under the same key, as another kind.
     func signedAgain(_ token: String, as type: JWTType) async throws -> String {
+        try JWS.sign(
+            JSON.object(try Self.claims(token)).canonical(), by: try await signingKey(.rs256),
+            type: type.rawValue)
+    }
+
+    private func signingKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
         let keys = try await TokenKeys(
             commands: Dispatcher(log: world.log),
             clock: RealmContext.Clock(
@@ -142,9 +158,7 @@ struct JWTWorld: Sendable {
             revision: { [log = world.log] _ in log.revision },
             generate: { try SigningKey.pooled($0) }
         ).keys(of: world.realm)
-        return try JWS.sign(
-            JSON.object(try Self.claims(token)).canonical(), by: try #require(keys.active[.rs256]),
-            type: type.rawValue)
+        return try #require(keys.active[algorithm])
     }
 }
 
@@ -153,6 +167,8 @@ enum JWTReader: String, CaseIterable, Sendable {
     case hintAtAuthorize, hintAtLogout, userInfo, guarding, introspection, revocation
     case exchangedSubject, exchangedActor, clientAssertion, requestObject, pushedObject
     case assertionGrant, softwareStatement, keyProof
+    /// Says of a tenant's token whether it is good.
+    case tenantWorker
     /// As others read what Urd signs, and Urd what other servers sign.
     case resourceServer, providersIDToken, providersLogoutToken
 
@@ -164,6 +180,7 @@ enum JWTReader: String, CaseIterable, Sendable {
             .exchangedActor, .resourceServer:
             .accessToken
         case .providersLogoutToken: .logoutToken
+        case .tenantWorker: .tenantAccessToken
         case .clientAssertion, .requestObject, .pushedObject, .assertionGrant,
             .softwareStatement, .keyProof:
             nil

@@ -44,6 +44,7 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case secondStep = "second step"
     case csrfToken = "form token"
     case proofNonce = "dpop nonce"
+    case identitySignature = "identity signature"
 
     // What the log keeps of secrets that people show.
     case oneTimeCodeDigest = "one-time code digest"
@@ -95,7 +96,7 @@ extension DerivedPurpose {
             .registrationAccessToken, .registerToken, .sessionCode, .mailedCode, .ownerLink,
             .delegatedCode, .ownerMove, .emailVerified, .connectionState, .trustedBrowser,
             .passphraseReset, .keepAccount, .ownerConfirmation, .attestationChallenge,
-            .passkeyCeremony, .secondStep, .csrfToken, .proofNonce:
+            .passkeyCeremony, .secondStep, .csrfToken, .proofNonce, .identitySignature:
             .token
         case .oneTimeCodeDigest, .magicLinkDigest, .mailedCodeDigest, .ownerMoveDigest,
             .mailboxMoveDigest:

@@ -49,4 +49,5 @@ enum SealedPurpose: String {
     case codeAddress = "address of a code"
     case recoveryCodes = "recovery codes"
     case ownerStep = "owner second step"
+    case verification = "address of a tenant's page"
 }

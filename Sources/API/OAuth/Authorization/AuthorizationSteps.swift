@@ -179,7 +179,7 @@ extension Call<RealmContext> {
     private func needsConsent(
         _ asked: AuthorizationRequest, _ known: KnownClient, _ browser: SignedInBrowser
     ) async throws(AuthorizationRefusal) -> Bool {
-        guard known.metadata.consent == .needed else { return false }
+        guard known.metadata.asksForConsent else { return false }
         let id = context.mint.consent(of: browser.subject, to: known.id)
         let found = try await told { () throws(Problem) in
             try await reading { () throws(LogFailure) in

@@ -30,7 +30,7 @@ extension GrantForm {
         }
         return AuthorizationCodeGrant(
             code: code,
-            consent: client.metadata.consent == .needed
+            consent: client.metadata.asksForConsent
                 ? call.context.mint.consent(of: code.account, to: client.id) : nil,
             redirect: call.body["redirect_uri"]?.string.flatMap { SecretDigest.of($0) },
             verifier: verifier.flatMap { SecretDigest.of($0) })

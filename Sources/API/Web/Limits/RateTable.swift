@@ -6,6 +6,10 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case phoneCode = "phone-code"
     /// The same for phone numbers that begin alike: all but their last four digits.
     case phoneBlock = "phone-block"
+    /// Asking for a code by mail on the page for tenants.
+    case verifyCode = "verify-code"
+    /// Asking for any code there, by browser.
+    case verifyBrowser = "verify-browser"
     case magicLink = "magic-link"
     case passwordReset = "password-reset"
     case emailVerification = "email-verification"
@@ -87,6 +91,9 @@ public struct RateTable: Sendable {
         table[.phoneCode, .target] = Rate(5, per: .seconds(300))
         table[.phoneCode, .app] = Rate(1_000, per: hour)
         table[.phoneBlock, .target] = Rate(40, per: hour)
+        table[.verifyCode, .source] = Rate(10, per: .seconds(300))
+        table[.verifyCode, .target] = Rate(5, per: .seconds(300))
+        table[.verifyBrowser, .target] = Rate(5, per: .seconds(300))
         table[.emailOTPVerify, .source] = Rate(600, per: minute, burst: 200)
         table[.emailOTPVerify, .target] = Rate(15, per: minute)
         table[.emailOTPVerify, .client] = Rate(600, per: minute)

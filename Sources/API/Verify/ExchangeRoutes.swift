@@ -1,0 +1,130 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Where an app redeems the code that the page for tenants gave it.
+enum ExchangeRoutes {
+    static let table: [Route<RealmContext>] = [exchange]
+
+    static let prefix = "/api/v0"
+
+    private static let exchange = Route<RealmContext>(
+        .post, "/api/v0/verify/get_identity", id: "getVerifiedIdentity", tag: "Verify",
+        summary: "Redeems a code of the page for tenants.",
+        detail: """
+            The code is good once, for five minutes, with the verifier, the challenge's number and the \
+            redirect URL that it was asked for with. Tokens are given where `oauth_token` is `true`.
+            """,
+        right: .nothing, voice: .verify,
+        parameters: [
+            Tenant.key,
+            Parameter("oauth_token", in: .query, .text(0...10), "Whether tokens are wanted."),
+        ],
+        body: Body(
+            schema: .object(
+                .optional("authorization_code", .text(0...16384), "The code."),
+                .optional("code_verifier", .text(0...1024), "43 to 128 printable characters."),
+                .optional("challenge_id", .anything, "The integer that came with the code."),
+                .optional("redirect_url", .text(0...2048), "Where the code was sent.")),
+            example: [
+                "authorization_code": "…", "code_verifier": "…", "challenge_id": 4711,
+                "redirect_url": "http://localhost:8395",
+            ]),
+        answer: .ok("Whose address was proved.", .openObject, example: ["identifier": [:]]),
+        refusals: Place.refusals + [.forbidden, .invalidGrant, .invalidRequest, .rateLimited],
+        traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let tenant = try await call.tenant(call.request.headers[Tenant.keyHeader])
+        return try await call.answer(tenant) { () throws(Problem) in
+            try RateCounter(call).count(.oauthToken)
+            return try await call.exchange(tenant)
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// One text for every code that is not good, or not for this request: which it is tells a thief something.
+    private static var notGood: Problem {
+        Problem(.invalidGrant, "The authorization code is not valid, or was used.")
+    }
+
+    fileprivate func exchange(_ tenant: Tenant) async throws(Problem) -> Response {
+        let number = body["challenge_id"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
+        guard let verifier = body["code_verifier"]?.string,
+            (43...128).contains(verifier.utf8.count),
+            verifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
+            let redirect = body["redirect_url"]?.string,
+            let code = body["authorization_code"]?.string
+                .flatMap({ context.mint.readAuthorizationCode($0) }),
+            code.client == tenant.client.id, number == code.challengeNumber
+        else { throw Self.notGood }
+        let grant = AuthorizationCodeGrant(
+            code: code, consent: nil, redirect: SecretDigest.of(redirect),
+            verifier: SecretDigest.of(verifier))
+        let granted: GrantedTokens
+        switch try await redeem(grant, as: tenant) {
+        case .success(let tokens): granted = tokens
+        case .failure(.invalidAuthorizationCode("expired")):
+            throw Problem(.invalidGrant, "Challenge Expired")
+        case .failure: throw Self.notGood
+        }
+        guard let person = try await verifiedPerson(code.account) else { throw Self.notGood }
+        return try await identity(of: person, granted, tenant)
+    }
+
+    /// A tenant's app shows no secret: what it shows is bound to it in another way.
+    func redeem<Shown: Grant>(
+        _ grant: Shown, as tenant: Tenant
+    ) async throws(Problem) -> GrantOutcome {
+        let request = GrantRequest(
+            client: tenant.client.id, clientID: tenant.apiKey, proof: .none,
+            app: context.place.app, session: context.newID(),
+            from: context.signInPlace(of: self.request), now: context.clock.now(),
+            issuer: context.place.issuer)
+        do throws(Problem) {
+            return try await Commands(self).dispatch(
+                RedeemGrant(grant, request), as: .client(tenant.apiKey))
+        } catch {
+            guard error.kind == .invalidGrant else { throw error }
+            return .failure(.unknownAuthorizationCode)
+        }
+    }
+
+    private func identity(
+        of person: VerifiedPerson, _ granted: GrantedTokens, _ tenant: Tenant
+    ) async throws(Problem) -> Response {
+        let now = context.clock.now()
+        let identifier = context.mint.mailbox(person.address).description
+        let login = try await reading { () throws(LogFailure) in
+            guard let browser = granted.terms.browser else { return nil as BrowserSessionView? }
+            return try await context.queries.browserSession(browser, in: context.place.realm)
+        }
+        let device = login?.terms.from.device ?? granted.terms.from.device ?? ""
+        let expiry = login?.terms.expiresAt ?? now
+        var members: JSONObject = [
+            "identifier": [
+                "ID": .string(identifier), "created_at": .string(person.createdAt.description),
+                "updated_at": .string(person.changedAt.description),
+                "update_at": .string(person.changedAt.description),
+                "deleted_at": .string(Timestamp.never), "identifier": .string(person.address),
+                "identifier_type": .string(person.kind), "public_key": "",
+                "device_type": "BROWSER", "device_name": .string(device),
+                "expiry": .string(expiry.description), "timestamp": .string(now.description),
+            ],
+            "token": try IdentityToken.make(
+                of: person, identifier: identifier, for: tenant.apiKey, by: context.mint, at: now),
+            "user": person.user(of: tenant.apiKey),
+        ]
+        guard text("oauth_token") == "true" else { return .json(.ok, .object(members)) }
+        let tokens = try await VerifyTokens(context, tenant).answer(granted, of: person)
+        members["oauth_token"] = tokens
+        var response = Response.json(.ok, .object(members))
+        if request.headers["Origin"] != nil, let text = tokens["refresh_token"]?.string {
+            response.headers.append("Set-Cookie", RefreshCookie.line(text, granted, tenant, now))
+        }
+        return response
+    }
+}

@@ -1,0 +1,211 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import PhoneNumbers
+internal import ReadModels
+internal import Values
+
+/// The page for tenants: an address is typed, a code is sent there and typed, and the browser goes back to the
+/// app with a code of another kind, which the app redeems.
+enum HostedPageRoutes {
+    static let table: [Route<RealmContext>] = [
+        show, begin, codePage, check, carryOn, carryOnPage,
+    ]
+
+    private static let show = Route<RealmContext>(
+        .get, "/app", id: "showVerifyPage", tag: "Verify", summary: "Asks for an address.",
+        right: .nothing, voice: .verifyPage, parameters: VerifyRequest.parameters,
+        answer: .page, refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let asked = try await call.verifyRequest()
+        let visit = try await PageRequest(call).visit()
+        var page = HostedPage(visit: visit, asked: asked)
+        if let address = try await call.recognisedAddress(asked, visit) {
+            return page.recognised(as: address)
+        }
+        page.typed = asked.input
+        return page.address()
+    }
+
+    private static let begin = Route<RealmContext>(
+        .post, "/app", id: "sendVerifyCode", tag: "Verify", summary: "Sends a code.",
+        right: .nothing, voice: .verifyPage, parameters: VerifyRequest.parameters,
+        body: .page([
+            .optional("input", .text(0...320), "The mail address or the phone number."),
+            .optional("channel", .text(0...20), "By what the code goes to a phone."),
+            .optional("to", .text(0...2048), "Where a code went to before, sealed."),
+            .optional("other", .text(0...5), "Not the recognised person."),
+        ]), answer: .page, refusals: Page.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let asked = try await call.verifyRequest()
+        let visit = try await PageRequest(call).submission()
+        var page = HostedPage(visit: visit, asked: asked)
+        page.typed = trimmed(call.body["input"]?.string ?? "")
+        guard let address = call.address(page.typed, asked.kind) else {
+            page.wrong = call.whatIsWrong(page.typed, asked.kind, visit.say)
+            return page.address(.badRequest)
+        }
+        let before = SentCode(call.body["to"]?.string, call, visit)
+        let chosen = call.body["channel"]?.string.flatMap(Channel.init)
+        var channel = Channel.mail
+        if asked.kind == .phone {
+            guard let way = asked.channels.first(where: { $0 == chosen }) ?? asked.channels.first
+            else { throw Problem(.invalidRequest, "This realm has no such channel.") }
+            channel = way
+        }
+        let sent = SentCode(
+            address: address.text, channel: channel,
+            isAnother: before?.address == address.text)
+        try call.countVerification(of: address, visit)
+        async let pause: Void = call.context.hesitate()
+        try await BrowserSignIns(call).sendCode(
+            .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
+            mayJoin: true)
+        await pause
+        return .seeOther(
+            asked.path(HostedPage.codePath, [("to", try sent.sealed(call, visit))]))
+    }
+
+    private static let codePage = Route<RealmContext>(
+        .get, "/app/code", id: "showVerifyCodePage", tag: "Verify",
+        summary: "Shows the form for the code.", right: .nothing, voice: .verifyPage,
+        parameters: VerifyRequest.parameters + [SentCode.parameter], answer: .page,
+        refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let asked = try await call.verifyRequest()
+        let visit = try await PageRequest(call).visit()
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit) else {
+            return .seeOther(asked.path(HostedPage.path))
+        }
+        return HostedPage(visit: visit, asked: asked).code(sent, sealed, .code(isWrong: false))
+    }
+
+    private static let check = Route<RealmContext>(
+        .post, "/app/code", id: "checkVerifyCode", tag: "Verify",
+        summary: "Checks the code, and the second factor where the account has one.",
+        right: .nothing, voice: .verifyPage,
+        parameters: VerifyRequest.parameters + [SentCode.parameter],
+        body: .page([
+            .optional("code", .text(0...64), "The code that was sent."),
+            .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+        ]), answer: .page, refusals: Page.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let asked = try await call.verifyRequest()
+        let visit = try await PageRequest(call).submission()
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit) else {
+            return .seeOther(asked.path(HostedPage.path))
+        }
+        let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
+        let mint = call.context.mint
+        let mailbox = mint.mailbox(sent.address)
+        try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
+        async let pause: Void = call.context.hesitate()
+        let grant = OTPGrant(
+            mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: typed, for: mailbox) },
+            account: call.context.newID(),
+            second: SecondFactors(call).typed(call.body["totp"]?.string))
+        let page = HostedPage(visit: visit, asked: asked)
+        switch try await BrowserSignIns(call).open(grant, by: .code, visit) {
+        case .success(let opened):
+            guard let browser = try await BrowserSessions(call).find(opened.secret, at: nil) else {
+                throw Problem(.internalError)
+            }
+            var response = try TenantCodes(call).redirect(asked, browser)
+            response.headers.append("Set-Cookie", opened.cookie)
+            return response
+        case .failure(.secondFactorRequired):
+            return page.code(sent, sealed, .second(code: typed, isWrong: false))
+        case .failure(let refusal):
+            // Of what was wrong its time tells nothing either.
+            await pause
+            return page.code(
+                sent, sealed,
+                refusal == .invalidSecondFactor
+                    ? .second(code: typed, isWrong: true) : .code(isWrong: true), .badRequest)
+        }
+    }
+
+    /// Of a browser that proved the address not long ago.
+    private static let carryOn = Route<RealmContext>(
+        .post, "/app/continue", id: "continueVerified", tag: "Verify",
+        summary: "Goes back to the app as the recognised person.", right: .nothing,
+        voice: .verifyPage, parameters: VerifyRequest.parameters, body: .page([]), answer: .page,
+        refusals: Page.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let asked = try await call.verifyRequest()
+        let visit = try await PageRequest(call).submission()
+        guard let browser = visit.browser,
+            try await call.recognisedAddress(asked, visit) != nil
+        else { return .seeOther(asked.path(HostedPage.path)) }
+        return try TenantCodes(call).redirect(asked, browser)
+    }
+}
+
+extension HostedPageRoutes {
+    /// A browser shows the form's address again, by a reload: its page is another one.
+    fileprivate static let carryOnPage = Route<RealmContext>(
+        .get, "/app/continue", id: "openContinueVerified", tag: "Verify",
+        summary: "Redirects to the page of the form.", right: .nothing, voice: .verifyPage,
+        parameters: VerifyRequest.parameters, answer: .page,
+        refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        .seeOther(try await call.verifyRequest().path(HostedPage.path))
+    }
+}
+
+extension Call<RealmContext> {
+    /// The address of the kind that is asked for which this browser proved, unless another one is meant.
+    func recognisedAddress(
+        _ asked: VerifyRequest, _ visit: Visit
+    ) async throws(Problem) -> String? {
+        guard let browser = visit.browser, !asked.asOther else { return nil }
+        let events = try await RealmLookups(context).events(of: browser.subject)
+        guard let known = KnownPerson(events), !known.isErased, known.isConfirmed,
+            let address = asked.kind == .phone ? known.person.phone : known.person.email
+        else { return nil }
+        if asked.input.isEmpty { return address }
+        return self.address(asked.input, asked.kind)?.text == address ? address : nil
+    }
+
+    func address(_ typed: String, _ kind: VerifyRequest.Kind) -> SignInAddress? {
+        let settings = context.place.settings
+        guard let address = SignInAddress(typed: typed, settings),
+            address.isPhone == (kind == .phone)
+        else { return nil }
+        return address
+    }
+
+    func whatIsWrong(_ typed: String, _ kind: VerifyRequest.Kind, _ say: Words) -> String {
+        guard kind == .phone else {
+            return say(
+                "Enter a whole e-mail address, such as ann@example.org.",
+                "Geben Sie eine vollständige E-Mail-Adresse ein, etwa ann@example.org.")
+        }
+        do throws(PhoneFault) {
+            _ = try PhoneNumber(typed: typed, context.place.settings)
+        } catch .noMobile {
+            return say(
+                "Enter the number of a mobile phone.",
+                "Geben Sie die Nummer eines Mobiltelefons ein.")
+        } catch .foreign {
+            return say(
+                "We can't send messages to that country.",
+                "In dieses Land können wir keine Nachrichten senden.")
+        } catch {}
+        return say(
+            "Enter a phone number with its country, such as +41 78 123 45 67.",
+            "Geben Sie eine Telefonnummer mit Landesvorwahl ein, etwa +41 78 123 45 67.")
+    }
+
+    /// By network, by address, by numbers that begin alike, and by browser.
+    func countVerification(of address: SignInAddress, _ visit: Visit) throws(Problem) {
+        let mailbox = context.mint.mailbox(address.text)
+        if address.isPhone {
+            try RateCounter(self).countCode(to: address, mailbox)
+        } else {
+            try RateCounter(self).count(.verifyCode, target: mailbox.description)
+        }
+        try RateCounter(self).count(.verifyBrowser, target: visit.formName)
+    }
+}

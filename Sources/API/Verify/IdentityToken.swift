@@ -1,0 +1,44 @@
+internal import Cryptography
+internal import JSON
+internal import Values
+
+/// What older clients of the profile are told of an address that was proved: a few texts, signed with Ed25519
+/// under a key of the realm that signs nothing else.
+struct IdentityToken {
+    /// Seconds for which it may be believed.
+    private static let lifetime: Int64 = 3_600
+
+    static func make(
+        of person: VerifiedPerson, identifier: String, for apiKey: String, by mint: TokenMint,
+        at now: Timestamp
+    ) throws(Problem) -> JSON {
+        let expiry = String(now.adding(seconds: lifetime).seconds)
+        let message = person.address + person.kind + apiKey + expiry
+        guard let key = mint.identityKey,
+            let signature = try? key.sign(Array(message.utf8))
+        else { throw Problem(.internalError) }
+        return [
+            "identifier_id": .string(identifier), "identifier": .string(person.address),
+            "identifier_type": .string(person.kind), "receiver": .string(apiKey),
+            "expire_at": .string(expiry), "timestamp": .string(now.description),
+            "signature": .string(Base64.encode(signature)),
+        ]
+    }
+}
+
+extension TokenMint {
+    /// By which it is signed now.
+    var identityKey: Ed25519.PrivateKey? {
+        try? Ed25519.PrivateKey(seed: SecretBytes(derive(.identitySignature, [])))
+    }
+
+    /// By which what is shown may be signed: the one in use first.
+    var identityKeys: [Ed25519.PublicKey] {
+        var keys: [Ed25519.PublicKey] = []
+        _ = version { mint in
+            if let key = mint.identityKey { keys.append(key.publicKey) }
+            return false
+        }
+        return keys
+    }
+}

@@ -1,0 +1,52 @@
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where a code went to just now, as it stands in the address of the page on which it is typed: sealed, and
+/// good in the browser alone that asked for it.
+struct SentCode: Sendable {
+    /// A mail address or a phone number in its one form.
+    var address: String
+    var channel: Channel
+    /// There was one before.
+    var isAnother = false
+
+    static let parameter = Parameter(
+        "to", in: .query, .text(0...2048), "Where a code went to, sealed.")
+
+    /// Seconds that the person has to find the message.
+    private static let patience: Int64 = 3_600
+
+    func sealed(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) -> String {
+        let until = call.context.clock.now().adding(seconds: Self.patience)
+        let members: JSONObject = [
+            "address": .string(address), "channel": .string(channel.rawValue),
+            "another": .bool(isAnother), "form": .string(visit.formName),
+            "until": .integer(until.seconds),
+        ]
+        guard let text = call.context.mint.seal(.object(members), for: .verification) else {
+            throw Problem(.internalError)
+        }
+        return text
+    }
+
+    /// Nil for what was not sealed here for this browser, and when it is too late.
+    init?(_ sealed: String?, _ call: Call<RealmContext>, _ visit: Visit) {
+        guard let sealed,
+            let members = call.context.mint.unseal(sealed, for: .verification)?.object,
+            let address = members["address"]?.string,
+            let channel = members["channel"]?.string.flatMap(Channel.init),
+            members["form"]?.string == visit.formName, let until = members["until"]?.integer,
+            call.context.clock.now().seconds < until
+        else { return nil }
+        self.address = address
+        self.channel = channel
+        isAnother = members["another"]?.bool ?? false
+    }
+
+    init(address: String, channel: Channel, isAnother: Bool) {
+        self.address = address
+        self.channel = channel
+        self.isAnother = isAnother
+    }
+}

@@ -1,0 +1,43 @@
+internal import Cryptography
+internal import HTTP
+internal import Identity
+internal import ReadModels
+internal import Values
+
+/// What the page for tenants answers an app with: a code that its verifier redeems, once.
+struct TenantCodes {
+    private let call: Call<RealmContext>
+    private var context: RealmContext { call.context }
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    /// The members of the answer.
+    func answer(
+        _ asked: VerifyRequest, _ browser: SignedInBrowser
+    ) throws(Problem) -> [(String, String)] {
+        guard let redirect = SecretDigest.of(asked.redirect) else { throw Problem(.internalError) }
+        let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
+        let code = AuthorizationCode(
+            id: context.newID(), client: asked.tenant.client.id, account: browser.subject,
+            browser: browser.id, redirect: redirect, challenge: asked.challenge,
+            authenticatedAt: browser.authenticatedAt,
+            factors: browser.methods.compactMap(AuthenticationFactor.init),
+            expiresAt: context.clock.now().adding(seconds: lifetime),
+            issuer: context.place.issuer)
+        guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
+        return [("code", text), ("challenge_id", String(code.challengeNumber))]
+    }
+
+    func redirect(_ asked: VerifyRequest, _ browser: SignedInBrowser) throws(Problem) -> Response {
+        .seeOther(asked.answer(try answer(asked, browser)))
+    }
+}
+
+extension AuthorizationCode {
+    /// An integer that belongs to the code, as apps keep one beside it. It fits where integers have 32 bits.
+    var challengeNumber: Int64 {
+        let digest = SHA256.hash(id.bytes)
+        let number = digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return Int64(number & 0x7FFF_FFFF) | 1
+    }
+}

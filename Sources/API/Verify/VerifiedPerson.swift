@@ -1,0 +1,48 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// A person as tenants know them: by the one address that was proved.
+struct VerifiedPerson: Sendable {
+    let account: UUID
+    /// Empty once it is erased.
+    let address: String
+    let isPhone: Bool
+    let createdAt: Timestamp
+    let changedAt: Timestamp
+    /// The ways beside a code, in the words of the profile.
+    let enrolled: [String]
+
+    var kind: String { isPhone ? "PHONE" : "EMAIL" }
+
+    func user(of apiKey: String) -> JSON {
+        [
+            "ID": .string(account.description), "created_at": .string(createdAt.description),
+            "updated_at": .string(changedAt.description), "update_at": .string(changedAt.description),
+            "deleted_at": .string(Timestamp.never), "issuer": .string(apiKey),
+            "client_user_id": .string(account.description), "enrolled": .array(enrolled.map { .string($0) }),
+            "default_method": .string(enrolled.first ?? "OTP"), "identifier": .string(address),
+        ]
+    }
+}
+
+extension Call<RealmContext> {
+    /// Nil where there is no such account, or none any more.
+    func verifiedPerson(_ account: UUID) async throws(Problem) -> VerifiedPerson? {
+        let events = try await RealmLookups(context).events(of: account)
+        guard let first = events.first, let known = KnownPerson(events) else { return nil }
+        let address = known.person.address ?? ""
+        let passkeys = try await RealmLookups(context).passkeys(of: account)
+        return VerifiedPerson(
+            account: account, address: address, isPhone: known.person.phone != nil,
+            createdAt: first.at, changedAt: known.changedAt ?? first.at,
+            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"])
+    }
+}
+
+extension Timestamp {
+    /// What stands where something was not deleted.
+    static let never = "0001-01-01T00:00:00Z"
+}

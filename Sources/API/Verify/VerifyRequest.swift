@@ -1,0 +1,128 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import ReadModels
+internal import Values
+
+/// What an app asks of the page for tenants: whose address is to be proved, how, and where the answer goes.
+struct VerifyRequest: Sendable {
+    enum Kind: String, CaseIterable {
+        case email = "EMAIL"
+        case phone = "PHONE"
+    }
+
+    enum Method: String, CaseIterable {
+        case code = "OTP"
+        case link = "MAGIC_LINK"
+    }
+
+    let tenant: Tenant
+    let redirect: String
+    let kind: Kind
+    let method: Method
+    let challenge: SecretDigest
+    let state: String
+    /// What the app knows of the person already, to begin with.
+    let input: String
+    /// By what codes may go to a phone, as the app and the realm have it: the first one first.
+    let channels: [Channel]
+    /// The person does not want to go on as who they are in this browser.
+    let asOther: Bool
+    /// The same request in the address of another page.
+    fileprivate let query: [(name: String, value: String)]
+
+    static let parameters: [Parameter] = [
+        Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
+        Parameter("redirect_url", in: .query, .text(0...2048), "Where the answer goes."),
+        Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
+        Parameter("auth_method", in: .query, .text(0...20), "OTP or MAGIC_LINK."),
+        Parameter("code_challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
+        Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
+        Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
+        Parameter("identifier", in: .query, .text(0...320), "The same."),
+        Parameter("use_channel", in: .query, .text(0...20), "SMS or WHATSAPP."),
+        Parameter("domain", in: .query, .text(0...2048), "The origin of the page that asks."),
+        Parameter("other", in: .query, .text(0...5), "Not the recognised person."),
+    ]
+
+    func path(_ path: String, _ more: [(String, String)] = []) -> String {
+        let all = query.map { ($0.name, $0.value) } + more
+        return path + "?"
+            + all.map { "\(Percent.encode($0.0))=\(Percent.encode($0.1))" }.joined(separator: "&")
+    }
+
+    /// The redirect URL with these members: also of a scheme without a slash, and of one without anything
+    /// behind its slashes.
+    func answer(_ members: [(String, String)]) -> String {
+        let query = (members + [("state", state)])
+            .map { "\(Percent.encode($0.0))=\(Percent.encode($0.1))" }.joined(separator: "&")
+        guard redirect.utf8.contains(0x3F) else { return redirect + "?" + query }
+        return redirect + (redirect.utf8.last == 0x3F ? "" : "&") + query
+    }
+}
+
+extension Call<RealmContext> {
+    /// Throws, in words for the app's developer, what is wrong with the request of a page for tenants.
+    func verifyRequest() async throws(Problem) -> VerifyRequest {
+        let tenant: Tenant
+        do throws(Problem) {
+            tenant = try await self.tenant(text("api_key"))
+        } catch {
+            guard error.kind == .forbidden else { throw error }
+            throw Problem(.invalidRequest, "The api_key is not valid: there is no such tenant here.")
+        }
+        let redirect = text("redirect_url") ?? ""
+        guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {
+            throw notAllowed(redirect, tenant)
+        }
+        guard let kind = text("type").flatMap(VerifyRequest.Kind.init) else {
+            throw Problem(.invalidRequest, "type must be EMAIL or PHONE.")
+        }
+        let settings = context.place.settings
+        if kind == .phone, !settings[SettingCatalogue.phoneSignIn] {
+            throw Problem(.invalidRequest, "This realm takes no phone numbers (phone_sign_in).")
+        }
+        let way = text("auth_method").flatMap { $0.isEmpty ? nil : $0 }
+        guard let method = VerifyRequest.Method(rawValue: way ?? "OTP") else {
+            throw Problem(.invalidRequest, "auth_method must be OTP or MAGIC_LINK.")
+        }
+        let shown = text("code_challenge") ?? ""
+        guard shown.utf8.count == 43, let bytes = Base64URL.decode(shown),
+            let challenge = SecretDigest(bytes)
+        else {
+            throw Problem(
+                .invalidRequest,
+                "code_challenge must be the SHA-256 of the verifier, base64url without padding.")
+        }
+        guard let state = text("state"), !state.isEmpty else {
+            throw Problem(.invalidRequest, "state is required.")
+        }
+        var query = [
+            (name: "api_key", value: tenant.apiKey), ("redirect_url", redirect),
+            ("type", kind.rawValue), ("auth_method", method.rawValue), ("code_challenge", shown),
+            ("state", state),
+        ]
+        let input = text("input") ?? text("identifier") ?? ""
+        if !input.isEmpty { query.append(("input", input)) }
+        let wanted = text("use_channel").flatMap { Channel(rawValue: $0.lowercased()) }
+        if let wanted { query.append(("use_channel", wanted.rawValue.uppercased())) }
+        let offered = settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
+        let asOther = text("other") == "true"
+        return VerifyRequest(
+            tenant: tenant, redirect: redirect, kind: kind, method: method, challenge: challenge,
+            state: state, input: input,
+            channels: offered.filter { wanted == nil || $0 == wanted },
+            asOther: asOther, query: query)
+    }
+
+    /// What a developer has to add to the list, and who asked.
+    private func notAllowed(_ redirect: String, _ tenant: Tenant) -> Problem {
+        let referrer = request.headers["Referer"].flatMap { TenantPlace($0)?.webOrigin }
+        let origin = text("domain").flatMap { TenantPlace($0)?.webOrigin } ?? referrer
+        return Problem(
+            .invalidRequest,
+            "The redirect URL \(redirect.isEmpty ? "(none)" : String(redirect.prefix(400))), asked for "
+                + "from the origin \(origin ?? "(unknown)"), is not allowed for this tenant. Its "
+                + "client's redirect_uris list what is.")
+    }
+}

@@ -1,0 +1,181 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// The tokens of tenants' apps: their keys, refreshing and ending them, and verifying one without a library.
+enum VerifyTokenRoutes {
+    static let table: [Route<RealmContext>] = [
+        keys, identityKeys, refresh, refreshWithoutKey, end, verify,
+    ]
+
+    private static let keys = Route<RealmContext>(
+        .get, "/api/v0/token/jwks", id: "getVerifyKeys", tag: "Verify",
+        summary: "Lists the public keys that verify tenants' tokens, the active one first.",
+        right: .nothing, voice: .verify,
+        answer: .ok(
+            "The keys.",
+            .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
+            example: ["keys": [["kty": "EC", "crv": "P-256", "alg": "ES256"]]]),
+        refusals: Place.refusals, traits: .forScripts
+    ) { call throws(Problem) in
+        let keys = try await reading { () throws(LogFailure) in
+            try await call.context.keys.keys(of: call.context.place.realm)
+        }
+        guard let active = keys.active[.es256] else { throw Problem(.internalError) }
+        var response = Response.json(.ok, TenantToken.keys(keys.set, active: active))
+        response.headers["Cache-Control"] = "public, max-age=300"
+        return response
+    }
+
+    private static let identityKeys = Route<RealmContext>(
+        .get, "/api/v0/token/identity_keys", id: "getIdentityTokenKeys", tag: "Verify",
+        summary: "Lists the public keys that verify the identity token of older clients.",
+        right: .nothing, voice: .verify,
+        answer: .ok(
+            "The keys, that in use first.",
+            .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
+            example: ["keys": [["kty": "OKP", "crv": "Ed25519"]]]),
+        refusals: Place.refusals, traits: .forScripts
+    ) { call throws(Problem) in
+        let keys: [JSON] = call.context.mint.identityKeys.map { key in
+            [
+                "kty": "OKP", "crv": "Ed25519", "use": "sig",
+                "x": .string(Base64URL.encode(key.bytes)),
+            ]
+        }
+        return .json(.ok, ["keys": .array(keys)])
+    }
+
+    private static let refreshBody = Body(
+        schema: .object(
+            .optional("grant_type", .text(0...255), "refresh_token."),
+            .optional(
+                "refresh_token", .text(0...4096), "Left out where the browser has it as a cookie."
+            )),
+        example: ["grant_type": "refresh_token", "refresh_token": "1:urd_rt_…"])
+
+    private static let refresh = Route<RealmContext>(
+        .post, "/api/v0/token/{api_key}", id: "refreshVerifyToken", tag: "Verify",
+        summary: "Refreshes the tokens of a tenant's app. The old refresh token is good no more.",
+        right: .nothing, voice: .verify, parameters: [Tenant.pathKey, Tenant.key],
+        body: refreshBody, answer: .ok("The tokens.", .openObject, example: [:]),
+        refusals: Place.refusals + [.forbidden, .invalidGrant, .rateLimited],
+        traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let key = try call.required("api_key")
+        if let header = call.request.headers[Tenant.keyHeader], header != key {
+            throw Problem(.forbidden, "The API_KEY_ID is not that of the address.")
+        }
+        return try await call.refresh(try await call.tenant(key))
+    }
+
+    private static let refreshWithoutKey = Route<RealmContext>(
+        .post, "/api/v0/token", id: "refreshVerifyTokenByHeader", tag: "Verify",
+        summary: "Refreshes tokens, as older apps ask for it.", right: .nothing, voice: .verify,
+        parameters: [Tenant.key], body: refreshBody,
+        answer: .ok("The tokens.", .openObject, example: [:]),
+        refusals: Place.refusals + [.forbidden, .invalidGrant, .rateLimited],
+        traits: .forTenantScripts
+    ) { call throws(Problem) in
+        try await call.refresh(try await call.tenant(call.request.headers[Tenant.keyHeader]))
+    }
+
+    private static let end = Route<RealmContext>(
+        .delete, "/api/v0/token/{api_key}", id: "endVerifyToken", tag: "Verify",
+        summary: "Signs out: ends the session of the browser's refresh cookie, and removes it.",
+        right: .nothing, voice: .verify, parameters: [Tenant.pathKey, Tenant.key],
+        answer: .ok("It is over.", .openObject, example: [:]),
+        refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let tenant = try await call.tenant(try call.required("api_key"))
+        return try await call.answer(tenant) { () throws(Problem) in
+            if let token = call.request.cookie(RefreshCookie.name)
+                .flatMap({ VerifyTokens.read($0, call.context.mint) }),
+                let live = try await call.context.live(token.session),
+                live.terms.client == tenant.client.id
+            {
+                // One that is not found is over.
+                _ = try await Commands(call).attempt(
+                    EndSession(session: token.session, reason: .revoked),
+                    as: .client(tenant.apiKey))
+            }
+            var response = Response.json(.ok, [:])
+            response.headers.append("Set-Cookie", RefreshCookie.removal(tenant))
+            return response
+        }
+    }
+
+    private static let verify = Route<RealmContext>(
+        .post, "/verify", id: "verifyTenantToken", tag: "Verify",
+        summary: "Says whether an access token of a tenant's app is good, and its session too.",
+        right: .nothing, voice: .verify,
+        body: Body(
+            schema: .object(
+                .optional("oauth_token", .anything, "With `access_token`.")),
+            example: ["oauth_token": ["access_token": "…"]]),
+        answer: .ok(
+            "Whether it is good.",
+            .object(
+                .required("success", .boolean, "Whether it is good."),
+                .optional("reason", .text(1...200), "Why it is not.")),
+            example: ["success": true]),
+        refusals: Place.refusals, traits: .forScripts
+    ) { call throws(Problem) in
+        let text = call.body["oauth_token"]?["access_token"]?.string ?? ""
+        guard try await call.isLiveTenantToken(text) else {
+            return .json(.ok, ["success": false, "reason": "Error: Invalid JWT token"])
+        }
+        return .json(.ok, ["success": true])
+    }
+}
+
+extension Call<RealmContext> {
+    /// JS clients sign out for good where the text has "not valid" in it.
+    private static var notGood: Problem {
+        Problem(.invalidGrant, "The refresh token is not valid.")
+    }
+
+    fileprivate func refresh(_ tenant: Tenant) async throws(Problem) -> Response {
+        try await answer(tenant) { () throws(Problem) in
+            try RateCounter(self).count(.oauthToken)
+            let cookie = request.cookie(RefreshCookie.name)
+            if let type = body["grant_type"]?.string, type != GrantType.refreshToken.rawValue {
+                throw Problem(.invalidRequest, "grant_type must be refresh_token.")
+            }
+            guard let text = body["refresh_token"]?.string ?? cookie,
+                let token = VerifyTokens.read(text, context.mint)
+            else { throw Self.notGood }
+            let grant = RefreshGrant(session: token.session, generation: token.generation)
+            guard case .success(let granted) = try await redeem(grant, as: tenant),
+                let account = granted.terms.account,
+                let person = try await verifiedPerson(account)
+            else { throw Self.notGood }
+            let tokens = try await VerifyTokens(context, tenant).answer(granted, of: person)
+            var response = Response.json(.ok, tokens)
+            if cookie != nil, let next = tokens["refresh_token"]?.string {
+                response.headers.append(
+                    "Set-Cookie", RefreshCookie.line(next, granted, tenant, context.clock.now()))
+            }
+            return response
+        }
+    }
+
+    /// Signed by this realm for one of its tenants, not expired, and its session goes on.
+    fileprivate func isLiveTenantToken(_ text: String) async throws(Problem) -> Bool {
+        let keys = try await reading { () throws(LogFailure) in
+            try await context.keys.keys(of: context.place.realm)
+        }
+        guard
+            let claims = try? TenantToken.claims(
+                of: text, as: .tenantAccessToken, keys: keys.set, at: context.clock.now()),
+            let session = claims["sid"]?.string.flatMap({ UUID($0) }),
+            let live = try await context.live(session), live.terms.clientID == claims["aud"]?.string
+        else { return false }
+        return true
+    }
+}

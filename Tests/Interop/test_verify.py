@@ -1,0 +1,399 @@
+"""Clients of the verify profile against `urd dev`: the Python client as it is published, and what the other
+clients send, from the compatibility sheet. COT-01 to COT-17 are named where they are tested."""
+
+import base64
+import http.server
+import os
+import pathlib
+import re
+import secrets
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+import uuid
+import webbrowser
+
+import pinned
+from phone import another, code, inbox, mail
+from token_tool import missing, rerun
+from urd_process import Urd, free_port
+from verify_client import App, Browser, challenge_of
+
+pinned.use()
+MISSING = missing("jose", "requests", "cryptography", "cotter")
+if not MISSING:
+    import cotter
+    import cotter.tokenhandler
+    import cotter.validate
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from jose import jwt
+
+from pages import Reader  # noqa: E402
+
+KID = "SPACE_JWT_PUBLIC:8028AAA3-EC2D-4BAA-BE7A-7C8359CCB9F9"
+
+
+def setUpModule():
+    global urd, site
+    urd = Urd()
+    site = urd.values["URD_VERIFY_URL"]
+
+
+def tearDownModule():
+    urd.close()
+
+
+def address():
+    return f"ann-{uuid.uuid4().hex[:10]}@example.org"
+
+
+class PublishedClient(unittest.TestCase):
+    """PyPI `cotter`, unchanged but for its three addresses. Its browser is a real one."""
+
+    @classmethod
+    def setUpClass(cls):
+        constants = cotter.constants
+        cls.before = (
+            constants.CotterBackendURL, constants.CotterJSURL, constants.CotterJWKSURL)
+        constants.CotterBackendURL = site + "/api/v0"
+        constants.CotterJSURL = site
+        constants.CotterJWKSURL = site + "/api/v0/token/jwks"
+        # It shows this page, which it looks for beside the script, once the person is back.
+        cls.folder = tempfile.TemporaryDirectory(prefix="urd-cotter-")
+        pathlib.Path(cls.folder.name, "cotter_login_success.html").write_text(
+            "<!doctype html><title>Done</title><h1>Signed in</h1>", encoding="utf-8")
+        sys.path.insert(0, cls.folder.name)
+        cls.reader = Reader(site)
+        cls.opened = []
+
+        class Controller(webbrowser.BaseBrowser):
+            def open(self, url, new=0, autoraise=True):
+                cls.opened.append(url)
+                return True
+
+        webbrowser.register("urd-test", None, Controller("urd-test"), preferred=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.reader.close()
+        sys.path.remove(cls.folder.name)
+        cls.folder.cleanup()
+        constants = cotter.constants
+        (constants.CotterBackendURL, constants.CotterJSURL, constants.CotterJWKSURL) = cls.before
+
+    def log_in(self, login, act):
+        """What the library's function returns while a person acts in the browser."""
+        key, port, outcome = urd.values["URD_VERIFY_API_KEY_ID"], free_port(), []
+        del self.opened[:]
+        thread = threading.Thread(target=lambda: outcome.append(login(key, port)), daemon=True)
+        thread.start()
+        deadline = time.monotonic() + 30
+        while not self.opened and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.reader.go(self.opened[0])
+        act()
+        self.reader.until("() => document.title === 'Done'")
+        thread.join(timeout=30)
+        self.assertEqual(len(outcome), 1, "the library does not return")
+        return outcome[0]
+
+    def check(self, answer, who, kind):
+        key = urd.values["URD_VERIFY_API_KEY_ID"]
+        tokens = answer["oauth_token"]
+        claims = cotter.validate.validate_access_token(tokens["access_token"], key)
+        self.assertEqual(claims["identifier"], who)
+        self.assertEqual(claims["sub"], answer["user"]["ID"])
+        self.assertEqual(
+            cotter.validate.validate_id_token(tokens["id_token"], key)["sub"], claims["sub"])
+        self.assertEqual(answer["identifier"]["identifier"], who)
+        self.assertEqual(answer["identifier"]["identifier_type"], kind)
+
+    def test_cot_01_03_05_a_mail_code_logs_in_and_tokens_verify_and_refresh(self):
+        who = address()
+
+        def act():
+            self.assertEqual(self.reader.faults(), [])
+            self.reader.fill("input", who)
+            self.reader.press("Send me a code")
+            self.assertEqual(self.reader.faults(), [])
+            self.reader.fill("code", code(urd, who))
+            self.reader.press("Confirm")
+
+        answer = self.log_in(cotter.login_with_email_otp, act)
+        self.check(answer, who, "EMAIL")
+        key, tokens = urd.values["URD_VERIFY_API_KEY_ID"], dict(answer["oauth_token"])
+        self.assertEqual(cotter.tokenhandler.refresh_token(dict(tokens), key), tokens)
+        tokens["access_token"] += "x"  # The library refreshes what it finds to be not good.
+        fresh = cotter.tokenhandler.refresh_token(tokens, key)
+        self.assertNotEqual(fresh["refresh_token"], answer["oauth_token"]["refresh_token"])
+        self.check({**answer, "oauth_token": fresh}, who, "EMAIL")
+
+        # COT-15: the browser is recognised, and asked for no code.
+        def go_on():
+            self.assertIn(f"Continue as {who}", self.reader.text())
+            self.assertEqual(self.reader.faults(), [])
+            self.reader.press(f"Continue as {who}")
+
+        again = self.log_in(cotter.login_with_email_otp, go_on)
+        self.check(again, who, "EMAIL")
+        self.assertEqual(again["user"]["ID"], answer["user"]["ID"])
+
+    def test_cot_03_a_code_by_sms_logs_in_with_a_phone_number(self):
+        who = f"+4178{secrets.randbelow(10 ** 7):07}"
+
+        def act():
+            self.reader.browser.call("Network.clearBrowserCookies")
+            self.reader.go(self.opened[0])
+            self.assertEqual(self.reader.faults(), [])
+            self.reader.fill("input", who)
+            self.reader.press("Send me a code by SMS")
+            self.assertEqual(self.reader.faults(), [])
+            self.reader.fill("code", code(urd, who))
+            self.reader.press("Confirm")
+
+        self.check(self.log_in(cotter.login_with_phone_otp, act), who, "PHONE")
+
+
+class Exchange(unittest.TestCase):
+    def test_cot_07_08_09_the_answer_has_its_four_objects_and_tokens_only_if_asked_for(self):
+        app, who = App(urd), address()
+        sent = app.walk(who)
+        self.assertRegex(sent["challenge_id"], r"^[1-9]\d*$")
+        answer = app.exchange(app.body(sent, challenge_id=sent["challenge_id"]))  # As a text.
+        self.assertEqual(answer.status, 200, answer.text)
+        body = answer.json
+        self.assertEqual(set(body), {"identifier", "oauth_token", "token", "user"})
+        times = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$"
+        for name in ("created_at", "updated_at", "update_at", "expiry", "timestamp"):
+            self.assertRegex(body["identifier"][name], times)
+        self.assertEqual(body["identifier"]["deleted_at"], "0001-01-01T00:00:00Z")
+        uuid.UUID(body["identifier"]["ID"])
+        self.assertEqual(body["identifier"]["device_type"], "BROWSER")
+        user = body["user"]
+        self.assertEqual(user["issuer"], app.key)
+        self.assertEqual(user["identifier"], who)
+        self.assertEqual(user["enrolled"], [])
+        uuid.UUID(user["ID"])
+        tokens = body["oauth_token"]
+        self.assertEqual(
+            set(tokens), {"access_token", "id_token", "refresh_token", "expires_in",
+                          "token_type", "auth_method"})
+        self.assertEqual(
+            (tokens["expires_in"], tokens["token_type"], tokens["auth_method"]),
+            (3600, "Bearer", "OTP"))
+        self.assertRegex(tokens["refresh_token"], r"^\d+:\S+$")
+        self.check_claims(app, tokens, user, who)
+        self.check_identity(app, body["token"], body["identifier"]["ID"], who)
+        other = App(urd)
+        answer = other.exchange(other.body(other.walk(address())), tokens="")
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertEqual(set(answer.json), {"identifier", "token", "user"})
+
+    def check_claims(self, app, tokens, user, who):
+        keys = app.call("GET", "/api/v0/token/jwks").json["keys"]
+        self.assertEqual(
+            {name: keys[0][name] for name in ("kty", "crv", "alg", "use", "kid")},
+            {"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": KID})
+        access, ident = tokens["access_token"], tokens["id_token"]
+        self.assertEqual(jwt.get_unverified_header(access)["kid"], KID)
+        claims = jwt.decode(
+            access, keys[0], algorithms="ES256", audience=app.key, issuer=site)
+        self.assertEqual(claims["exp"] - claims["iat"], 3600)
+        self.assertLessEqual(claims["nbf"], time.time())
+        self.assertEqual(
+            {name: claims[name] for name in (
+                "sub", "client_user_id", "identifier", "authentication_method", "type",
+                "scope")},
+            {"sub": user["ID"], "client_user_id": user["client_user_id"], "identifier": who,
+             "authentication_method": "OTP", "type": "client_access_token",
+             "scope": "access"})
+        said = jwt.decode(ident, keys[0], algorithms="ES256", audience=app.key)
+        self.assertEqual(said["type"], "client_id_token")
+        self.assertRegex(said["auth_time"], r"^\d{10}$")
+        self.assertNotEqual(said["jti"], claims["jti"])
+
+    def check_identity(self, app, token, identifier, who):
+        key = app.call("GET", "/api/v0/token/identity_keys").json["keys"][0]
+        raw = base64.urlsafe_b64decode(key["x"] + "=")
+        message = who + "EMAIL" + app.key + token["expire_at"]
+        Ed25519PublicKey.from_public_bytes(raw).verify(
+            base64.b64decode(token["signature"]), message.encode())
+        self.assertEqual(
+            (token["identifier"], token["identifier_type"], token["receiver"],
+             token["identifier_id"]), (who, "EMAIL", app.key, identifier))
+
+    def test_cot_05_06_a_code_is_good_once_and_only_with_what_it_was_asked_for_with(self):
+        texts = set()
+        for wrong in (
+                {"code_verifier": "x" * 43}, {"redirect_url": "http://localhost:8395/"},
+                {"code_verifier": "short"}, {"challenge_id": 12345},
+                {"challenge_id": None}, {"authorization_code": "x"}, {"redirect_url": None}):
+            app = App(urd)
+            answer = app.exchange(app.body(app.walk(address()), **wrong))
+            self.assertEqual(answer.status, 400, (wrong, answer.text))
+            texts.add(answer.json["msg"])
+        app, thief = App(urd), App(urd, key=self.other_tenant())
+        sent = app.walk(address())
+        answer = thief.exchange({**app.body(sent)})
+        self.assertEqual(answer.status, 400)
+        texts.add(answer.json["msg"])
+        first = app.exchange(app.body(sent))
+        self.assertEqual(first.status, 200, first.text)
+        again = app.exchange(app.body(sent))
+        self.assertEqual(again.status, 400)
+        texts.add(again.json["msg"])
+        self.assertEqual(len(texts), 1, texts)
+        # It was shown twice, so somebody else may have the tokens: they are good no more.
+        token = first.json["oauth_token"]["refresh_token"]
+        self.assertEqual(app.refresh(token).status, 400)
+
+    def other_tenant(self):
+        status, body, _ = urd.api.call("POST", "/api/admin/realms/verify/clients", {
+            "client_name": "Other", "profile": "verify",
+            "grant_types": ["authorization_code", "refresh_token"]})
+        assert status == 201, body
+        return body["client_id"]
+
+    def test_cot_05_verifiers_of_all_clients_are_taken(self):
+        for verifier in (secrets.token_hex(28), secrets.token_urlsafe(64),
+                         base64.b64encode(secrets.token_bytes(32)).decode()):
+            app = App(urd)
+            app.verifier, app.challenge = verifier, challenge_of(verifier)
+            app.sign_in(address())
+
+    def test_an_unknown_key_and_a_foreign_origin_are_refused_by_name(self):
+        app = App(urd)
+        for key in (None, "", str(uuid.uuid4()), "x" * 300):
+            answer = app.exchange({}, API_KEY_ID=key)
+            self.assertEqual(answer.status, 403 if key is None or len(key) < 300 else 400)
+            self.assertIn("API_KEY_ID", answer.json["msg"])
+        answer = app.exchange({}, Origin="https://evil.example")
+        self.assertEqual(answer.status, 403)
+        self.assertIn("https://evil.example", answer.json["msg"])
+        self.assertIsNone(answer.headers["Access-Control-Allow-Origin"])
+
+
+class Tokens(unittest.TestCase):
+    def test_cot_10_refresh_rotates_and_a_token_used_long_before_ends_the_family(self):
+        app = App(urd)
+        first = app.sign_in(address())["oauth_token"]["refresh_token"]
+        second = app.refresh(first)
+        self.assertEqual(second.status, 200, second.text)
+        third = app.refresh(second.json["refresh_token"], path="/api/v0/token")
+        self.assertEqual(third.status, 200, third.text)
+        again = app.refresh(first)
+        self.assertEqual(again.status, 400)
+        self.assertIn("not valid", again.json["msg"])
+        self.assertEqual(app.refresh(third.json["refresh_token"]).status, 400)
+
+    def test_cot_10_a_page_of_an_allowed_origin_refreshes_and_ends_by_cookie(self):
+        app, origin = App(urd), "http://localhost:4321"
+        answer = app.exchange(app.body(app.walk(address())), Origin=origin)
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertEqual(answer.headers["Access-Control-Allow-Origin"], origin)
+        self.assertEqual(answer.headers["Access-Control-Allow-Credentials"], "true")
+        line = answer.headers["Set-Cookie"]
+        for part in (f"Path=/api/v0/token/{app.key}", "Secure", "HttpOnly", "SameSite=None"):
+            self.assertIn(part, line)
+        path, cookie = f"/api/v0/token/{app.key}", line.split(";")[0]
+        asked = app.call(
+            "OPTIONS", path, Origin=origin,
+            Access_Control_Request_Method="POST")
+        self.assertIn("API_KEY_ID", asked.headers["Access-Control-Allow-Headers"])
+        self.assertEqual(asked.headers["Access-Control-Allow-Credentials"], "true")
+        body = {"grant_type": "refresh_token"}
+        fresh = app.call("POST", path, body, Origin=origin, Cookie=cookie)
+        self.assertEqual(fresh.status, 200, fresh.text)
+        cookie = fresh.headers["Set-Cookie"].split(";")[0]
+        stolen = app.call("POST", path, body, Origin="https://evil.example", Cookie=cookie)
+        self.assertEqual(stolen.status, 403)
+        gone = app.call("DELETE", path, Origin=origin, Cookie=cookie)
+        self.assertEqual(gone.status, 200)
+        self.assertIn("Max-Age=0", gone.headers["Set-Cookie"])
+        self.assertEqual(
+            app.call("POST", path, body, Origin=origin, Cookie=cookie).status, 400)
+        self.assertFalse(self.verify(app, fresh.json["access_token"])["success"])
+
+    def verify(self, app, token):
+        answer = app.call("POST", "/verify", {"oauth_token": {"access_token": token}})
+        self.assertEqual(answer.status, 200)
+        return answer.json
+
+    def test_cot_12_the_worker_says_of_a_token_whether_it_is_good(self):
+        app = App(urd)
+        tokens = app.sign_in(address())["oauth_token"]
+        self.assertEqual(self.verify(app, tokens["access_token"]), {"success": True})
+        bad = {"success": False, "reason": "Error: Invalid JWT token"}
+        for token in ("", "x", tokens["id_token"], tokens["access_token"][:-4] + "AAAA", None):
+            self.assertEqual(self.verify(app, token), bad)
+
+
+class Page(unittest.TestCase):
+    def test_cot_02_a_redirect_that_is_not_listed_is_refused_and_named_with_its_origin(self):
+        for redirect in ("https://evil.example/back", "evil://", "javascript:alert(1)",
+                         "http://localhost.evil.example", "http://localhost:1@evil.example/"):
+            app = App(urd, redirect=redirect)
+            answer = Browser(site).call(
+                "GET", "/app?" + app.query(), Referer="https://shop.example/page",
+                Accept="application/json")
+            self.assertEqual(answer.status, 400)
+            for part in (redirect, "https://shop.example", "not allowed"):
+                self.assertIn(part, answer.json["msg"])
+
+    def test_cot_04_schemes_of_apps_with_one_colon_or_none_behind_it_get_their_answer(self):
+        status, body, _ = urd.api.call("POST", "/api/admin/realms/verify/clients", {
+            "client_name": "Phone app", "profile": "verify", "redirect_uris": [
+                "yourapp://", "com.example.app:", "https://shop.example"],
+            "grant_types": ["authorization_code", "refresh_token"]})
+        self.assertEqual(status, 201, body)
+        for redirect, start in (
+                ("yourapp://", "yourapp://?code="),
+                ("com.example.app:redirect_uri_path", "com.example.app:redirect_uri_path?code="),
+                ("https://shop.example/back?a=1", "https://shop.example/back?a=1&code=")):
+            app = App(urd, redirect=redirect, key=body["client_id"])
+            browser, who = Browser(site), address()
+            page, path = app.ask(browser, who)
+            answer = browser.post(page, path, code=code(urd, who))
+            self.assertTrue(answer.location.startswith(start), answer.location)
+            sent = dict(urllib.parse.parse_qsl(answer.location.split("?", 1)[1]))
+            self.assertEqual(app.exchange(app.body(sent)).status, 200)
+
+    def test_cot_01_each_parameter_that_is_needed_is_asked_for_by_name(self):
+        app = App(urd)
+        for name, value in (("type", "PIGEON"), ("type", None), ("state", None),
+                            ("code_challenge", "short"), ("auth_method", "SMOKE")):
+            answer = Browser(site).call(
+                "GET", "/app?" + app.query(**{name: value}) if name != "type" else
+                "/app?" + app.query(value), Accept="application/json")
+            self.assertEqual(answer.status, 400, (name, answer.text))
+            self.assertIn(name, answer.json["msg"])
+
+    def test_a_code_of_another_is_wrong_and_five_guesses_end_it(self):
+        app, browser, who = App(urd), Browser(site), address()
+        page, path = app.ask(browser, who)
+        right = code(urd, who)
+        for _ in range(5):
+            answer = browser.post(page, path, code=another(right))
+            self.assertEqual(answer.status, 400)
+            self.assertIn("wrong or has expired", answer.text)
+        self.assertEqual(browser.post(page, path, code=right).status, 400)
+        page, path = app.ask(browser, who)
+        self.assertEqual(browser.post(page, path, code=code(urd, who, 1)).status, 303)
+
+    def test_a_form_of_another_browser_is_refused(self):
+        app, who = App(urd), address()
+        page, path = app.ask(Browser(site), who)
+        thief = Browser(site)
+        thief.call("GET", "/app?" + app.query())
+        self.assertEqual(thief.post(page, path, code=code(urd, who)).status, 403)
+
+
+if MISSING:
+    Page = Tokens = Exchange = PublishedClient = None
+    load_tests = lambda *_: rerun(__file__)  # noqa: E731
+
+if __name__ == "__main__":
+    unittest.main()
