@@ -53,7 +53,8 @@ declare
         upstream_session.ended}';
     -- An earlier event says whose they are.
     v_held constant text[] := '{
-        device.redeemed, link.redeemed, mailbox.invited, otp.issued, otp.redeemed, otp.refused,
+        device.redeemed, link.redeemed, mailbox.invited, otp.confirmed, otp.issued, otp.redeemed,
+        otp.refused,
         otp.renamed, owner.browser_trusted, owner.device_removed, owner.mailbox_vouched,
         owner.mailed_codes_changed, owner.move_ended, owner.move_requested, owner.onboarded,
         owner.terms_signed}';
@@ -151,6 +152,7 @@ begin
             case
                 when e.type in ('session.opened', 'session.refreshed', 'session.ended')
                     then e.stream
+                when e.type = 'token_claims.set' then d.session
                 when e.type = 'upstream_session.used' and d.browser = 'false' then d.session end,
             case
                 when e.type in ('browser.opened', 'browser.ended') then e.stream

@@ -24,7 +24,7 @@ public enum EventCatalogue {
         + InstallationUseEvent.catalogue
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
         + PushProviderEvent.catalogue + MessageGatewayEvent.catalogue + SubscriptionEvent.catalogue
-        + SignalStreamEvent.catalogue
+        + SignalStreamEvent.catalogue + TokenClaimsEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =

@@ -110,6 +110,7 @@ import Testing
     @Test func `rate limits equal the documented table`() {
         let expected: [(RatePolicy, [RateDimension: Int])] = [
             (.nativeOTP, [.source: 300, .signUps: 10, .target: 5, .client: 600, .app: 3000]),
+            (.verifyCode, [.source: 10, .target: 5]), (.verifyBrowser, [.target: 5]),
             (.phoneCode, [.source: 10, .target: 5, .app: 1000]), (.phoneBlock, [.target: 40]),
             (.magicLink, [.source: 300, .target: 5, .client: 600, .app: 3000]),
             (.passwordReset, [.source: 300, .target: 5, .client: 600, .app: 3000]),

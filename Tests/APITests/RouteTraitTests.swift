@@ -21,7 +21,18 @@ import Testing
                 "getToken", "revokeToken", "getUserInfo", "getUserInfoByForm",
                 "pushAuthorizationRequest",
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
-                "getKeySetFile", "getWebhookKeys",
+                "getKeySetFile", "getWebhookKeys", "getIdentityTokenKeys", "getVerifyKeys",
+                "verifyTenantToken",
+            ])
+    }
+
+    @Test func `scripts of tenants read with cookies where a tenant's app calls and nowhere else`()
+    {
+        #expect(
+            routes(.forTenantScripts) == [
+                "getVerifiedIdentity", "refreshVerifyToken", "refreshVerifyTokenByHeader",
+                "endVerifyToken", "createTenantUser", "getTenantUser", "getTenantUserMethod",
+                "getTenantInfo",
             ])
     }
 

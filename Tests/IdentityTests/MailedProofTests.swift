@@ -23,7 +23,7 @@ extension MailedProof {
     /// Seconds that it is good for; nil: until something ends it.
     fileprivate var lifetime: Int64? {
         switch self {
-        case .signInCode, .registrationCode, .moveCode: 600
+        case .signInCode, .registrationCode, .moveCode, .confirmationLink, .confirmedPage: 600
         case .magicLink, .ownerSignInLink, .resetLink: MailedLink.lifetime
         case .secondFactorCode, .certificationCode: MailedCode.lifetime
         case .ownerMoveLink: RequestOwnerMove.lifetime
@@ -44,6 +44,15 @@ extension MailedProof {
                 RequestOTP(
                     mailbox: mailbox, person: ProofWorld.camille, code: name, digest: digest,
                     now: now))
+        case .confirmationLink, .confirmedPage:
+            var request = RequestOTP(
+                mailbox: mailbox, person: ProofWorld.camille, code: name, digest: digest, now: now)
+            request.base = ProofWorld.base
+            happened = try await world.run(request)
+            if self == .confirmedPage {
+                try await world.require(
+                    ConfirmOTP(mailbox: mailbox, shown: ShownSecret([digest]), now: now))
+            }
         case .magicLink:
             happened = try await world.run(
                 RequestMagicLink(
@@ -129,6 +138,12 @@ extension MailedProof {
                     OTPGrant(mailbox: mailbox, digest: digest, account: world.name()),
                     world.grantRequest)
             ).contains("session.opened")
+        case .confirmationLink:
+            let happened = try await world.run(
+                ConfirmOTP(mailbox: mailbox, shown: ShownSecret([digest]), now: now))
+            guard happened.contains("otp.confirmed") else { return false }
+            return try await redeems(issued, in: &world)
+        case .confirmedPage: return try await redeems(issued, in: &world)
         case .magicLink:
             return try await world.run(
                 RedeemGrant(
@@ -182,6 +197,14 @@ extension MailedProof {
             proof.trusted = issued.name
             return try await world.run(browser(proof, in: &world)).contains("browser.opened")
         }
+    }
+
+    /// As the page does that asked for the link.
+    private func redeems(_ issued: Issued, in world: inout ProofWorld) async throws -> Bool {
+        var grant = OTPGrant(mailbox: mailbox, digest: try digest(9), account: world.name())
+        grant.confirmed = issued.name
+        return try await world.run(RedeemGrant(grant, world.grantRequest))
+            .contains("session.opened")
     }
 
     private func isTakenBesidePassphrase(

@@ -9,6 +9,8 @@ import Values
 enum MailedProof: String, CaseIterable {
     case signInCode = "sign-in code"
     case registrationCode = "registration code"
+    case confirmationLink = "confirmation link"
+    case confirmedPage = "confirmed page"
     case magicLink = "magic link"
     case moveCode = "move code"
     case ownerMoveLink = "owner's move link"

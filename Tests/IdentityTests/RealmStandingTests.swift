@@ -41,7 +41,7 @@ private let inOpenRealms: [any Command.Type] = [
     UpdateClient.self, UpdateInstallation.self, UpdateOwnClient.self, UpdateWebApp.self,
     UseAppKey.self, UseDelegatedCode.self, VouchForMailbox.self, ChangeSignalStream.self,
     CreateSignalStream.self, DeleteSignalStream.self, ReplaySignals.self,
-    SetSignalStatus.self, SetSignalSubject.self,
+    SetSignalStatus.self, SetSignalSubject.self, ConfirmOTP.self, SetTokenClaims.self,
 ]
 
 /// The others: they end, erase or record something also in a disabled realm, are about the realm

@@ -1,5 +1,5 @@
 """The quick starts, run as they stand: programs and commands are read from the pages. The one thing that
-is changed are the ports 8000 and 8001, which somebody may be using."""
+is changed are the ports 8000 to 8002, which somebody may be using."""
 
 import json
 import os
@@ -14,13 +14,18 @@ import unittest
 import urllib.error
 import urllib.request
 
+import pinned
 from person import Person
+from phone import code
 from token_tool import missing, rerun
 from urd_process import PATIENCE, Urd, eventually, free_port
+from verify_client import Browser
 
-MISSING = missing("authlib", "requests")
+MISSING = missing("authlib", "requests", "jose")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "quick-starts"
+# Its client is in dev.env.
+READY_MADE = "verify.md"
 
 
 def setUpModule():
@@ -42,9 +47,11 @@ class Terminal:
     def __init__(self, lines):
         self.lines = []
         self.process = subprocess.Popen(
-            # Debian's own Python, in whose packages the libraries are; and no browser opens.
+            # Debian's own Python, in whose packages the libraries are, but for those that no
+            # distribution has; and no browser opens.
             ["bash", "-c", "set -e\n" + lines], cwd=desk.name, text=True,
-            env={**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"], "BROWSER": "true"},
+            env={**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"], "BROWSER": "true",
+                 "PYTHONPATH": str(pinned.FOLDER)},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -91,7 +98,7 @@ class QuickStart(unittest.TestCase):
         self.assertGreaterEqual(len(blocks), 2)
         commands = []
         for kind, block in blocks:
-            block = re.sub("800[01]", str(self.port), block)
+            block = re.sub("800[012]", str(self.port), block)
             if kind == "sh":
                 commands.append(block)
             else:
@@ -148,8 +155,24 @@ class QuickStart(unittest.TestCase):
         self.assertTrue(place.endswith("?done=allow"), (place, past))
         self.assertIn(person.email, terminal.ends())
 
+    def test_verify_page_works(self):
+        terminal, site = self.terminal(*self.read("verify.md")), urd.values["URD_VERIFY_URL"]
+        path = terminal.says(rf"login at your browser: {site}(\S+)\n")[1]
+        browser, email = Browser(site), f"{os.urandom(6).hex()}@example.org"
+        sent = browser.post(browser.call("GET", path), path, input=email).location
+        page = browser.call("GET", sent)
+        back = browser.post(page, sent, code=code(urd, email)).location
+        self.assertTrue(back.startswith(f"http://localhost:{self.port}?code="), back)
+        with urllib.request.urlopen(back, timeout=PATIENCE) as shown:
+            self.assertIn("You can close this window.", shown.read().decode())
+        said = terminal.ends()
+        self.assertIn(f"Hello, {email}\nStill {email}\n", said)
+        self.assertRegex(said, r'proved: ann-\w{8}@example.org\n{"success":true}\n200\n$')
+
     def test_every_page_can_be_followed_again_and_keeps_its_secret(self):
         for page in sorted(PAGES.glob("*.md")):
+            if page.name == READY_MADE:
+                continue
             (registration,) = [
                 block for block in self.read(page.name) if "client register" in block]
             file = pathlib.Path(desk.name, re.search(r">([.\w/]+\.json)", registration)[1])
@@ -174,7 +197,7 @@ class QuickStart(unittest.TestCase):
     def test_no_two_pages_use_the_same_port(self):
         wanted = [port for page in PAGES.glob("*.md")
                   for port in set(re.findall(r"\b80\d\d\b", page.read_text()))]
-        self.assertEqual(sorted(wanted), ["8000", "8001"])
+        self.assertEqual(sorted(wanted), ["8000", "8001", "8002"])
 
     def test_every_page_is_tested_and_linked(self):
         tested = pathlib.Path(__file__).read_text()

@@ -391,8 +391,281 @@ class Page(unittest.TestCase):
         self.assertEqual(thief.post(page, path, code=code(urd, who)).status, 403)
 
 
+class Claims(unittest.TestCase):
+    """COT-11: the tenant's server adds claims, which survive each refresh."""
+
+    def claims(self, token):
+        return jwt.get_unverified_claims(token)
+
+    def set(self, app, secret=None, **body):
+        return app.call(
+            "POST", "/api/v0/token/custom", body,
+            API_SECRET_KEY=secret or urd.values["URD_VERIFY_API_SECRET_KEY"])
+
+    def test_cot_11_custom_claims_survive_rotation_and_replace_no_claim_of_ours(self):
+        app = App(urd)
+        tokens = app.sign_in(address())["oauth_token"]
+        added = {"plan": "gold", "sub": "somebody", "roles": ["a", "b"]}
+        answer = self.set(app, token=tokens["access_token"], custom_attributes=added)
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertEqual(set(answer.json), {"token"})
+        before, claims = self.claims(tokens["access_token"]), self.claims(answer.json["token"])
+        self.assertEqual((claims["plan"], claims["roles"]), ("gold", ["a", "b"]))
+        self.assertEqual(claims["custom_attributes"], added)
+        self.assertEqual(claims["sub"], before["sub"])
+        self.assertLessEqual(claims["exp"], before["exp"])
+        fresh = app.refresh(tokens["refresh_token"]).json
+        self.assertEqual(self.claims(fresh["access_token"])["plan"], "gold")
+        both = self.set(
+            app, token=fresh["access_token"], custom_attributes={"plan": "iron"},
+            refresh_token=fresh["refresh_token"])
+        self.assertEqual(set(both.json), {"token", "refresh_token"}, both.text)
+        claims = self.claims(app.refresh(both.json["refresh_token"]).json["access_token"])
+        self.assertEqual(claims["custom_attributes"], {"plan": "iron"})
+        self.assertNotIn("roles", claims)
+
+    def test_cot_11_only_the_tenants_server_sets_claims_of_a_good_token(self):
+        app = App(urd)
+        tokens = app.sign_in(address())["oauth_token"]
+        good = {"token": tokens["access_token"], "custom_attributes": {"a": 1}}
+        for secret in ("x", urd.values["URD_VERIFY_API_SECRET_KEY"][:-1]):
+            self.assertEqual(self.set(app, secret, **good).status, 403)
+        for wrong in ({"token": tokens["id_token"]}, {"token": "x"},
+                      {"custom_attributes": {"a": "x" * 3000}}, {"custom_attributes": None}):
+            answer = self.set(app, **{**good, **wrong})
+            self.assertEqual(answer.status, 400, wrong)
+            self.assertIn("msg", answer.json)
+
+
+class Users(unittest.TestCase):
+    """COT-13: the API key alone lists and reads nobody."""
+
+    def call(self, app, method, path, body=None, secret=True, **headers):
+        if secret:
+            headers["API_SECRET_KEY"] = urd.values["URD_VERIFY_API_SECRET_KEY"]
+        return app.call(method, path, body, **headers)
+
+    def test_cot_13_a_server_creates_gets_and_lists_people(self):
+        app, who = App(urd), address()
+        made = self.call(app, "POST", "/api/v0/user/create", {
+            "client_user_id": "customer-7-" + who[4:12], "identifiers": [who]})
+        self.assertEqual(made.status, 200, made.text)
+        user = made.json
+        self.assertEqual((user["identifier"], user["issuer"]), (who, app.key))
+        self.assertEqual(user["client_user_id"], "customer-7-" + who[4:12])
+        again = self.call(app, "POST", "/api/v0/user/create", {"identifier": who})
+        self.assertEqual((again.status, again.json), (400, {"msg": "User already exists"}))
+        query = urllib.parse.urlencode({"identifier": who.upper()})
+        self.assertEqual(self.call(app, "GET", "/api/v0/user?" + query).json["ID"], user["ID"])
+        listed = self.call(app, "GET", "/api/v0/user/list?page=0").json
+        self.assertEqual(listed[0]["ID"], user["ID"])
+        self.assertEqual(self.call(app, "GET", "/api/v0/user/list?page=99").json, [])
+        # Who then proves the address is that person.
+        self.assertEqual(app.sign_in(who)["user"]["ID"], user["ID"])
+
+    def test_cot_13_pages_of_people_have_fifty_each_and_none_twice(self):
+        app, made = App(urd), []
+        for _ in range(60):
+            answer = self.call(app, "POST", "/api/v0/user/create", {"identifier": address()})
+            made.append(answer.json["ID"])
+        pages = [[user["ID"] for user in self.call(
+            app, "GET", f"/api/v0/user/list?page={page}").json] for page in (0, 1)]
+        self.assertEqual(len(pages[0]), 50)
+        self.assertEqual((pages[0] + pages[1])[:60], made[::-1])
+
+    def test_cot_13_the_api_key_alone_lists_and_reads_nobody(self):
+        app, who = App(urd), address()
+        tokens = app.sign_in(who)["oauth_token"]
+        query = "/api/v0/user?" + urllib.parse.urlencode({"identifier": who})
+        nobody = self.call(app, "GET", query, secret=False)
+        self.assertEqual(nobody.json["ID"], "00000000-0000-0000-0000-000000000000")
+        unknown = self.call(app, "GET", "/api/v0/user?identifier=x%40example.org", secret=False)
+        self.assertEqual(unknown.text, nobody.text)
+        for path in ("/api/v0/user/list?page=0",):
+            self.assertEqual(self.call(app, "GET", path, secret=False).status, 403)
+        bearer = {"Authorization": "Bearer " + tokens["access_token"]}
+        self.assertEqual(
+            self.call(app, "GET", query, secret=False, **bearer).json["identifier"], who)
+        other = address()
+        app.sign_in(other)
+        query = "/api/v0/user?" + urllib.parse.urlencode({"identifier": other})
+        self.assertEqual(
+            self.call(app, "GET", query, secret=False, **bearer).text, nobody.text)
+        status = self.call(app, "POST", "/api/v0/user/create", {
+            "client_user_id": "x", "identifiers": [address()]}, secret=False).status
+        self.assertEqual(status, 403)
+
+    def test_cot_13_methods_say_what_a_person_enrolled(self):
+        app = App(urd)
+        user = app.sign_in(address())["user"]
+        path = f"/api/v0/user/methods?cotter_user_id={user['ID']}&method=WEBAUTHN"
+        answer = self.call(app, "GET", path)
+        self.assertEqual(answer.json, {"method": "WEBAUTHN", "enrolled": False})
+
+
+class Attack(unittest.TestCase):
+    def race(self, act, count=50):
+        """What so many at once get."""
+        answers, gate = [], threading.Barrier(count)
+
+        def run():
+            gate.wait()
+            answers.append(act())
+
+        threads = [threading.Thread(target=run) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return answers
+
+    def test_cot_06_of_fifty_exchanges_of_one_code_one_succeeds_at_most(self):
+        app = App(urd)
+        body = app.body(app.walk(address()))
+        answers = self.race(lambda: app.exchange(body))
+        self.assertEqual({answer.status for answer in answers} - {200, 400}, set())
+        self.assertLessEqual([answer.status for answer in answers].count(200), 1)
+
+    def test_of_fifty_who_type_one_code_one_comes_in(self):
+        app, browser, who = App(urd), Browser(site), address()
+        page, path = app.ask(browser, who)
+        digits = code(urd, who)
+        answers = self.race(lambda: browser.post(page, path, code=digits))
+        self.assertEqual([answer.status for answer in answers].count(303), 1)
+
+    def test_cot_10_of_fifty_refreshes_all_that_succeed_have_one_successor(self):
+        app = App(urd)
+        token = app.sign_in(address())["oauth_token"]["refresh_token"]
+        answers = self.race(lambda: app.refresh(token))
+        # One that lost its answer may repeat it for ten seconds: it gets the same token.
+        good = {answer.json["refresh_token"] for answer in answers if answer.status == 200}
+        self.assertEqual(len(good), 1)
+
+    def test_the_page_answers_known_and_unknown_addresses_alike(self):
+        known = address()
+        App(urd).sign_in(known)
+        shapes = set()
+        for who in (known, address()):
+            app, browser = App(urd), Browser(site)
+            page, path = app.ask(browser, who)
+            text = re.sub(r'(name="(form|to|input)" value|action|href)="[^"]*"', "", page.text)
+            shapes.add((page.status, text.replace(who, "?")))
+        self.assertEqual(len(shapes), 1)
+
+    def test_cot_14_codes_are_limited_by_address_network_and_browser(self):
+        made = urd.api.call("POST", "/api/admin/realms", {
+            "realm": "limits", "display_name": "Limits"})
+        self.assertEqual(made[0], 201, made[1])
+        place = urllib.parse.urlsplit(site)
+        host = "limits.localhost"
+        for method, path, body in (
+                ("POST", "/api/admin/realms/limits/hosts", {"host": host}),
+                ("PATCH", "/api/admin/realms/limits/settings", {"profile": "verify"})):
+            status, answer, _ = urd.api.call(method, path, body)
+            self.assertIn(status, (200, 201), answer)
+        status, client, _ = urd.api.call(
+            "POST", "/api/admin/realms/limits/clients", {"profile": "verify"})
+        self.assertEqual(status, 201, client)
+        self.assertEqual(
+            client["grant_types"], ["authorization_code", "refresh_token"])
+        app = App(urd, key=client["client_id"])
+        headers = {"Host": f"{host}:{place.port}"}
+
+        def ask(browser, who):
+            path = "/app?" + app.query()
+            page = browser.call("GET", path, **headers)
+            form = {"form": page.hidden("form"), "input": who}
+            return browser.call(
+                "POST", path, form, Origin=f"http://{host}:{place.port}", **headers).status
+
+        browser = Browser(site)
+        self.assertEqual([ask(browser, address()) for _ in range(6)], [303] * 5 + [429])
+        # The others of this network's ten: for one address five, from browsers of their own.
+        who = address()
+        self.assertEqual([ask(Browser(site), who) for _ in range(5)][:4], [303] * 4)
+        self.assertEqual(ask(Browser(site), address()), 429)
+
+
+class Link(unittest.TestCase):
+    """COT-03, COT-14: a link is opened in any browser, and answers in the page that asked for it."""
+
+    def ask(self, who, kind="EMAIL"):
+        app, browser = App(urd), Browser(site)
+        before = len(inbox(urd, who))
+        page, path = app.ask(browser, who, kind, auth_method="MAGIC_LINK")
+        text = mail(urd, who, before)["text"]
+        link = re.search(r"https?://\S+/app/open\S+", text)[0]
+        return app, browser, page, path, "/" + link.split("/", 3)[3]
+
+    def number(self, page):
+        return re.search(r"<strong>(\d\d)</strong>", page.text)[1]
+
+    def state(self, browser, path):
+        return browser.call("GET", path.replace("/app/wait?", "/app/wait/state?")).json["confirmed"]
+
+    def test_cot_03_a_link_opened_elsewhere_answers_in_the_page_that_asked(self):
+        for who, kind in ((address(), "EMAIL"), (f"+4178{secrets.randbelow(10 ** 7):07}", "PHONE")):
+            app, browser, page, path, link = self.ask(who, kind)
+            self.assertFalse(self.state(browser, path))
+            self.assertEqual(browser.post(page, path).status, 400)
+            other = Browser(site)
+            opened = other.call("GET", link)  # As a mail scanner does: nothing is confirmed.
+            self.assertEqual(self.number(opened), self.number(page))
+            self.assertFalse(self.state(browser, path))
+            confirmed = other.post(opened, link)
+            self.assertEqual(confirmed.status, 200)
+            self.assertIsNone(confirmed.location)
+            self.assertNotIn("__Host-urd", other.cookies)
+            self.assertTrue(self.state(browser, path))
+            answer = browser.post(page, path)
+            self.assertEqual(answer.status, 303, answer.text)
+            tokens = app.exchange(app.body(answer.sent())).json["oauth_token"]
+            self.assertEqual(tokens["auth_method"], "MAGIC_LINK")
+            self.assertEqual(other.post(opened, link).status, 400)  # It was used.
+
+    def test_cot_03_a_page_in_another_browser_gets_nothing_of_a_link(self):
+        who = address()
+        app, browser, page, path, link = self.ask(who)
+        thief = Browser(site)
+        shown = thief.call("GET", path)
+        self.assertEqual(shown.status, 303)  # The address of the page is its browser's own.
+        opened = browser.call("GET", link)
+        self.assertEqual(browser.post(opened, link).status, 200)
+        self.assertFalse(self.state(thief, path))
+        self.assertEqual(thief.post(thief.call("GET", shown.location), path).status, 303)
+        self.assertEqual(browser.post(page, path).status, 303)
+
+    def test_cot_03_a_newer_link_ends_the_one_before(self):
+        who = address()
+        _, _, _, _, first = self.ask(who)
+        _, _, _, _, second = self.ask(who)
+        self.assertEqual(Browser(site).call("GET", first).status, 400)
+        self.assertEqual(Browser(site).call("GET", second).status, 200)
+
+    def test_cot_03_the_page_goes_on_by_itself_in_a_real_browser(self):
+        reader, who, app = Reader(site), address(), App(urd, f"http://localhost:{free_port()}")
+        try:
+            reader.go("/app?" + app.query(auth_method="MAGIC_LINK"))
+            reader.fill("input", who)
+            reader.press("Send me a link")
+            self.assertEqual(reader.faults(), [])
+            text = mail(urd, who)["text"]
+            link = "/" + re.search(r"https?://\S+/app/open\S+", text)[0].split("/", 3)[3]
+            other = Browser(site)
+            other.post(other.call("GET", link), link)
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                place = reader.browser.call("Target.getTargetInfo")["targetInfo"]["url"]
+                if place.startswith(app.redirect):
+                    break
+                time.sleep(0.1)
+            self.assertIn("code=", place)
+        finally:
+            reader.close()
+
+
 if MISSING:
-    Page = Tokens = Exchange = PublishedClient = None
+    Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
     load_tests = lambda *_: rerun(__file__)  # noqa: E731
 
 if __name__ == "__main__":

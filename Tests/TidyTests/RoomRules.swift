@@ -17,6 +17,7 @@ enum RoomRules {
         "Signals": shared,
         // The profile gives the endpoints of OAuth other addresses.
         "Voo": shared.union(["OAuth"]),
+        "Verify": shared,
         "Admin": shared,
         // What follows a realm is opened with the keys of its administration.
         "Subscriptions": shared.union(["Admin"]),

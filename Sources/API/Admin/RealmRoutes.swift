@@ -75,7 +75,10 @@ enum RealmRoutes {
         answer: .ok("The settings.", SettingSchema.realm, example: exampleSettings),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
-        .json(.ok, .object(inForce(try await call.knownRealm().settings)))
+        .json(
+            .ok,
+            .object(
+                Settings(overrides: try await call.knownRealm().settings).all))
     }
 
     private static let setSettings = Route<AdminContext>(
@@ -143,7 +146,7 @@ enum RealmRoutes {
     ]
 
     private static let exampleSettings = JSON.object(
-        inForce(["display_name": "Demo", "access_token_lifetime": 900]))
+        Settings(overrides: ["display_name": "Demo", "access_token_lifetime": 900]).all)
 
     fileprivate static func json(_ realm: RealmView) -> JSON {
         [
@@ -152,14 +155,6 @@ enum RealmRoutes {
             "enabled": .bool(!realm.isDisabled),
             "created_at": .string(realm.createdAt.description),
         ]
-    }
-
-    private static func inForce(_ set: JSONObject) -> JSONObject {
-        var values: JSONObject = [:]
-        for setting in SettingCatalogue.all {
-            values[setting.name] = set[setting.name] ?? setting.fallback
-        }
-        return values
     }
 }
 

@@ -100,27 +100,33 @@ struct BrowserSignIns {
 
     /// Has a code sent to a user who signs in or joins on a page. The outcome is not shown
     /// (account enumeration).
+    /// - Parameter id: of a code that is confirmed by a link, in the place of digits.
     func sendCode(
         _ route: RequestOTP.Route, _ person: Person, by channel: Channel = .mail,
-        invite: InviteCode? = nil, mayJoin: Bool
+        invite: InviteCode? = nil, mayJoin: Bool, asLink id: UUID? = nil,
+        countsSignUps: Bool = true
     ) async throws(Problem) {
         guard let address = channel == .mail ? person.email : person.phone else { return }
         let mailbox = context.mint.mailbox(address)
-        let code = context.newID()
-        guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
-        else { throw Problem(.internalError) }
+        let (code, mint) = (id ?? context.newID(), context.mint)
+        let digest =
+            id == nil
+            ? mint.digest(ofCode: mint.code(code), for: mailbox)
+            : mint.digest(ofMagicToken: mint.magicToken(code))
+        guard let digest else { throw Problem(.internalError) }
         var command = RequestOTP(
             route: route, app: context.place.app, mailbox: mailbox, person: person, code: code,
             digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
             now: context.clock.now())
         command.isForPage = true
         command.channel = channel
+        if id != nil { command.base = context.place.links }
         command.source = context.signInPlace(of: call.request).source
         let outcome = try await Commands(call).dispatch(command, as: .anonymous)
         // Only what would make an account counts as one more sign-up of its source.
-        guard outcome == .nothing(.wouldJoin), mayJoin, RateCounter(call).allowsSignUp() else {
-            return
-        }
+        guard outcome == .nothing(.wouldJoin), mayJoin,
+            !countsSignUps || RateCounter(call).allowsSignUp()
+        else { return }
         command.mayJoin = true
         _ = try await Commands(call).dispatch(command, as: .anonymous)
     }

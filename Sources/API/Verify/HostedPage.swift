@@ -13,6 +13,8 @@ struct HostedPage {
     static let path = "/app"
     static let codePath = "/app/code"
     static let continuePath = "/app/continue"
+    static let waitPath = "/app/wait"
+    static let statePath = "/app/wait/state"
 
     private var say: Words { visit.say }
 
@@ -141,7 +143,9 @@ struct HostedPage {
             Page.card {
                 HTML.element(.h1) { say("Enter the code", "Code eingeben") }
                 HTML.element(.p) {
-                    say("A 6-digit code is on its way to ", "Ein sechsstelliger Code ist unterwegs an ")
+                    say(
+                        "A 6-digit code is on its way to ",
+                        "Ein sechsstelliger Code ist unterwegs an ")
                     HTML.element(.strong, .class("break")) { address }
                     "."
                 }

@@ -56,15 +56,17 @@ enum HostedPageRoutes {
         }
         let sent = SentCode(
             address: address.text, channel: channel,
-            isAnother: before?.address == address.text)
+            isAnother: before?.address == address.text,
+            link: asked.method == .link ? call.context.newID() : nil)
         try call.countVerification(of: address, visit)
         async let pause: Void = call.context.hesitate()
         try await BrowserSignIns(call).sendCode(
             .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
-            mayJoin: true)
+            // Most who come here are new: they are counted with all who ask.
+            mayJoin: true, asLink: sent.link, countsSignUps: false)
         await pause
-        return .seeOther(
-            asked.path(HostedPage.codePath, [("to", try sent.sealed(call, visit))]))
+        let next = sent.link == nil ? HostedPage.codePath : HostedPage.waitPath
+        return .seeOther(asked.path(next, [("to", try sent.sealed(call, visit))]))
     }
 
     private static let codePage = Route<RealmContext>(
@@ -75,9 +77,9 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit) else {
-            return .seeOther(asked.path(HostedPage.path))
-        }
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit),
+            sent.link == nil
+        else { return .seeOther(asked.path(HostedPage.path)) }
         return HostedPage(visit: visit, asked: asked).code(sent, sealed, .code(isWrong: false))
     }
 
@@ -107,13 +109,7 @@ enum HostedPageRoutes {
             second: SecondFactors(call).typed(call.body["totp"]?.string))
         let page = HostedPage(visit: visit, asked: asked)
         switch try await BrowserSignIns(call).open(grant, by: .code, visit) {
-        case .success(let opened):
-            guard let browser = try await BrowserSessions(call).find(opened.secret, at: nil) else {
-                throw Problem(.internalError)
-            }
-            var response = try TenantCodes(call).redirect(asked, browser)
-            response.headers.append("Set-Cookie", opened.cookie)
-            return response
+        case .success(let opened): return try await call.answer(asked, opened)
         case .failure(.secondFactorRequired):
             return page.code(sent, sealed, .second(code: typed, isWrong: false))
         case .failure(let refusal):
@@ -166,6 +162,18 @@ extension Call<RealmContext> {
         else { return nil }
         if asked.input.isEmpty { return address }
         return self.address(asked.input, asked.kind)?.text == address ? address : nil
+    }
+
+    /// Leads a browser that has just signed in back to the app.
+    func answer(
+        _ asked: VerifyRequest, _ opened: BrowserSignIns.Opened
+    ) async throws(Problem) -> Response {
+        guard let browser = try await BrowserSessions(self).find(opened.secret, at: nil) else {
+            throw Problem(.internalError)
+        }
+        var response = try TenantCodes(self).redirect(asked, browser)
+        response.headers.append("Set-Cookie", opened.cookie)
+        return response
     }
 
     func address(_ typed: String, _ kind: VerifyRequest.Kind) -> SignInAddress? {

@@ -10,6 +10,8 @@ struct SentCode: Sendable {
     var channel: Channel
     /// There was one before.
     var isAnother = false
+    /// Of one that is confirmed by a link: this page alone knows its name.
+    var link: UUID?
 
     static let parameter = Parameter(
         "to", in: .query, .text(0...2048), "Where a code went to, sealed.")
@@ -19,11 +21,12 @@ struct SentCode: Sendable {
 
     func sealed(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) -> String {
         let until = call.context.clock.now().adding(seconds: Self.patience)
-        let members: JSONObject = [
+        var members: JSONObject = [
             "address": .string(address), "channel": .string(channel.rawValue),
             "another": .bool(isAnother), "form": .string(visit.formName),
             "until": .integer(until.seconds),
         ]
+        members["link"] = link.map { .string($0.description) }
         guard let text = call.context.mint.seal(.object(members), for: .verification) else {
             throw Problem(.internalError)
         }
@@ -42,9 +45,11 @@ struct SentCode: Sendable {
         self.address = address
         self.channel = channel
         isAnother = members["another"]?.bool ?? false
+        link = members["link"]?.string.flatMap { UUID($0) }
     }
 
-    init(address: String, channel: Channel, isAnother: Bool) {
+    init(address: String, channel: Channel, isAnother: Bool, link: UUID?) {
+        self.link = link
         self.address = address
         self.channel = channel
         self.isAnother = isAnother

@@ -15,14 +15,24 @@ struct VerifiedPerson: Sendable {
     /// The ways beside a code, in the words of the profile.
     let enrolled: [String]
 
+    /// The tenant's own name of the person, if it gave one.
+    let ownName: String?
+
+    /// What is shown where there is no such person, or none that the caller may know of.
+    static let nobody = VerifiedPerson(
+        account: .zero, address: "", isPhone: false, createdAt: Timestamp(seconds: 0),
+        changedAt: Timestamp(seconds: 0), enrolled: [], ownName: nil)
+
     var kind: String { isPhone ? "PHONE" : "EMAIL" }
 
     func user(of apiKey: String) -> JSON {
         [
             "ID": .string(account.description), "created_at": .string(createdAt.description),
-            "updated_at": .string(changedAt.description), "update_at": .string(changedAt.description),
+            "updated_at": .string(changedAt.description),
+            "update_at": .string(changedAt.description),
             "deleted_at": .string(Timestamp.never), "issuer": .string(apiKey),
-            "client_user_id": .string(account.description), "enrolled": .array(enrolled.map { .string($0) }),
+            "client_user_id": .string(ownName ?? account.description),
+            "enrolled": .array(enrolled.map { .string($0) }),
             "default_method": .string(enrolled.first ?? "OTP"), "identifier": .string(address),
         ]
     }
@@ -38,7 +48,7 @@ extension Call<RealmContext> {
         return VerifiedPerson(
             account: account, address: address, isPhone: known.person.phone != nil,
             createdAt: first.at, changedAt: known.changedAt ?? first.at,
-            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"])
+            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"], ownName: known.person.externalID)
     }
 }
 

@@ -69,7 +69,8 @@ extension Call<RealmContext> {
             tenant = try await self.tenant(text("api_key"))
         } catch {
             guard error.kind == .forbidden else { throw error }
-            throw Problem(.invalidRequest, "The api_key is not valid: there is no such tenant here.")
+            throw Problem(
+                .invalidRequest, "The api_key is not valid: there is no such tenant here.")
         }
         let redirect = text("redirect_url") ?? ""
         guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {

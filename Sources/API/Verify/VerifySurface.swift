@@ -2,8 +2,10 @@ internal import Identity
 
 /// Tenants whose apps have mail addresses and phone numbers proved on a page of the realm: see decision 0133.
 struct VerifySurface: RealmSurface {
-    let routes = ExchangeRoutes.table + VerifyTokenRoutes.table
-    let pages = HostedPageRoutes.table
+    let routes =
+        ExchangeRoutes.table + VerifyTokenRoutes.table + CustomClaimRoutes.table
+        + TenantUserRoutes.table
+    let pages = HostedPageRoutes.table + LinkPageRoutes.table
 
     func isServed(at place: Place) -> Bool {
         place.webApp == nil && place.settings.rules.servesTenants

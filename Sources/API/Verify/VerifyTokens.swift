@@ -21,19 +21,26 @@ struct VerifyTokens {
         var id = claims(granted, of: person, at: now)
         id["type"] = "client_id_token"
         id["auth_time"] = .string(String(granted.terms.signedInAt.seconds))
-        return [
+        var members: JSONObject = [
             "access_token": .string(access),
             "id_token": .string(try await signed(id, as: .tenantIDToken)),
-            "refresh_token": .string(refreshToken(granted)),
             "expires_in": .integer(granted.lifetime), "token_type": "Bearer",
             "auth_method": .string(granted.terms.verifyMethod),
         ]
+        if granted.terms.isOffline { members["refresh_token"] = .string(refreshToken(granted)) }
+        return .object(members)
     }
 
     func accessToken(
         _ granted: GrantedTokens, of person: VerifiedPerson, at now: Timestamp
     ) async throws(Problem) -> String {
-        var members = claims(granted, of: person, at: now)
+        // What the tenant's server added, which has none of the names below.
+        let added = try await RealmLookups(context).folded(
+            TokenClaims.self, TokenClaims.stream(of: granted.session)
+        ).claims
+        var members = added
+        if !added.isEmpty { members["custom_attributes"] = .object(added) }
+        members.merge(claims(granted, of: person, at: now)) { _, own in own }
         members["type"] = "client_access_token"
         members["scope"] = "access"
         members["authentication_method"] = .string(granted.terms.verifyMethod)
@@ -43,12 +50,23 @@ struct VerifyTokens {
         return try await signed(members, as: .tenantAccessToken)
     }
 
+    /// Of a session that goes on: the token ends when the one did that it takes the place of.
+    func accessToken(
+        of session: UUID, _ terms: SessionTerms, until expiry: Timestamp, for person: VerifiedPerson
+    ) async throws(Problem) -> String {
+        let now = context.clock.now()
+        let granted = GrantedTokens(
+            session: session, generation: 0, terms: terms, scope: [], resources: [],
+            lifetime: expiry.seconds - now.seconds)
+        return try await accessToken(granted, of: person, at: now)
+    }
+
     private func claims(
         _ granted: GrantedTokens, of person: VerifiedPerson, at now: Timestamp
     ) -> JSONObject {
         [
             "sub": .string(person.account.description),
-            "client_user_id": .string(person.account.description),
+            "client_user_id": .string(person.ownName ?? person.account.description),
             "aud": .string(tenant.apiKey),
             "iss": .string(granted.terms.issuer ?? context.place.issuer),
             "identifier": .string(person.address), "jti": .string(context.newID().description),

@@ -18,6 +18,9 @@ extension Voice {
             if accepted.contains("application/json"), !accepted.contains("text/html") {
                 return problem.verifyResponse()
             }
+            // The way on is back to the app, and not to an account here.
+            var problem = problem
+            problem.nextPage = nil
             return Voice.page.refusal(problem, request)
         },
         label: { _ in "" }, content: { _ in ["text/html": ["schema": ["type": "string"]]] })
@@ -26,7 +29,9 @@ extension Voice {
 extension Problem {
     /// Clients repeat what fails with 500, and read nothing but this text.
     fileprivate func verifyResponse() -> Response {
-        .json(kind.status, ["msg": .string(detail.isEmpty ? kind.title : detail)])
+        let text = detail.isEmpty ? kind.title : detail
+        let told = kind == .malformedJSON ? "The body must be JSON: \(text)" : text
+        return .json(kind.status, ["msg": .string(told)])
     }
 
     fileprivate static let verifySchema = Schema.named(

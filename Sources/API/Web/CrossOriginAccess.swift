@@ -30,7 +30,8 @@ enum CrossOriginAccess {
 
     /// The question that browsers ask first has no API key in it, so that any origin may ask. Whether the
     /// tenant lets the origin is found when the request itself comes.
-    static func mayAskWithCookies(_ response: inout Response, _ request: Request, _ methods: String) {
+    static func mayAskWithCookies(_ response: inout Response, _ request: Request, _ methods: String)
+    {
         guard let origin = request.headers["Origin"] else { return }
         mayReadWithCookies(&response, origin)
         response.headers["Access-Control-Allow-Methods"] = methods

@@ -54,6 +54,17 @@ extension Names {
             .some(uriCharacters, 1...1997),
         ]))
 
+    /// The same, or what stands for many addresses in the list of a tenant.
+    static let redirectPlace = Pattern.said(
+        "an address such as https://app.example.org/callback or org.example.app:/callback",
+        .either([
+            .text("*"),
+            .sequence([
+                .one(Characters("a-zA-Z")), .some(Characters("-+.a-zA-Z0-9"), 0...100),
+                .text(":"), .some(uriCharacters, 0...1997),
+            ]),
+        ]))
+
     /// Names with single spaces between them (RFC 6749 section 3.3).
     static let scope = Pattern.optional(
         .sequence([

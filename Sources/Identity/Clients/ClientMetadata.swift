@@ -128,7 +128,9 @@ public struct ClientMetadata: Sendable, Equatable {
             throw FieldFault(name, .unknown)
         }
         var read = Members()
-        read.grantTypes = [.authorizationCode]
+        // A tenant's apps refresh whatever they are given.
+        let isTenant = given["profile"]?.string == ClientProfile.verify.rawValue
+        read.grantTypes = isTenant ? [.authorizationCode, .refreshToken] : [.authorizationCode]
         for field in MetadataField.all {
             guard let value = given[field.name] else { continue }
             try field.set(&read, value)

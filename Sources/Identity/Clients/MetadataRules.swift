@@ -30,6 +30,9 @@ enum MetadataRules {
                 throw FieldFault("grant_types", .conflicts(with: "client_credentials"), at: user)
             }
         }
+        if metadata.rules.isTenant, !grants.contains(.authorizationCode) {
+            throw FieldFault("grant_types", .needed(by: "profile"))
+        }
         // RFC 7591 section 2.1: the two lists say the same about the authorization endpoint.
         guard grants.contains(.authorizationCode) == metadata.responseTypes.contains(.code) else {
             throw FieldFault("response_types", .conflicts(with: "grant_types"))

@@ -34,7 +34,10 @@ public struct TenantPlace: Sendable, Equatable {
                 let authority = rest.dropFirst(2)
                 host = authority.prefix { $0 != "/" && $0 != "?" }
                 isWhole = host?.endIndex != rest.endIndex
-                guard host?.utf8.contains(0x40) == false else { return nil }
+                // A name for all hosts is meant where it stands.
+                guard host?.utf8.contains(where: { $0 == 0x40 || $0 == 0x2A }) == false else {
+                    return nil
+                }
             } else {
                 (host, isWhole) = (nil, !rest.isEmpty)
             }
@@ -51,7 +54,9 @@ public struct TenantPlace: Sendable, Equatable {
     }
 
     @Sendable static func check(_ text: String) throws(FieldFault.Reason) {
-        guard text.utf8.count <= RedirectRule.limit else { throw .tooLong(limit: RedirectRule.limit) }
+        guard text.utf8.count <= RedirectRule.limit else {
+            throw .tooLong(limit: RedirectRule.limit)
+        }
         guard text == all || TenantPlace(text) != nil else { throw .malformed }
     }
 

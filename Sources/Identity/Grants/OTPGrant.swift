@@ -18,6 +18,9 @@ public struct OTPGrant: Grant {
     /// The names of the person who redeems the code, where the request has them: the code may have
     /// been asked for by another person.
     public var joiner: JoinerNames?
+    /// The code that was confirmed by its link, in the place of digits: the page that asked for it knows its
+    /// name.
+    public var confirmed: UUID?
 
     public init(
         mailbox: UUID, shown: ShownSecret, account: UUID, second: TypedFactor? = nil
@@ -65,7 +68,16 @@ public struct OTPGrant: Grant {
         else { throw .invalidCode }
         let refused = Decision(
             MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream, of: mailbox.subject)
-        guard shown.matches(code.digest) else { return Settled(refused, .failure(.invalidCode)) }
+        if let confirmed {
+            guard confirmed == code.id, mailbox.state.isConfirmed(confirmed) else {
+                throw .invalidCode
+            }
+        } else {
+            guard code.base == nil, shown.matches(code.digest) else {
+                return Settled(refused, .failure(.invalidCode))
+            }
+        }
+        let factor = confirmed == nil ? AuthenticationFactor.mailedCode : .mailedLink
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {
@@ -80,12 +92,12 @@ public struct OTPGrant: Grant {
             decision.append(MailboxEvent.assigned(account.stream), in: mailbox.stream)
             return desk.open(
                 after: decision, account: (account.stream, 0), scope: scope,
-                factors: [.mailedCode])
+                factors: [factor])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
         return desk.open(
             after: decision, orKeeping: refused, account: account, second: facts.second, second,
-            scope: scope, factors: [.mailedCode])
+            scope: scope, factors: [factor])
     }
 
     /// The names of the person who redeems the code count, not those of the person who asked for

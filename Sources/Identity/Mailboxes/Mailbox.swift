@@ -51,6 +51,7 @@ public struct Mailbox: StreamState {
             guard moves.contains(where: { $0.id == id }) else { return codes.refuse(id, at: at) }
             wrongMoves[id, default: 0] += 1
             moveRefusals.add(at)
+        case .codeConfirmed(let id): codes.confirm(id)
         case .codeRedeemed(let id):
             guard moves.contains(where: { $0.id == id }) else { return codes.redeem(id) }
             drop { $0.id == id }
@@ -91,6 +92,9 @@ public struct Mailbox: StreamState {
         return code
     }
 
+    /// Whether its link was opened, so that the page that asked for it may go on.
+    public func isConfirmed(_ id: UUID) -> Bool { codes.confirmed == id && code?.id == id }
+
     /// The person of a new account, where the request that redeems the code has no names. A
     /// stranger who knows the address may have asked for a code as well, so only names without
     /// contradiction count: of the requests from the network that the code is redeemed from, or of
@@ -127,6 +131,8 @@ extension Versioned<Mailbox> {
 /// The code to sign in or to join with, and the guesses at it and at those before.
 private struct GuessedCode: Sendable {
     private(set) var code: IssuedCode?
+    /// Its name, once it was confirmed.
+    private(set) var confirmed: UUID?
     private(set) var wrongGuesses = 0
     private(set) var refusals = RecentGuesses()
     private var askers: [CodeAsker] = []
@@ -135,6 +141,7 @@ private struct GuessedCode: Sendable {
 
     mutating func issue(_ code: IssuedCode) {
         self.code = code
+        confirmed = nil
         askers = [CodeAsker(code.person, from: code.source)]
         wrongGuesses = 0
     }
@@ -164,6 +171,10 @@ private struct GuessedCode: Sendable {
     mutating func redeem(_ id: UUID) {
         if code?.id == id { code = nil }
         refusals = RecentGuesses()
+    }
+
+    mutating func confirm(_ id: UUID) {
+        if code?.id == id { confirmed = id }
     }
 
     mutating func end() { code = nil }

@@ -27,7 +27,8 @@ public struct IssuedCode: Sendable, Equatable {
     public var source: String?
     /// By what it goes to the person.
     public var channel = Channel.mail
-    /// What a link begins with, where one is mailed in the place of the digits.
+    /// What a link begins with, where one is sent in the place of the digits. Such a link confirms the code to
+    /// the page that asked for it, or moves an account.
     public var base: String?
     /// The account that moves by it, if one does.
     public var account: UUID?
@@ -59,6 +60,8 @@ public enum MailboxEvent: Event {
     case codeRenamed(UUID, Person, source: String? = nil)
     /// A wrong code was typed.
     case codeRefused(UUID, at: Timestamp)
+    /// Its link was opened: the page that asked for it may redeem it.
+    case codeConfirmed(UUID)
     case codeRedeemed(UUID)
     /// An invite was used up for it: it may join.
     case invited(Invitation)
@@ -99,6 +102,7 @@ public enum MailboxEvent: Event {
             "otp.renamed", .internal, "The code was asked for again under other names.",
             [code, network], Person.eventFields),
         EventShape("otp.refused", .audit, "A wrong one-time code was typed.", [code, .refusedAt]),
+        EventShape("otp.confirmed", .audit, "The link of a one-time code was opened.", [code]),
         EventShape("otp.redeemed", .internal, "The one-time code was redeemed.", [code]),
         EventShape(
             "mailbox.invited", .internal, "An invite was used for the mailbox.",
@@ -123,6 +127,7 @@ public enum MailboxEvent: Event {
         case .codeIssued: "otp.issued"
         case .codeRenamed: "otp.renamed"
         case .codeRefused: "otp.refused"
+        case .codeConfirmed: "otp.confirmed"
         case .codeRedeemed: "otp.redeemed"
         case .invited: "mailbox.invited"
         case .linkIssued: "link.issued"
@@ -163,7 +168,7 @@ public enum MailboxEvent: Event {
             return fields
         case .codeRefused(let id, let at):
             return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
-        case .codeRedeemed(let id): return ["otp": .uuid(id)]
+        case .codeConfirmed(let id), .codeRedeemed(let id): return ["otp": .uuid(id)]
         case .invited(let invitation): return invitation.fields
         case .linkIssued(let link): return link.fields
         case .linkRedeemed(let id): return ["link": .uuid(id)]
@@ -200,6 +205,9 @@ public enum MailboxEvent: Event {
                 return nil
             }
             self = .codeRefused(id, at: at)
+        case "otp.confirmed":
+            guard let id = fields.uuid("otp") else { return nil }
+            self = .codeConfirmed(id)
         case "otp.redeemed":
             guard let id = fields.uuid("otp") else { return nil }
             self = .codeRedeemed(id)

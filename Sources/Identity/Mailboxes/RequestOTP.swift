@@ -29,6 +29,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     public var source: String?
     /// By what the code goes to the person.
     public var channel = Channel.mail
+    /// What a link begins with, where one is sent in the place of the digits.
+    public var base: String?
     /// It is typed on a page: what is set for pages holds.
     public var isForPage = false
 
@@ -122,6 +124,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
                 expiresAt: now.adding(seconds: lifetime), person: reader(facts))
             issued.generation = generation(facts)
             issued.channel = channel
+            issued.base = base
             if purpose == .registration { issued.source = source }
             var decision = Decision()
             if purpose == .registration { accept(facts, into: &decision) }

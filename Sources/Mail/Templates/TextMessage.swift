@@ -2,7 +2,8 @@
 /// read on a locked screen and is found by what types it in.
 public struct TextMessage: Sendable, Hashable {
     public let text: String
-    public let code: String
+    /// The digits alone, where digits are what it brings.
+    public let code: String?
     public let language: MailLanguage
 
     /// More would make two messages of it.
@@ -10,16 +11,33 @@ public struct TextMessage: Sendable, Hashable {
 
     public init(code: String, minutes: Int, product: String, in language: MailLanguage) {
         let product = singleLine(product, maximum: Self.longestName)
-        self.code = singleLine(code, maximum: 64)
+        let code = singleLine(code, maximum: 64)
+        self.code = code
         self.language = language
         text =
             switch language {
             case .english:
-                "\(self.code) is your code for \(product). It expires in \(language.minutes(minutes)). "
+                "\(code) is your code for \(product). It expires in \(language.minutes(minutes)). "
                     + "Don't share it with anyone."
             case .german:
-                "\(self.code) ist Ihr Code für \(product). Er gilt \(language.minutes(minutes)). "
+                "\(code) ist Ihr Code für \(product). Er gilt \(language.minutes(minutes)). "
                     + "Geben Sie ihn niemandem weiter."
+            }
+    }
+
+    /// Brings a link, which a person opens on any device.
+    public init(link: MailLink, minutes: Int, product: String, in language: MailLanguage) {
+        let product = singleLine(product, maximum: Self.longestName)
+        code = nil
+        self.language = language
+        text =
+            switch language {
+            case .english:
+                "Open this link to sign in to \(product). It expires in "
+                    + "\(language.minutes(minutes)): \(link.url)"
+            case .german:
+                "Öffnen Sie diesen Link, um sich bei \(product) anzumelden. Er gilt "
+                    + "\(language.minutes(minutes)): \(link.url)"
             }
     }
 }

@@ -65,10 +65,20 @@ extension ReadModelQueries {
     }
 }
 
+extension ReadModelQueries {
+    /// At most so many behind the first ones, the newest first.
+    public func newestAccounts(
+        in realm: RealmID, behind skipped: Int, limit: Int
+    ) async throws(LogFailure) -> [AccountView] {
+        try await rows(newest, Parameters(in: realm, behind: skipped, limit: limit))
+    }
+}
+
 private let columns = Columns(
     of: "accounts", key: "account",
     "m.mailbox, m.confirmed, m.disabled, m.deletion_due, m.registered_at, m.changed_at",
     AccountView.init(_:_:))
 private let byID = columns.find("account_by_id", where: "m.account = $2")
 private let byMailbox = columns.find("account_by_mailbox", where: "m.mailbox = $2")
+private let newest = columns.newest("newest_accounts", by: "registered_at")
 private let page = columns.page("account_page")

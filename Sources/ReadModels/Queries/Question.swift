@@ -103,6 +103,15 @@ struct Columns<Row: Sendable>: Sendable {
             """, " order by \(key)")
     }
 
+    /// At most `$3` behind the first `$2`, the newest first.
+    func newest(_ name: String, by time: String) -> Question<Row> {
+        let order = "order by m.\(time) desc, \(key) desc"
+        return question(
+            name,
+            "lateral (select * from urd.\(model) m where m.realm = $1 \(order) limit $3 offset $2) m on true",
+            " \(order)")
+    }
+
     private func question(_ name: String, _ join: String, _ order: String = "") -> Question<Row> {
         Question(
             name,

@@ -45,6 +45,13 @@ extension Parameters {
         add(now.seconds)
     }
 
+    /// At most so many behind the first ones.
+    init(in realm: RealmID, behind skipped: Int, limit: Int) {
+        self.init(realm: realm.name)
+        add(Int64(skipped))
+        add(Int64(limit))
+    }
+
     /// What is to be done by a time, in all realms.
     init(until time: Timestamp, limit: Int) {
         self.init()

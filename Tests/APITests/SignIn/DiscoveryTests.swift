@@ -84,7 +84,8 @@ import Values
     {
         let world = try await SignInWorld()
         var open: Set<String> = []
-        for route in API.realmTable + API.pageTable where route.path.parameters.isEmpty {
+        for route in API.realmTable + API.pageTable
+        where route.path.parameters.isEmpty && !route.traits.contains(.forTenantScripts) {
             let path = route.path.description
             var request = Request(method: .options, path: path)
             request.headers = [
@@ -116,6 +117,7 @@ import Values
                 "/.well-known/jwks", "/.well-known/jwks.json",
                 "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
                 "/.well-known/urd-webhook-keys.json",
+                "/api/v0/token/identity_keys", "/api/v0/token/jwks", "/verify",
                 "/connect/par", "/connect/revoke", "/connect/token", "/connect/userinfo",
             ])
     }

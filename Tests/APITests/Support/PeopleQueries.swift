@@ -5,8 +5,8 @@ import JSON
 import ReadModels
 import Values
 
-/// What is read of the people of a realm, folded from the log each time.
-extension AccountQueries where Self: Folding {
+/// The accounts, folded from the log each time.
+extension Folding {
     func account(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView? {
         try await accounts(in: realm, after: nil, limit: .max).first { $0.id == id }
     }
@@ -15,6 +15,14 @@ extension AccountQueries where Self: Folding {
         mailbox: UUID, in realm: RealmID
     ) async throws(LogFailure) -> AccountView? {
         try await accounts(in: realm, after: nil, limit: .max).first { $0.mailbox == mailbox }
+    }
+
+    func newestAccounts(
+        in realm: RealmID, behind skipped: Int, limit: Int
+    ) async throws(LogFailure) -> [AccountView] {
+        let all = try await accounts(in: realm, after: nil, limit: .max)
+        let newest = all.sorted { ($0.registeredAt, $0.id) > ($1.registeredAt, $1.id) }
+        return Array(newest.dropFirst(skipped).prefix(limit))
     }
 
     func accounts(
@@ -35,7 +43,10 @@ extension AccountQueries where Self: Folding {
             views.sorted { $0.id < $1.id }
                 .filter { view in after.map { view.id > $0 } ?? true }.prefix(limit))
     }
+}
 
+/// What is read of the people of a realm, folded from the log each time.
+extension AccountQueries where Self: Folding {
     func mails(
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [DeliveryView] {

@@ -1,3 +1,4 @@
+import Cryptography
 import EventSourcing
 import HTTP
 import Identity
@@ -91,6 +92,13 @@ enum DerivedMakers {
             { $0.registrationAccessToken(ofClient: id) },
             { $0.readRegistrationAccessToken($1) == id })
         makers[.proofNonce] = read({ $0.proofNonce(at: now) }, { $0.isProofNonce($1, at: now) })
+        makers[.identitySignature] = read(
+            { Base64URL.encode((try? $0.identityKey?.sign([7])) ?? []) },
+            { mint, text in
+                mint.identityKeys.contains {
+                    $0.isValid(Base64URL.decode(text) ?? [], for: [7])
+                }
+            })
         makers[.secondStep] = read(
             { $0.secondStepTicket(id, "hash", form: "f", until: now.adding(seconds: 60)) },
             { $0.isTicket($1, id, "hash", form: "f", at: now) })

@@ -75,7 +75,7 @@ enum ClientSchema {
         "software_statement": .text(1...16_384),
         "contacts": .list(of: .text(1...254, Names.showable(254)), 0...10, unique: true),
         "redirect_uris": .list(
-            of: .text(3...2000, Names.redirectURI, format: "uri"), 0...50, unique: true),
+            of: .text(1...2000, Names.redirectPlace), 0...50, unique: true),
         "webauthn_rp_id": .text(1...253, Names.host),
         "scope": .text(0...Scope.longest, Names.scope),
         "grant_types": .list(

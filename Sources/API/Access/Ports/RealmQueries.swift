@@ -33,6 +33,14 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         ofApp app: UUID, in realm: RealmID
     ) async throws(LogFailure) -> Settings?
 
+    /// By the stream of its address.
+    func account(mailbox: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView?
+
+    /// At most so many behind the first ones, the newest first.
+    func newestAccounts(
+        in realm: RealmID, behind skipped: Int, limit: Int
+    ) async throws(LogFailure) -> [AccountView]
+
     /// By the id that its authenticator gave it, in any account. Removed ones are not found.
     func passkey(
         ofCredential credential: [UInt8], in realm: RealmID

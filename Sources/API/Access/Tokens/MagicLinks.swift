@@ -45,6 +45,14 @@ extension TokenMint {
             .magicToken(link.id)
     }
 
+    /// The link that confirms a code. Nil where the key that it follows from is retired.
+    func address(ofConfirmation code: IssuedCode, to mailbox: UUID) -> String? {
+        guard let base = code.base else { return nil }
+        return version { $0.digest(ofMagicToken: $0.magicToken(code.id)) == code.digest }.map {
+            "\(base)/app/open?to=\(mailbox)&token=\($0.magicToken(code.id))"
+        }
+    }
+
     /// What is mailed; nil where the key that it follows from is retired. Opening it signs no user
     /// in, because mail scanners open links as well: the page there asks first.
     public func address(of link: IssuedLink) -> String? {

@@ -31,13 +31,21 @@ enum AccountMails {
 
     private static func proof(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         switch MailboxEvent(event) {
-        case .codeIssued(let code) where code.base != nil:
+        case .codeIssued(let code) where code.base != nil && code.purpose == .move:
             guard let link = mint.address(ofMove: code, to: event.stream).flatMap(MailLink.init)
             else { return nil }
             return MailOrder(
                 kind: .emailVerification(
                     link, minutes: MailOrder.minutes(code.issuedAt, code.expiresAt)),
                 deadline: code.expiresAt)
+        case .codeIssued(let code) where code.base != nil:
+            guard
+                let link = mint.address(ofConfirmation: code, to: event.stream)
+                    .flatMap(MailLink.init)
+            else { return nil }
+            return MailOrder(
+                kind: .magicLink(link, minutes: MailOrder.minutes(code.issuedAt, code.expiresAt)),
+                app: code.app, channel: code.channel, deadline: code.expiresAt)
         case .codeIssued(let code):
             guard let digits = mint.digits(of: code, for: event.stream) else { return nil }
             let lasting = MailOrder.minutes(code.issuedAt, code.expiresAt)

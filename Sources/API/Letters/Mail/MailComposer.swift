@@ -77,14 +77,20 @@ public struct MailComposer: Sendable {
             code: nil, language: content.language.rawValue, deadline: order.deadline)
     }
 
-    /// Of what a phone is told its code alone matters.
+    /// Of what a phone is told its code or its link alone matters.
     private func message(
         _ order: MailOrder, to number: String, in language: MailLanguage, _ realm: RealmID,
         _ settings: Settings
     ) -> Letter? {
-        guard case .emailOtp(let code, let minutes) = order.kind else { return nil }
         let name = settings[SettingCatalogue.displayName]
-        let message = TextMessage(code: code, minutes: minutes, product: name, in: language)
+        let message: TextMessage
+        switch order.kind {
+        case .emailOtp(let code, let minutes):
+            message = TextMessage(code: code, minutes: minutes, product: name, in: language)
+        case .magicLink(let link, let minutes):
+            message = TextMessage(link: link, minutes: minutes, product: name, in: language)
+        default: return nil
+        }
         return Letter(
             realm: realm, channel: order.channel,
             otherChannels: settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)

@@ -34,7 +34,7 @@ struct GatewayCall {
     }
 
     /// https://www.twilio.com/docs/messaging/api/message-resource
-    private func twilio(_ secret: String) -> ProviderCall {
+    private func twilio(_ secret: String) -> ProviderCall? {
         let (account, sender) = (gateway.account ?? "", gateway.sender ?? "")
         var form: [(String, String)] = [("To", number)]
         // A messaging service has its numbers itself.
@@ -43,7 +43,8 @@ struct GatewayCall {
                 ? ("MessagingServiceSid", sender)
                 : ("From", channel == .whatsapp ? "whatsapp:\(sender)" : sender))
         if channel == .whatsapp, let template = gateway.template {
-            let variables: JSON = ["1": .string(letter.code ?? "")]
+            guard let digits = letter.code else { return nil }
+            let variables: JSON = ["1": .string(digits)]
             form.append(("ContentSid", template))
             form.append(
                 ("ContentVariables", String(decoding: variables.canonical(), as: UTF8.self)))
@@ -64,8 +65,10 @@ struct GatewayCall {
 
     /// https://developers.facebook.com/docs/whatsapp/cloud-api: a template of the kind `authentication`, whose
     /// button copies the code.
-    private func whatsApp(_ secret: String) -> ProviderCall {
-        let code: JSON = ["type": "text", "text": .string(letter.code ?? "")]
+    private func whatsApp(_ secret: String) -> ProviderCall? {
+        // Such a template takes digits and no link: another channel may bring that.
+        guard let digits = letter.code else { return nil }
+        let code: JSON = ["type": "text", "text": .string(digits)]
         let body: JSONObject = [
             "messaging_product": "whatsapp", "recipient_type": "individual",
             "to": .string(String(letter.to.dropFirst())), "type": "template",

@@ -8,8 +8,17 @@ extension SecurityChecks {
     /// Those that were accepted once may break a rule that came later.
     func redirects() -> Diagnosis {
         let check = "redirect URIs"
+        let anywhere = clients { client in
+            client.metadata.rules.isTenant && client.metadata.redirectURIs.contains("*")
+        }
+        guard anywhere.isEmpty else {
+            return .warning(
+                check, "tenants that may have people sent anywhere: \(Self.list(anywhere))",
+                mend: "List their origins and schemes in redirect_uris in the place of *.")
+        }
         let unsafe = clients { client in
-            client.metadata.redirectURIs.contains { !RedirectRule.isSafe($0) }
+            !client.metadata.rules.isTenant
+                && client.metadata.redirectURIs.contains { !RedirectRule.isSafe($0) }
         }
         guard unsafe.isEmpty else {
             return .wrong(
@@ -109,7 +118,7 @@ extension SecurityChecks {
 
     func deviations() -> Diagnosis {
         let check = "deviations"
-        let voo = clients { $0.metadata.rules.deviates }
+        let voo = clients { $0.metadata.rules.deviates && !$0.metadata.rules.isTenant }
         guard voo.isEmpty else {
             return .warning(
                 check, "follow the profile voo and not the standard: \(Self.list(voo))",

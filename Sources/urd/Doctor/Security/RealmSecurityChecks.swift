@@ -53,9 +53,11 @@ extension SecurityChecks {
         let check = "authorization codes"
         let lifetime = realm.settings[SettingCatalogue.codeLifetime]
         let what = "can be redeemed for \(lifetime) s"
-        let mend = "Set code_lifetime to 60."
+        // Clients of a profile may count on more.
+        let usual = realm.settings.defaults[SettingCatalogue.codeLifetime.name]?.integer ?? 60
+        let mend = "Set code_lifetime to \(usual)."
         if lifetime > 300 { return .wrong(check, what, mend: mend) }
-        return lifetime > 60 ? .warning(check, what, mend: mend) : .fine(check, what)
+        return lifetime > usual ? .warning(check, what, mend: mend) : .fine(check, what)
     }
 
     func registration() -> Diagnosis {

@@ -1,0 +1,98 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Claims that a tenant's server adds to the tokens of one of its sessions.
+enum CustomClaimRoutes {
+    static let table: [Route<RealmContext>] = [set]
+
+    private static let set = Route<RealmContext>(
+        .post, "/api/v0/token/custom", id: "setCustomClaims", tag: "Verify",
+        summary: "Adds claims to an access token, and to those that follow by refreshing.",
+        detail: """
+            All of them are replaced. They stand in the token by their names, but for those that tokens have \
+            anyway, and under `custom_attributes`.
+            """,
+        right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret],
+        body: Body(
+            schema: .object(
+                .optional("token", .text(0...16384), "An access token that is good."),
+                .optional("custom_attributes", .openObject, "The claims."),
+                .optional(
+                    "refresh_token", .text(0...4096), "To have a new one of these as well.")),
+            example: ["token": "…", "custom_attributes": ["plan": "gold"]]),
+        answer: .ok("The tokens.", .openObject, example: ["token": "…"]),
+        refusals: Place.refusals + [.forbidden, .invalidGrant, .invalidRequest]
+    ) { call throws(Problem) in
+        let tenant = try await call.tenantServer()
+        guard let claims = call.body["custom_attributes"]?.object else {
+            throw Problem(.invalidRequest, "custom_attributes must be an object.")
+        }
+        return try await call.setClaims(claims, tenant)
+    }
+}
+
+extension Call<RealmContext> {
+    private static var notGood: Problem { Problem(.invalidGrant, "The token is not valid.") }
+
+    fileprivate func setClaims(
+        _ claims: JSONObject, _ tenant: Tenant
+    ) async throws(Problem) -> Response {
+        guard let known = try await tenantToken(body["token"]?.string ?? ""),
+            known.session.terms.client == tenant.client.id,
+            let account = known.session.terms.account,
+            let person = try await verifiedPerson(account)
+        else { throw Self.notGood }
+        let command = SetTokenClaims(
+            session: known.session.id, client: tenant.client.id, claims: claims,
+            now: context.clock.now())
+        switch try await Commands(self).attempt(command, as: .client(tenant.apiKey)) {
+        case nil: break
+        case .notFound: throw Self.notGood
+        case .tooLong:
+            throw Problem(
+                .invalidRequest,
+                "custom_attributes is longer than \(SetTokenClaims.limit) bytes.")
+        }
+        let tokens = VerifyTokens(context, tenant)
+        guard let shown = body["refresh_token"]?.string else {
+            let token = try await tokens.accessToken(
+                of: known.session.id, known.session.terms, until: known.expiresAt, for: person)
+            return .json(.ok, ["token": .string(token)])
+        }
+        guard let refresh = VerifyTokens.read(shown, context.mint),
+            refresh.session == known.session.id,
+            case .success(let granted) = try await redeem(
+                RefreshGrant(session: refresh.session, generation: refresh.generation), as: tenant)
+        else { throw Problem(.invalidGrant, "The refresh token is not valid.") }
+        let fresh = try await tokens.answer(granted, of: person)
+        return .json(
+            .ok,
+            [
+                "token": fresh["access_token"] ?? .null,
+                "refresh_token": fresh["refresh_token"] ?? .null,
+            ])
+    }
+
+    /// What a good access token of a tenant's app is about: signed by this realm, not expired, and its session
+    /// goes on.
+    func tenantToken(
+        _ text: String
+    ) async throws(Problem) -> (session: SessionView, expiresAt: Timestamp)? {
+        let keys = try await reading { () throws(LogFailure) in
+            try await context.keys.keys(of: context.place.realm)
+        }
+        guard
+            let claims = try? TenantToken.claims(
+                of: text, as: .tenantAccessToken, keys: keys.set, at: context.clock.now()),
+            let session = claims["sid"]?.string.flatMap({ UUID($0) }),
+            let expiry = claims["exp"]?.integer,
+            let live = try await context.live(session), live.terms.clientID == claims["aud"]?.string
+        else { return nil }
+        return (live, Timestamp(seconds: expiry))
+    }
+}

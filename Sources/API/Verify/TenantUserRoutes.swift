@@ -1,0 +1,215 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import PhoneNumbers
+internal import ReadModels
+internal import Values
+
+/// The people of a tenant's realm, as its servers and apps ask for them.
+enum TenantUserRoutes {
+    static let table: [Route<RealmContext>] = [create, get, list, methods, company]
+
+    private static let create = Route<RealmContext>(
+        .post, "/api/v0/user/create", id: "createTenantUser", tag: "Verify",
+        summary: "Registers a person whose address is not proved yet.",
+        detail: """
+            With `identifiers` and `client_user_id` for a tenant's server alone. How often an app may ask \
+            is limited as codes are, because the answer tells whether the address is known.
+            """,
+        right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret],
+        body: Body(
+            schema: .object(
+                .optional("identifier", .text(0...320), "The mail address or phone number."),
+                .optional(
+                    "identifiers", .list(of: .text(0...320), 0...10), "The same, as a list of one."
+                ),
+                .optional("client_user_id", .text(0...255), "The tenant's own name of the person.")
+            ), example: ["identifier": "ann@example.org"]),
+        answer: .ok("The person.", .openObject, example: [:]),
+        refusals: Place.refusals + [.forbidden, .invalidRequest, .rateLimited],
+        traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let isServer =
+            call.request.headers[Tenant.secretHeader] != nil || call.body["identifiers"] != nil
+            || call.body["client_user_id"] != nil
+        let tenant =
+            isServer
+            ? try await call.tenantServer()
+            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        return try await call.answer(tenant) { () throws(Problem) in
+            try await call.createUser(tenant, isServer: isServer)
+        }
+    }
+
+    private static let get = Route<RealmContext>(
+        .get, "/api/v0/user", id: "getTenantUser", tag: "Verify",
+        summary: "Shows a person by their address.",
+        detail: """
+            To the tenant's server, and to an app that shows an access token of that very person. All others \
+            hear of nobody, whether there is such a person or not.
+            """,
+        right: .nothing, voice: .verify,
+        parameters: [
+            Tenant.key, Tenant.secret,
+            Parameter("identifier", in: .query, .text(0...320), "The mail address or number."),
+        ],
+        answer: .ok(
+            "The person, or one whose ID is all zeros.", .openObject,
+            example: ["ID": "00000000-0000-0000-0000-000000000000"]),
+        refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let isServer = call.request.headers[Tenant.secretHeader] != nil
+        let tenant =
+            isServer
+            ? try await call.tenantServer()
+            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        return try await call.answer(tenant) { () throws(Problem) in
+            let found = try await call.findUser(call.text("identifier") ?? "")
+            let own = isServer ? found : try await call.ownUser(tenant)
+            guard let found, own == found, let person = try await call.verifiedPerson(found) else {
+                return .json(.ok, VerifiedPerson.nobody.user(of: tenant.apiKey))
+            }
+            return .json(.ok, person.user(of: tenant.apiKey))
+        }
+    }
+
+    private static let list = Route<RealmContext>(
+        .get, "/api/v0/user/list", id: "listTenantUsers", tag: "Verify",
+        summary: "Lists the people of the realm to a tenant's server, the newest first.",
+        right: .nothing, voice: .verify,
+        parameters: [
+            Tenant.key, Tenant.secret,
+            Parameter("page", in: .query, .text(0...10), "From 0 on; 50 people a page."),
+        ],
+        answer: .ok(
+            "The people.", .list(of: .openObject, 0...50), example: []),
+        refusals: Place.refusals + [.forbidden, .invalidRequest]
+    ) { call throws(Problem) in
+        let tenant = try await call.tenantServer()
+        guard let page = Int(call.text("page") ?? "0"), (0...20_000).contains(page) else {
+            throw Problem(.invalidRequest, "page must be a number from 0 to 20000.")
+        }
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.newestAccounts(
+                in: call.context.place.realm, behind: page * 50, limit: 50)
+        }
+        var people: [JSON] = []
+        for account in found {
+            if let person = try await call.verifiedPerson(account.id) {
+                people.append(person.user(of: tenant.apiKey))
+            }
+        }
+        return .json(.ok, .array(people))
+    }
+
+    private static let methods = Route<RealmContext>(
+        .get, "/api/v0/user/methods", id: "getTenantUserMethod", tag: "Verify",
+        summary: "Says whether a person can sign in by a method.", right: .nothing,
+        voice: .verify,
+        parameters: [
+            Tenant.key, Tenant.secret,
+            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
+            Parameter("method", in: .query, .text(0...40), "Such as WEBAUTHN."),
+        ],
+        answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
+        refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let isServer = call.request.headers[Tenant.secretHeader] != nil
+        let tenant =
+            isServer
+            ? try await call.tenantServer()
+            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        return try await call.answer(tenant) { () throws(Problem) in
+            guard let id = call.text("cotter_user_id").flatMap({ UUID($0) }),
+                let method = call.text("method"), !method.isEmpty
+            else {
+                throw Problem(.invalidRequest, "cotter_user_id and method are required.")
+            }
+            let own = isServer ? id : try await call.ownUser(tenant)
+            let person = own == id ? try await call.verifiedPerson(id) : nil
+            return .json(
+                .ok,
+                [
+                    "method": .string(method),
+                    "enrolled": .bool(person?.enrolled.contains(method) ?? false),
+                ])
+        }
+    }
+
+    private static let company = Route<RealmContext>(
+        .get, "/api/v0/company/info/{api_key}", id: "getTenantInfo", tag: "Verify",
+        summary: "Says how a tenant presents itself.", right: .nothing, voice: .verify,
+        parameters: [Tenant.pathKey],
+        answer: .ok("The tenant.", .openObject, example: ["name": "Shop"]),
+        refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let tenant = try await call.tenant(try call.required("api_key"))
+        return try await call.answer(tenant) { () throws(Problem) in
+            let settings = call.context.place.settings
+            return .json(
+                .ok,
+                [
+                    "api_key_id": .string(tenant.apiKey),
+                    "name": .string(tenant.name ?? settings[SettingCatalogue.displayName]),
+                    "logo": .string(settings[SettingCatalogue.logoURL] ?? ""),
+                ])
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func createUser(
+        _ tenant: Tenant, isServer: Bool
+    ) async throws(Problem) -> Response {
+        let listed = body["identifiers"]?.array?.compactMap(\.string) ?? []
+        guard listed.count < 2 else {
+            throw Problem(.invalidRequest, "A person has one identifier here.")
+        }
+        let typed = body["identifier"]?.string ?? listed.first ?? ""
+        guard let address = SignInAddress(typed: typed, context.place.settings) else {
+            throw Problem(
+                .invalidRequest, "identifier is no mail address or phone number that is taken here."
+            )
+        }
+        let mailbox = context.mint.mailbox(address.text)
+        if !isServer {
+            try RateCounter(self).count(.verifyCode, target: mailbox.description)
+            guard RateCounter(self).allowsSignUp() else { throw Problem(.rateLimited) }
+        }
+        let own = body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        var person = address.person(language: nil)
+        person.externalID = own
+        let command = RegisterAccount(
+            account: context.newID(), mailbox: mailbox, person: person, isConfirmed: false)
+        switch try await Commands(self).attempt(command, as: .client(tenant.apiKey)) {
+        case nil: break
+        case .idTaken, .mailboxTaken: throw Problem(.invalidRequest, "User already exists")
+        case .invalid: throw Problem(.invalidRequest, "client_user_id is not valid.")
+        }
+        guard let made = try await verifiedPerson(command.account) else {
+            throw Problem(.internalError)
+        }
+        return .json(.ok, made.user(of: tenant.apiKey))
+    }
+
+    /// The account of an address, in whichever form it is typed.
+    fileprivate func findUser(_ typed: String) async throws(Problem) -> UUID? {
+        guard let address = SignInAddress(typed: typed, context.place.settings) else { return nil }
+        let mailbox = context.mint.mailbox(address.text)
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.account(mailbox: mailbox, in: context.place.realm)
+        }?.id
+    }
+
+    /// Whose access token of the tenant's app came along.
+    fileprivate func ownUser(_ tenant: Tenant) async throws(Problem) -> UUID? {
+        guard let line = request.headers["Authorization"],
+            line.lowercased().hasPrefix("bearer "),
+            let known = try await tenantToken(String(line.dropFirst(7))),
+            known.session.terms.client == tenant.client.id
+        else { return nil }
+        return known.session.terms.account
+    }
+}

@@ -1,0 +1,62 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What a tenant's server adds to the tokens of one session.
+public struct TokenClaims: StreamState {
+    /// Empty too where the person's key is destroyed.
+    public private(set) var claims: JSONObject = [:]
+
+    public init() {}
+
+    public mutating func apply(_ event: TokenClaimsEvent) {
+        switch event {
+        case .set(_, _, _, let claims): self.claims = claims
+        }
+    }
+
+    /// The stream follows from the session's, so that it is found without a look-up.
+    public static func stream(of session: UUID) -> UUID {
+        UUID(high: session.high, low: session.low ^ 0x0000_636C_6169_6D73)
+    }
+}
+
+public enum TokenClaimsEvent: Event {
+    /// All that there are from now on: what was there before and is not named is gone.
+    case set(session: UUID, account: UUID, client: UUID, JSONObject)
+
+    public static let catalogue: [EventShape] = [
+        EventShape(
+            "token_claims.set", .services, "A tenant's server set claims of a session's tokens.",
+            [
+                .uuid("session", "Session whose tokens have them."), .account, .client,
+                .object("claims", "The claims.", .personal(.person)),
+            ])
+    ]
+
+    public var name: String { "token_claims.set" }
+
+    public var subject: UUID? {
+        switch self {
+        case .set(_, let account, _, _): account
+        }
+    }
+
+    public var fields: JSONObject {
+        switch self {
+        case .set(let session, let account, let client, let claims):
+            [
+                "session": .uuid(session), "account": .uuid(account), "client": .uuid(client),
+                "claims": .object(claims),
+            ]
+        }
+    }
+
+    public init?(name: String, fields: JSONObject) {
+        guard name == "token_claims.set", let session = fields.uuid("session"),
+            let account = fields.uuid("account"), let client = fields.uuid("client")
+        else { return nil }
+        self = .set(
+            session: session, account: account, client: client, fields["claims"]?.object ?? [:])
+    }
+}
