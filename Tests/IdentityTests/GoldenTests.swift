@@ -256,7 +256,7 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.connected("b-1"), account: account),
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
-    ] + (try notificationSamples()) + signalSamples() + (try phoneSamples())
+    ] + (try notificationSamples()) + signalSamples() + (try phoneSamples() + tenantSamples())
 }
 
 @Suite struct `Every event` {

@@ -66,7 +66,7 @@ extension Call<RealmContext> {
         }
         guard let refresh = VerifyTokens.read(shown, context.mint),
             refresh.session == known.session.id,
-            case .success(let granted) = try await redeem(
+            case .success(let granted) = try await redeemByName(
                 RefreshGrant(session: refresh.session, generation: refresh.generation), as: tenant)
         else { throw Problem(.invalidGrant, "The refresh token is not valid.") }
         let fresh = try await tokens.answer(granted, of: person)

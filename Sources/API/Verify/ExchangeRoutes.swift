@@ -38,7 +38,7 @@ enum ExchangeRoutes {
         traits: .forTenantScripts
     ) { call throws(Problem) in
         let tenant = try await call.tenant(call.request.headers[Tenant.keyHeader])
-        return try await call.answer(tenant) { () throws(Problem) in
+        return try await call.answerTenant(tenant) { () throws(Problem) in
             try RateCounter(call).count(.oauthToken)
             return try await call.exchange(tenant)
         }
@@ -65,7 +65,7 @@ extension Call<RealmContext> {
             code: code, consent: nil, redirect: SecretDigest.of(redirect),
             verifier: SecretDigest.of(verifier))
         let granted: GrantedTokens
-        switch try await redeem(grant, as: tenant) {
+        switch try await redeemByName(grant, as: tenant) {
         case .success(let tokens): granted = tokens
         case .failure(.invalidAuthorizationCode("expired")):
             throw Problem(.invalidGrant, "Challenge Expired")
@@ -76,7 +76,7 @@ extension Call<RealmContext> {
     }
 
     /// A tenant's app shows no secret: what it shows is bound to it in another way.
-    func redeem<Shown: Grant>(
+    func redeemByName<Shown: Grant>(
         _ grant: Shown, as tenant: Tenant
     ) async throws(Problem) -> GrantOutcome {
         let request = GrantRequest(

@@ -42,7 +42,7 @@ enum HostedPageRoutes {
         let visit = try await PageRequest(call).submission()
         var page = HostedPage(visit: visit, asked: asked)
         page.typed = trimmed(call.body["input"]?.string ?? "")
-        guard let address = call.address(page.typed, asked.kind) else {
+        guard let address = call.verifiable(page.typed, asked.kind) else {
             page.wrong = call.whatIsWrong(page.typed, asked.kind, visit.say)
             return page.address(.badRequest)
         }
@@ -109,7 +109,7 @@ enum HostedPageRoutes {
             second: SecondFactors(call).typed(call.body["totp"]?.string))
         let page = HostedPage(visit: visit, asked: asked)
         switch try await BrowserSignIns(call).open(grant, by: .code, visit) {
-        case .success(let opened): return try await call.answer(asked, opened)
+        case .success(let opened): return try await call.leadBack(asked, opened)
         case .failure(.secondFactorRequired):
             return page.code(sent, sealed, .second(code: typed, isWrong: false))
         case .failure(let refusal):
@@ -161,11 +161,11 @@ extension Call<RealmContext> {
             let address = asked.kind == .phone ? known.person.phone : known.person.email
         else { return nil }
         if asked.input.isEmpty { return address }
-        return self.address(asked.input, asked.kind)?.text == address ? address : nil
+        return verifiable(asked.input, asked.kind)?.text == address ? address : nil
     }
 
     /// Leads a browser that has just signed in back to the app.
-    func answer(
+    func leadBack(
         _ asked: VerifyRequest, _ opened: BrowserSignIns.Opened
     ) async throws(Problem) -> Response {
         guard let browser = try await BrowserSessions(self).find(opened.secret, at: nil) else {
@@ -176,7 +176,7 @@ extension Call<RealmContext> {
         return response
     }
 
-    func address(_ typed: String, _ kind: VerifyRequest.Kind) -> SignInAddress? {
+    func verifiable(_ typed: String, _ kind: VerifyRequest.Kind) -> SignInAddress? {
         let settings = context.place.settings
         guard let address = SignInAddress(typed: typed, settings),
             address.isPhone == (kind == .phone)

@@ -64,7 +64,7 @@ enum LinkPageRoutes {
             second: SecondFactors(call).typed(call.body["totp"]?.string))
         grant.confirmed = link
         switch try await BrowserSignIns(call).open(grant, by: .code, visit) {
-        case .success(let opened): return try await call.answer(asked, opened)
+        case .success(let opened): return try await call.leadBack(asked, opened)
         case .failure(.secondFactorRequired), .failure(.invalidSecondFactor):
             return SecondFactorPage.response(
                 visit, call.body["totp"] != nil,

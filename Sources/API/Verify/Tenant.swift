@@ -71,7 +71,7 @@ extension Call<RealmContext> {
 
     /// Answers an app of a tenant. Pages of the tenant's origins may read the answer, with the browser's
     /// cookies; those of other origins are refused.
-    func answer(
+    func answerTenant(
         _ tenant: Tenant, _ work: () async throws(Problem) -> Response
     ) async throws(Problem) -> Response {
         guard let origin = request.headers["Origin"] else { return try await work() }

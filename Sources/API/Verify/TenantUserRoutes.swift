@@ -38,7 +38,7 @@ enum TenantUserRoutes {
             isServer
             ? try await call.tenantServer()
             : try await call.tenant(call.request.headers[Tenant.keyHeader])
-        return try await call.answer(tenant) { () throws(Problem) in
+        return try await call.answerTenant(tenant) { () throws(Problem) in
             try await call.createUser(tenant, isServer: isServer)
         }
     }
@@ -65,7 +65,7 @@ enum TenantUserRoutes {
             isServer
             ? try await call.tenantServer()
             : try await call.tenant(call.request.headers[Tenant.keyHeader])
-        return try await call.answer(tenant) { () throws(Problem) in
+        return try await call.answerTenant(tenant) { () throws(Problem) in
             let found = try await call.findUser(call.text("identifier") ?? "")
             let own = isServer ? found : try await call.ownUser(tenant)
             guard let found, own == found, let person = try await call.verifiedPerson(found) else {
@@ -121,7 +121,7 @@ enum TenantUserRoutes {
             isServer
             ? try await call.tenantServer()
             : try await call.tenant(call.request.headers[Tenant.keyHeader])
-        return try await call.answer(tenant) { () throws(Problem) in
+        return try await call.answerTenant(tenant) { () throws(Problem) in
             guard let id = call.text("cotter_user_id").flatMap({ UUID($0) }),
                 let method = call.text("method"), !method.isEmpty
             else {
@@ -146,7 +146,7 @@ enum TenantUserRoutes {
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
         let tenant = try await call.tenant(try call.required("api_key"))
-        return try await call.answer(tenant) { () throws(Problem) in
+        return try await call.answerTenant(tenant) { () throws(Problem) in
             let settings = call.context.place.settings
             return .json(
                 .ok,
@@ -181,14 +181,17 @@ extension Call<RealmContext> {
         let own = body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         var person = address.person(language: nil)
         person.externalID = own
-        let command = RegisterAccount(
-            account: context.newID(), mailbox: mailbox, person: person, isConfirmed: false)
-        switch try await Commands(self).attempt(command, as: .client(tenant.apiKey)) {
+        let account = context.newID()
+        let refusal = try await Commands(self).attempt(
+            RegisterAccount(
+                account: account, mailbox: mailbox, person: person, isConfirmed: false),
+            as: .client(tenant.apiKey))
+        switch refusal {
         case nil: break
         case .idTaken, .mailboxTaken: throw Problem(.invalidRequest, "User already exists")
         case .invalid: throw Problem(.invalidRequest, "client_user_id is not valid.")
         }
-        guard let made = try await verifiedPerson(command.account) else {
+        guard let made = try await verifiedPerson(account) else {
             throw Problem(.internalError)
         }
         return .json(.ok, made.user(of: tenant.apiKey))

@@ -94,7 +94,7 @@ enum VerifyTokenRoutes {
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
         let tenant = try await call.tenant(try call.required("api_key"))
-        return try await call.answer(tenant) { () throws(Problem) in
+        return try await call.answerTenant(tenant) { () throws(Problem) in
             if let token = call.request.cookie(RefreshCookie.name)
                 .flatMap({ VerifyTokens.read($0, call.context.mint) }),
                 let live = try await call.context.live(token.session),
@@ -142,7 +142,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func refresh(_ tenant: Tenant) async throws(Problem) -> Response {
-        try await answer(tenant) { () throws(Problem) in
+        try await answerTenant(tenant) { () throws(Problem) in
             try RateCounter(self).count(.oauthToken)
             let cookie = request.cookie(RefreshCookie.name)
             if let type = body["grant_type"]?.string, type != GrantType.refreshToken.rawValue {
@@ -152,7 +152,7 @@ extension Call<RealmContext> {
                 let token = VerifyTokens.read(text, context.mint)
             else { throw Self.notGood }
             let grant = RefreshGrant(session: token.session, generation: token.generation)
-            guard case .success(let granted) = try await redeem(grant, as: tenant),
+            guard case .success(let granted) = try await redeemByName(grant, as: tenant),
                 let account = granted.terms.account,
                 let person = try await verifiedPerson(account)
             else { throw Self.notGood }

@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// Sets the claims that the tokens of a session carry from now on, after every refresh.
-public struct SetTokenClaims: Command {
+public struct SetTokenClaims: TimedCommand {
     public var session: UUID
     /// The tenant's client.
     public var client: UUID
