@@ -46,7 +46,7 @@ enum HostedPageRoutes {
             page.wrong = call.whatIsWrong(page.typed, asked.kind, visit.say)
             return page.address(.badRequest)
         }
-        let before = SentCode(call.body["to"]?.string, call, visit)
+        let before = SentCode(call.body["to"]?.string, call, in: visit.formName)
         let chosen = call.body["channel"]?.string.flatMap(Channel.init)
         var channel = Channel.mail
         if asked.kind == .phone {
@@ -58,7 +58,7 @@ enum HostedPageRoutes {
             address: address.text, channel: channel,
             isAnother: before?.address == address.text,
             link: asked.method == .link ? call.context.newID() : nil)
-        try call.countVerification(of: address, visit)
+        try call.countVerification(of: address, in: visit.formName)
         async let pause: Void = call.context.hesitate()
         try await BrowserSignIns(call).sendCode(
             .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
@@ -66,7 +66,7 @@ enum HostedPageRoutes {
             mayJoin: true, asLink: sent.link, countsSignUps: false)
         await pause
         let next = sent.link == nil ? HostedPage.codePath : HostedPage.waitPath
-        return .seeOther(asked.path(next, [("to", try sent.sealed(call, visit))]))
+        return .seeOther(asked.path(next, [("to", try sent.sealed(call, in: visit.formName))]))
     }
 
     private static let codePage = Route<RealmContext>(
@@ -77,7 +77,7 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit),
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
             sent.link == nil
         else { return .seeOther(asked.path(HostedPage.path)) }
         return HostedPage(visit: visit, asked: asked).code(sent, sealed, .code(isWrong: false))
@@ -95,7 +95,7 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).submission()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit) else {
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName) else {
             return .seeOther(asked.path(HostedPage.path))
         }
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
@@ -207,13 +207,13 @@ extension Call<RealmContext> {
     }
 
     /// By network, by address, by numbers that begin alike, and by browser.
-    func countVerification(of address: SignInAddress, _ visit: Visit) throws(Problem) {
+    func countVerification(of address: SignInAddress, in browser: String) throws(Problem) {
         let mailbox = context.mint.mailbox(address.text)
         if address.isPhone {
             try RateCounter(self).countCode(to: address, mailbox)
         } else {
             try RateCounter(self).count(.verifyCode, target: mailbox.description)
         }
-        try RateCounter(self).count(.verifyBrowser, target: visit.formName)
+        try RateCounter(self).count(.verifyBrowser, target: browser)
     }
 }

@@ -18,7 +18,7 @@ enum LinkPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit),
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
             let link = sent.link
         else { return .seeOther(asked.path(HostedPage.path)) }
         return HostedPage(visit: visit, asked: asked).waiting(
@@ -32,7 +32,7 @@ enum LinkPageRoutes {
         refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
-        guard let sent = SentCode(call.text("to"), call, visit) else {
+        guard let sent = SentCode(call.text("to"), call, in: visit.formName) else {
             return .json(.ok, ["confirmed": false])
         }
         return .json(.ok, ["confirmed": .bool(try await call.isConfirmed(sent))])
@@ -49,7 +49,7 @@ enum LinkPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).submission()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, visit),
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
             let link = sent.link
         else { return .seeOther(asked.path(HostedPage.path)) }
         let page = HostedPage(visit: visit, asked: asked)
@@ -116,7 +116,7 @@ enum LinkPageRoutes {
 }
 
 extension Call<RealmContext> {
-    fileprivate func isConfirmed(_ sent: SentCode) async throws(Problem) -> Bool {
+    func isConfirmed(_ sent: SentCode) async throws(Problem) -> Bool {
         guard let link = sent.link else { return false }
         return try await RealmLookups(context).folded(
             Mailbox.self, context.mint.mailbox(sent.address)
@@ -126,7 +126,7 @@ extension Call<RealmContext> {
 
 extension TokenMint {
     /// Two digits on both pages of a link, so that a person sees that they belong together.
-    fileprivate func number(ofLink id: UUID) -> String {
+    func number(ofLink id: UUID) -> String {
         String(
             derive(.magicLinkDigest, id.bytes).prefix(4).reduce(0) { ($0 * 256 + Int($1)) % 90 }
                 + 10)

@@ -3,7 +3,7 @@ internal import JSON
 internal import Values
 
 /// Where a code went to just now, as it stands in the address of the page on which it is typed: sealed, and
-/// good in the browser alone that asked for it.
+/// good where it was asked for alone: in one browser, or in one frame.
 struct SentCode: Sendable {
     /// A mail address or a phone number in its one form.
     var address: String
@@ -19,11 +19,11 @@ struct SentCode: Sendable {
     /// Seconds that the person has to find the message.
     private static let patience: Int64 = 3_600
 
-    func sealed(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) -> String {
+    func sealed(_ call: Call<RealmContext>, in form: String) throws(Problem) -> String {
         let until = call.context.clock.now().adding(seconds: Self.patience)
         var members: JSONObject = [
             "address": .string(address), "channel": .string(channel.rawValue),
-            "another": .bool(isAnother), "form": .string(visit.formName),
+            "another": .bool(isAnother), "form": .string(form),
             "until": .integer(until.seconds),
         ]
         members["link"] = link.map { .string($0.description) }
@@ -33,13 +33,13 @@ struct SentCode: Sendable {
         return text
     }
 
-    /// Nil for what was not sealed here for this browser, and when it is too late.
-    init?(_ sealed: String?, _ call: Call<RealmContext>, _ visit: Visit) {
+    /// Nil for what was not sealed here for this browser or frame, and when it is too late.
+    init?(_ sealed: String?, _ call: Call<RealmContext>, in form: String) {
         guard let sealed,
             let members = call.context.mint.unseal(sealed, for: .verification)?.object,
             let address = members["address"]?.string,
             let channel = members["channel"]?.string.flatMap(Channel.init),
-            members["form"]?.string == visit.formName, let until = members["until"]?.integer,
+            members["form"]?.string == form, let until = members["until"]?.integer,
             call.context.clock.now().seconds < until
         else { return nil }
         self.address = address

@@ -11,25 +11,27 @@ struct TenantCodes {
 
     init(_ call: Call<RealmContext>) { self.call = call }
 
-    /// The members of the answer.
-    func answer(
-        _ asked: VerifyRequest, _ browser: SignedInBrowser
-    ) throws(Problem) -> [(String, String)] {
-        guard let redirect = SecretDigest.of(asked.redirect) else { throw Problem(.internalError) }
+    func make(
+        for tenant: Tenant, _ redirectURL: String, _ challenge: SecretDigest,
+        _ browser: SignedInBrowser
+    ) throws(Problem) -> (text: String, number: Int64) {
+        guard let redirect = SecretDigest.of(redirectURL) else { throw Problem(.internalError) }
         let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
         let code = AuthorizationCode(
-            id: context.newID(), client: asked.tenant.client.id, account: browser.subject,
-            browser: browser.id, redirect: redirect, challenge: asked.challenge,
+            id: context.newID(), client: tenant.client.id, account: browser.subject,
+            browser: browser.id, redirect: redirect, challenge: challenge,
             authenticatedAt: browser.authenticatedAt,
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime),
             issuer: context.place.issuer)
         guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
-        return [("code", text), ("challenge_id", String(code.challengeNumber))]
+        return (text, code.challengeNumber)
     }
 
     func redirect(_ asked: VerifyRequest, _ browser: SignedInBrowser) throws(Problem) -> Response {
-        .seeOther(asked.answer(try answer(asked, browser)))
+        let code = try make(for: asked.tenant, asked.redirect, asked.challenge, browser)
+        return .seeOther(
+            asked.answer([("code", code.text), ("challenge_id", String(code.number))]))
     }
 }
 

@@ -4,8 +4,8 @@ internal import Identity
 struct VerifySurface: RealmSurface {
     let routes =
         ExchangeRoutes.table + VerifyTokenRoutes.table + CustomClaimRoutes.table
-        + TenantUserRoutes.table
-    let pages = HostedPageRoutes.table + LinkPageRoutes.table
+        + TenantUserRoutes.table + FrameRoutes.table
+    let pages = HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
 
     func isServed(at place: Place) -> Bool {
         place.webApp == nil && place.settings.rules.servesTenants

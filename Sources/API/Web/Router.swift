@@ -212,6 +212,10 @@ public struct Router: Sendable {
         _ response: inout Response, _ caution: Voice.Caution, _ traits: RouteTraits
     ) {
         response.headers.fill(from: Self.cautions)
+        // Who may show it in a frame says the policy then, which older browsers do not read.
+        if response.headers["Content-Security-Policy"]?.contains("frame-ancestors http") == true {
+            response.headers.removeAll("X-Frame-Options")
+        }
         if response.headers["Cache-Control"] == nil {
             response.headers["Cache-Control"] = "no-store"
             if caution.contains(.saysPragma) { response.headers["Pragma"] = "no-cache" }

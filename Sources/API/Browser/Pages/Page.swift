@@ -46,6 +46,8 @@ struct Page: Sendable {
     /// Whether a form of it may lead to another site, as an application's request does: browsers hold
     /// `form-action` also against where an answer leads on to.
     var leadsAway = false
+    /// The origin whose pages may show it in a frame.
+    var framedBy: String?
     var content: HTML
 
     func response(_ status: Status = .ok) -> Response {
@@ -69,7 +71,7 @@ struct Page: Sendable {
         }
         var rules = [
             "default-src 'none'", "style-src 'self'", "img-src 'self'\(logo ?? "")",
-            "base-uri 'none'", "frame-ancestors 'none'",
+            "base-uri 'none'", "frame-ancestors \(framedBy ?? "'none'")",
         ]
         if script != nil { rules += ["script-src 'self'", "connect-src 'self'"] }
         if !leadsAway { rules.append("form-action 'self'") }

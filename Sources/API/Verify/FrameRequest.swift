@@ -1,0 +1,86 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import ReadModels
+internal import Values
+
+/// What a tenant's page asks of the page in its frame. Nothing here depends on a cookie: browsers do not send
+/// one to a frame of another site.
+struct FrameRequest: Sendable {
+    let tenant: Tenant
+    /// Of the page that shows the frame, and that alone is told of the code.
+    let origin: String
+    let kind: VerifyRequest.Kind
+    let challenge: SecretDigest
+    let state: String
+    let channels: [Channel]
+    /// As the page named it; nil where it named none.
+    let redirect: String?
+
+    static let path = "/signup"
+    static let sendPath = "/signup/send"
+    static let checkPath = "/signup/check"
+    static let waitPath = "/signup/wait"
+
+    static let parameters: [Parameter] = [
+        Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
+        Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
+        Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
+        Parameter("challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
+        Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
+        Parameter("redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
+    ]
+
+    /// What what is sealed here is bound to.
+    var form: String { "frame " + Base64URL.encode(challenge.bytes) }
+
+    /// What the page redeems the code with: its origin, unless it has another address for that.
+    func target(skips: Bool) -> String { skips ? origin : redirect ?? origin }
+}
+
+extension Call<RealmContext> {
+    /// Throws, in words for the page's developer, what is wrong with the request.
+    func frameRequest() async throws(Problem) -> FrameRequest {
+        let tenant: Tenant
+        do throws(Problem) {
+            tenant = try await self.tenant(text("api_key"))
+        } catch {
+            guard error.kind == .forbidden else { throw error }
+            throw Problem(.invalidRequest, "The api_key is not valid: there is no such tenant here.")
+        }
+        let domain = text("domain") ?? ""
+        guard let place = TenantPlace(domain), place.isAllowedOrigin(by: tenant.places),
+            let origin = place.webOrigin, origin == domain
+        else {
+            throw Problem(
+                .invalidRequest,
+                "The origin \(domain.isEmpty ? "(none)" : String(domain.prefix(400))) is not allowed for "
+                    + "this tenant, with the redirect URL \((text("redirect_url") ?? "(none)").prefix(400)).")
+        }
+        guard let kind = text("type").flatMap(VerifyRequest.Kind.init) else {
+            throw Problem(.invalidRequest, "type must be EMAIL or PHONE.")
+        }
+        let settings = context.place.settings
+        if kind == .phone, !settings[SettingCatalogue.phoneSignIn] {
+            throw Problem(.invalidRequest, "This realm takes no phone numbers (phone_sign_in).")
+        }
+        guard let shown = text("challenge"), shown.utf8.count == 43,
+            let challenge = Base64URL.decode(shown).flatMap({ SecretDigest($0) })
+        else {
+            throw Problem(
+                .invalidRequest,
+                "challenge must be the SHA-256 of the verifier, base64url without padding.")
+        }
+        guard let state = text("state"), !state.isEmpty else {
+            throw Problem(.invalidRequest, "state is required.")
+        }
+        // Scripts write these words where a page has none.
+        let redirect = text("redirect_url").flatMap {
+            ["", "null", "undefined"].contains($0) ? nil : $0
+        }
+        return FrameRequest(
+            tenant: tenant, origin: origin, kind: kind, challenge: challenge, state: state,
+            channels: settings[SettingCatalogue.phoneChannels].compactMap(Channel.init),
+            redirect: redirect)
+    }
+}

@@ -1,0 +1,110 @@
+/// What a frame says to the page that shows it, and hears from it. Messages are JSON in a text. It hears its
+/// parent alone, at the one origin that its address names and the tenant lists, and speaks to no other.
+enum FrameScript {
+    static let path = "/assets/\(AssetRoutes.fingerprint(text))/frame.js"
+
+    static let asset: Route<RealmContext> = AssetRoutes.asset(
+        path, id: "getFrameScript", "What a page in a tenant's frame needs.",
+        "text/javascript; charset=utf-8", text)
+
+    private static let text = """
+        "use strict";
+        (() => {
+          const asked = new URLSearchParams(location.search);
+          const origin = asked.get("domain");
+          const one = (id) => document.getElementById(id);
+          const forms = {address: one("frame-address"), code: one("frame-code")};
+          let settings = {}, started = null, sent = null;
+
+          const say = (name, payload) => parent.postMessage(
+            JSON.stringify({callbackName: (asked.get("id") || "") + name, payload}), origin);
+          const wrong = (text) => {
+            one("frame-error").textContent = text;
+            one("frame-error").hidden = !text;
+          };
+          const show = (id) => {
+            for (const part of ["frame-address", "frame-code", "frame-wait", "frame-done"])
+              one(part).hidden = part !== id;
+            const input = one(id).querySelector("input");
+            if (input) input.focus();
+          };
+
+          const call = async (path, members) => {
+            const answer = await fetch(path + location.search, {
+              method: "POST", credentials: "omit",
+              headers: {"Content-Type": "application/json"},
+              body: JSON.stringify({skip_redirect: Boolean(settings.skipRedirectURL), ...members})});
+            const told = await answer.json();
+            if (!answer.ok) throw new Error(told.msg);
+            return told;
+          };
+
+          const done = (told) => say("ON_SUBMIT_AUTHORIZATION_CODE", {...told, client_json: {}});
+          const wait = async () => {
+            try {
+              const told = await call("/signup/wait", {to: sent});
+              if (told.authorization_code) return done(told);
+              setTimeout(wait, 2000);
+            } catch (error) {
+              wrong(error.message);
+              show("frame-address");
+            }
+          };
+          const send = async () => {
+            try {
+              const told = await call("/signup/send", {
+                identifier: started.identifier, channel: started.channel,
+                auth_method: settings.authenticationMethod === "MAGIC_LINK" ? "MAGIC_LINK" : "OTP"});
+              sent = told.to;
+              wrong("");
+              if (!told.number) return show("frame-code");
+              one("frame-number").textContent = told.number;
+              show("frame-wait");
+              setTimeout(wait, 1000);
+            } catch (error) {
+              wrong(error.message);
+              say("ON_ERROR", error.message);
+            }
+          };
+          const begin = (identifier, channel) => {
+            started = {identifier, channel};
+            say("ON_BEGIN", {identifier, auth_required: true});
+          };
+
+          forms.address.addEventListener("submit", (event) => {
+            event.preventDefault();
+            const button = event.submitter;
+            begin(forms.address.elements.identifier.value, button ? button.value : null);
+          });
+          forms.code.addEventListener("submit", async (event) => {
+            event.preventDefault();
+            try {
+              done(await call("/signup/check", {to: sent, code: forms.code.elements.code.value}));
+              wrong("");
+            } catch (error) {
+              wrong(error.message);
+            }
+          });
+
+          addEventListener("message", (event) => {
+            if (event.source !== parent || event.origin !== origin) return;
+            let told;
+            try { told = JSON.parse(event.data); } catch (error) { return; }
+            if (told.action === "CONFIG") {
+              settings = told.payload || {};
+              const known = settings.skipIdentiferFormWithValue
+                || settings.identifierFieldInitialValue;
+              if (known) forms.address.elements.identifier.value = known;
+              say("LOADED");
+              if (settings.skipIdentiferForm && known) begin(known, null);
+            }
+            if (told.action === "CONTINUE_SUBMIT" && started) send();
+            if (told.action === "ON_ERROR") wrong(String(told.errorMsg || ""));
+            if (told.action === "DONE_SUCCESS") show("frame-done");
+            if (told.action === "DONE_ERROR") wrong(one("frame-error").dataset.failed || "Error");
+          });
+          say("FIRST_LOAD");
+        })();
+
+        """
+}
