@@ -26,6 +26,8 @@ create table urd.login_history_{build} (
     session uuid,
     source text collate "C",
     device text collate "C",
+    -- By what a code came, if to a phone.
+    channel text collate "C",
     -- Null as long as the session lasts, and where it just runs out.
     ended_at timestamptz,
     end_reason text collate "C",
@@ -52,17 +54,17 @@ begin
         '{session.opened,session.refused,browser.opened,browser.refused}' then
         insert into urd.login_history_{build} (
             realm, position, at, account, app, client, client_id, method, outcome, reason, session,
-            source, device)
+            source, device, channel)
         select p_realm, e.position, e.at, d.account, d.app, d.client, d.client_id, d.method,
             case when e.type in ('session.opened', 'browser.opened') then 'signed_in'
                 else 'refused' end,
             d.reason,
             case when e.type in ('session.opened', 'browser.opened') then e.stream end,
-            d.source, d.device
+            d.source, d.device, d.channel
         -- Read once: each look at JSON that is a text reads all of it.
         from urd.event e cross join lateral json_to_record(e.data) as d (
             account uuid, app uuid, client uuid, client_id text, method text, reason text,
-            source text, device text)
+            source text, device text, channel text)
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type in ('session.opened', 'session.refused', 'browser.opened', 'browser.refused')
             -- What names no account is seen without being read.
@@ -129,6 +131,7 @@ create index on urd.login_history_{build} (realm, client_id, at, position)
 
 create or replace view urd.login_history as
     select h.realm, h.position, h.at, h.account, h.app, h.client, h.client_id, h.method,
-        h.outcome, h.reason, h.session, h.source, h.device, h.ended_at, h.end_reason
+        h.outcome, h.reason, h.session, h.source, h.device, h.ended_at, h.end_reason,
+        h.channel
     from urd.login_history_{build} h;
 grant select on urd.login_history to urd_app, urd_observer;

@@ -503,6 +503,21 @@ class Users(unittest.TestCase):
         self.assertEqual(answer.json, {"method": "WEBAUTHN", "enrolled": False})
 
 
+class History(unittest.TestCase):
+    def test_the_history_of_a_person_tells_by_which_channel_the_code_came(self):
+        app, who = App(urd), f"+4178{secrets.randbelow(10 ** 7):07}"
+        app.sign_in(who, "PHONE", channel="whatsapp")
+        shown = urd.command(
+            "history", "user", who, "--realm", "verify", "--json",
+            URD_URL=urd.values["URD_URL"], URD_ADMIN_KEY=urd.key)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        items = json.loads(shown.stdout)["items"]
+        page = next(item for item in items if "client" not in item)
+        self.assertEqual((page["method"], page["channel"]), ("email_code", "whatsapp"))
+        tokens = next(item for item in items if item.get("client") == app.key)
+        self.assertEqual(tokens["method"], "authorization_code")
+
+
 class Attack(unittest.TestCase):
     def race(self, act, count=50):
         """What so many at once get."""
@@ -876,7 +891,7 @@ class Link(unittest.TestCase):
 
 
 if MISSING:
-    Frame = Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
+    History = Frame = Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
     load_tests = lambda *_: rerun(__file__)  # noqa: E731
 
 if __name__ == "__main__":

@@ -102,11 +102,11 @@ class App:
         assert sent.status == 303, sent.text
         return browser.call("GET", sent.location), sent.location
 
-    def walk(self, address, kind="EMAIL", browser=None, **more):
+    def walk(self, address, kind="EMAIL", browser=None, channel=None, **more):
         """What comes back to the app from a person who reads their messages."""
         browser = browser or Browser(self.site)
         before = len(inbox(self.urd, address))
-        page, path = self.ask(browser, address, kind, **more)
+        page, path = self.ask(browser, address, kind, channel, **more)
         answer = browser.post(page, path, code=code(self.urd, address, before))
         assert answer.status == 303, answer.text
         sent = answer.sent()

@@ -158,6 +158,7 @@ extension LoginView {
             .optional("session", Fields.id, "The session that came of it."),
             .optional("source", .text(1...100), "Where from, as a pseudonym of the network."),
             .optional("device", .text(1...100), "The kind of device."),
+            .optional("channel", .text(1...20), "By what a code came, if to a phone."),
             .optional("ended_at", Fields.time, "When the session ended before its time."),
             .optional("end_reason", .text(1...100), "Why it did."),
             .optional("address", .text(0...300), "With `open`: the address."),
@@ -184,6 +185,7 @@ extension LoginView {
         members["session"] = session.map { .string($0.description) }
         members["source"] = source.map { .string($0) }
         members["device"] = device.map { .string($0) }
+        members["channel"] = channel.map { .string($0) }
         members["ended_at"] = endedAt.map { .string($0.description) }
         members["end_reason"] = endReason.map { .string($0) }
         return members

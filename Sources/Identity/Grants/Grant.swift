@@ -78,8 +78,11 @@ public struct SignInPlace: Sendable, Equatable {
     public var source: String?
     /// The kind of device, such as `iPhone`.
     public var device: String?
+    /// By what the code came that was typed, if to a phone.
+    public var channel: Channel?
 
-    public init(source: String? = nil, device: String? = nil) {
+    public init(source: String? = nil, device: String? = nil, channel: Channel? = nil) {
+        self.channel = channel
         self.source = source
         self.device = device
     }

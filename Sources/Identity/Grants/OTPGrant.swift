@@ -78,6 +78,8 @@ public struct OTPGrant: Grant {
             }
         }
         let factor = confirmed == nil ? AuthenticationFactor.mailedCode : .mailedLink
+        var desk = desk
+        if code.channel != .mail { desk.request.from.channel = code.channel }
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {

@@ -349,10 +349,13 @@ extension SignInPlace {
         var fields: JSONObject = [:]
         fields["source"] = source.map { .string($0) }
         fields["device"] = device.map { .string($0) }
+        fields["channel"] = channel.map { .string($0.rawValue) }
         return fields
     }
 
     init(recorded fields: JSONObject) {
-        self.init(source: fields["source"]?.string, device: fields["device"]?.string)
+        self.init(
+            source: fields["source"]?.string, device: fields["device"]?.string,
+            channel: fields.choice("channel"))
     }
 }

@@ -17,6 +17,8 @@ public struct LoginView: Sendable, Equatable {
     /// Where from, as a pseudonym, and on what kind of device.
     public var source: String?
     public var device: String?
+    /// By what a code came, if to a phone.
+    public var channel: String?
     public var endedAt: Timestamp?
     public var endReason: String?
 
@@ -49,6 +51,7 @@ public struct LoginView: Sendable, Equatable {
             session: rows.optionalIdentifier(row, 8), source: rows.optionalText(row, 9),
             device: rows.optionalText(row, 10), endedAt: rows.optionalInstant(row, 11),
             endReason: rows.optionalText(row, 12))
+        channel = rows.optionalText(row, 13)
     }
 }
 
@@ -136,7 +139,7 @@ private enum LoginHistoryQuestion {
                 """
                 select h.position, h.at, h.account, h.app, h.client_id, h.method,
                     h.outcome = 'refused', h.reason, h.session, h.source, h.device, h.ended_at,
-                    h.end_reason
+                    h.end_reason, h.channel
                 from urd.login_history h
                 where h.realm = $1 and (h.at, h.position) < ($2, $3) and h.at >= $4\(conditions)
                 order by h.at desc, h.position desc limit $5

@@ -29,6 +29,7 @@ enum ListColumns {
 
     /// Where a sign-in came from is sealed, and there only with `--open`.
     private static let history = [
-        "at", "account", "client", "method", "outcome", "reason", "address", "user_agent",
+        "at", "account", "client", "method", "channel", "outcome", "reason", "address",
+        "user_agent",
     ]
 }

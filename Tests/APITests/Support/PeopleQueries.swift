@@ -96,13 +96,14 @@ extension AccountQueries where Self: Folding {
             switch SessionEvent(recorded) {
             case .opened(let terms):
                 guard let account = terms.account else { continue }
-                views.append(
-                    LoginView(
-                        position: recorded.position, at: recorded.at, account: account,
-                        app: terms.app, clientID: terms.clientID,
-                        method: terms.method?.rawValue, isRefused: false, reason: nil,
-                        session: recorded.stream, source: terms.from.source,
-                        device: terms.from.device))
+                var view = LoginView(
+                    position: recorded.position, at: recorded.at, account: account,
+                    app: terms.app, clientID: terms.clientID,
+                    method: terms.method?.rawValue, isRefused: false, reason: nil,
+                    session: recorded.stream, source: terms.from.source,
+                    device: terms.from.device)
+                view.channel = terms.from.channel?.rawValue
+                views.append(view)
             case .refused(let attempt):
                 views.append(
                     LoginView(
