@@ -35,7 +35,13 @@ extension SignInPlace {
     static let eventFields: [EventField] = [
         .text("source", "Pseudonym of the network that the request came from.").optional,
         .text("device", "Name of the device, as its user agent tells it.").optional,
-        .choice("channel", Channel.self, "By what the code came that was typed, if to a phone.")
-            .optional,
     ]
+
+    /// Where it was good.
+    static let openedFields: [EventField] =
+        eventFields + [
+            .choice(
+                "channel", Channel.self, "By what the code came that was typed, if to a phone."
+            ).optional
+        ]
 }

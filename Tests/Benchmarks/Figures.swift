@@ -71,7 +71,8 @@ enum Figures {
             Entry(
                 name: "http", summary: "plain answers over HTTP, 64 connections", isLong: true,
                 measure: HTTPFigure.measure),
-        ] + WebhookFigures.all + SignInFigures.all + LoginFigures.all + FlagshipFigures.all
+        ] + WebhookFigures.all + SignInFigures.all + LoginFigures.all + VerifyFigures.all
+        + FlagshipFigures.all
 
     /// A figure that cannot be measured is a row that says why; the others go on.
     /// - Parameter tell: hears of each figure as soon as there is one.

@@ -24,7 +24,7 @@ func browserSamples() throws -> [any Event] {
     terms.line = client
     terms.webApp = app
     terms.isLong = true
-    terms.from = place
+    terms.from = SignInPlace(source: "AAAA", device: "Mac", channel: .whatsapp)
     return [
         BrowserSessionEvent.opened(terms), BrowserSessionEvent.ended(.replaced),
         BrowserSessionEvent.refused(

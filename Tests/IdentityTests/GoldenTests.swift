@@ -122,7 +122,8 @@ private func sessionTerms() -> SessionTerms {
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
+        from: SignInPlace(source: "AAAA", device: "iPhone", channel: .sms), method: .nativeOTP,
+        key: "AAAA")
     terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
     terms.authenticatedAt = noon
     terms.browser = code

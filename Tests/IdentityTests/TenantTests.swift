@@ -78,7 +78,9 @@ func tenantSamples() -> [any Event] {
         #expect(usual.all["otp_lifetime"] == 300)
         let own = Identity.Settings(overrides: ["profile": "verify", "otp_attempts": 2])
         #expect(own[SettingCatalogue.otpAttempts] == 2)
-        #expect(Identity.Settings(overrides: ["profile": "flagship"])[SettingCatalogue.otpAttempts] == 3)
+        #expect(
+            Identity.Settings(overrides: ["profile": "flagship"])[SettingCatalogue.otpAttempts] == 3
+        )
         let app = own.overlaid(by: Identity.Settings(overrides: ["otp_attempts": 4]))
         #expect(app[SettingCatalogue.otpAttempts] == 4)
         #expect(app[SettingCatalogue.codeLifetime] == 300)

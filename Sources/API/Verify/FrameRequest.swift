@@ -46,7 +46,8 @@ extension Call<RealmContext> {
             tenant = try await self.tenant(text("api_key"))
         } catch {
             guard error.kind == .forbidden else { throw error }
-            throw Problem(.invalidRequest, "The api_key is not valid: there is no such tenant here.")
+            throw Problem(
+                .invalidRequest, "The api_key is not valid: there is no such tenant here.")
         }
         let domain = text("domain") ?? ""
         guard let place = TenantPlace(domain), place.isAllowedOrigin(by: tenant.places),
@@ -55,7 +56,8 @@ extension Call<RealmContext> {
             throw Problem(
                 .invalidRequest,
                 "The origin \(domain.isEmpty ? "(none)" : String(domain.prefix(400))) is not allowed for "
-                    + "this tenant, with the redirect URL \((text("redirect_url") ?? "(none)").prefix(400)).")
+                    + "this tenant, with the redirect URL \((text("redirect_url") ?? "(none)").prefix(400))."
+            )
         }
         guard let kind = text("type").flatMap(VerifyRequest.Kind.init) else {
             throw Problem(.invalidRequest, "type must be EMAIL or PHONE.")

@@ -158,7 +158,8 @@ extension Call<RealmContext> {
             await pause
             throw Problem(
                 .invalidGrant,
-                say("That code is wrong or has expired.", "Dieser Code ist falsch oder abgelaufen."))
+                say("That code is wrong or has expired.", "Dieser Code ist falsch oder abgelaufen.")
+            )
         }
     }
 }

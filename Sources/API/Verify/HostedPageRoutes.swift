@@ -95,7 +95,8 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).submission()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName) else {
+        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName)
+        else {
             return .seeOther(asked.path(HostedPage.path))
         }
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }

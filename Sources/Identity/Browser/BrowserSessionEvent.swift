@@ -22,7 +22,7 @@ public enum BrowserSessionEvent: Event {
                     .optional,
                 .webApp,
                 .flag("long_run", "Whether the person asked to stay signed in.").optional,
-            ], SignInPlace.eventFields),
+            ], SignInPlace.openedFields),
         EventShape(
             "browser.ended", .services, "The browser session ended.",
             [

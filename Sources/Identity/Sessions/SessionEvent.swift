@@ -164,7 +164,7 @@ public enum SessionEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "session.opened", .services, "A client got tokens.", SessionTerms.eventFields,
-            SignInPlace.eventFields),
+            SignInPlace.openedFields),
         EventShape(
             "session.refreshed", .internal, "A refresh token was redeemed.",
             [

@@ -45,7 +45,7 @@ final class Mailbox: @unchecked Sendable {
     }
 
     /// Mails of the figure before may still be on their way.
-    private func code(_ address: String) throws -> String {
+    func code(_ address: String) throws -> String {
         for _ in 0..<12 {
             let after = newest[address].map { "&after=\($0)" } ?? ""
             let path = "/inbox?to=\(address)&wait=10\(after)"

@@ -62,6 +62,11 @@ final class Browser {
         host = site.host
     }
 
+    init(port: UInt16, host: String) throws {
+        line = try Line(port: port)
+        self.host = host
+    }
+
     func forget() { cookies = [:] }
 
     func get(_ path: some StringProtocol) throws -> Line.Answer {
@@ -97,7 +102,7 @@ final class Browser {
         return next.hasPrefix(Site.back) ? next : try place(try get(next))
     }
 
-    private func place(_ answer: Line.Answer) throws -> Substring {
+    func place(_ answer: Line.Answer) throws -> Substring {
         guard let place = answer.fields("\r\nLocation: ").first else { throw answer.failure }
         return place
     }
@@ -120,7 +125,7 @@ final class Browser {
 
 extension Line.Answer {
     /// Of a hidden field of the first form that has it: it is named by the markup before its value.
-    fileprivate func value(of field: StaticString) -> Substring? {
+    func value(of field: StaticString) -> Substring? {
         guard let place = Line.place(of: field, in: body) else { return nil }
         let value = body[(place + field.utf8CodeUnitCount)...].prefix { $0 != 34 }
         return Substring(decoding: value, as: UTF8.self)
