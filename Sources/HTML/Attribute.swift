@@ -34,6 +34,7 @@ public struct Attribute: Sendable, Equatable {
     }
 
     public static func id(_ value: String) -> Attribute { Attribute("id", value) }
+    public static func siteKey(_ value: String) -> Attribute { Attribute("data-sitekey", value) }
     public static func `class`(_ value: String) -> Attribute { Attribute("class", value) }
     public static func title(_ value: String) -> Attribute { Attribute("title", value) }
     public static func language(_ value: String) -> Attribute { Attribute("lang", value) }

@@ -9,6 +9,7 @@ import Values
 func tenantSamples() -> [any Event] {
     [
         MailboxEvent.codeConfirmed(code),
+        CaptchaEvent.secretSet("AAAA"),
         TokenClaimsEvent.set(session: session, account: account, client: client, ["plan": "gold"]),
     ]
 }

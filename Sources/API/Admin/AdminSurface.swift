@@ -7,6 +7,7 @@ struct AdminSurface: Surface {
         + InviteRoutes.table + RegistrationTokenRoutes.table + SubjectRoutes.table
         + AdminKeyRoutes.table + EventRoutes.table + LogRoutes.table + SigningKeyRoutes.table
         + OwnerAdminRoutes.table + WebAppRoutes.table + DeviceHistoryRoutes.table
-        + PushProviderRoutes.table + MessageGatewayRoutes.table + NotificationAdminRoutes.table
+        + PushProviderRoutes.table + MessageGatewayRoutes.table + CaptchaRoutes.table
+        + NotificationAdminRoutes.table
         + ProviderAdminRoutes.table
 }

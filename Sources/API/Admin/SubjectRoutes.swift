@@ -61,7 +61,7 @@ enum SubjectRoutes {
 /// No person's data: without them the realm could sign no token, and use no provider.
 private let ownSecrets: [UUID] = [
     SigningKeys.stream, Providers.stream, PushProviders.stream, MessageGateways.stream,
-    IntegrityKeys.stream,
+    IntegrityKeys.stream, Captcha.stream,
 ]
 
 extension Call<AdminContext> {

@@ -45,11 +45,12 @@ struct Visit: Sendable {
 
     func page(
         _ title: String, status: Status = .ok, isWide: Bool = false, script: String? = nil,
-        leadsAway: Bool = false, @HTMLBuilder content: () -> HTML
+        leadsAway: Bool = false, foreignScript: (address: String, sources: String)? = nil,
+        @HTMLBuilder content: () -> HTML
     ) -> Response {
         var response = Page(
             title: title, look: look, isWide: isWide, script: script, leadsAway: leadsAway,
-            content: content()
+            foreignScript: foreignScript, content: content()
         ).response(status)
         if secret.isNew { response.headers.append("Set-Cookie", PageCookie.form.line(secret.text)) }
         return response

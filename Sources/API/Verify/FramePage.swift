@@ -6,12 +6,15 @@ internal import Identity
 struct FramePage {
     let look: PageLook
     let asked: FrameRequest
+    let captcha: CaptchaWidget?
 
     private var say: Words { look.say }
 
     func response() -> Response {
         Page(
-            title: title, look: look, script: FrameScript.path, framedBy: asked.origin,
+            title: title, look: look, script: FrameScript.path,
+            foreignScript: captcha.map { ($0.kind.script, $0.kind.sources) },
+            framedBy: asked.origin,
             content: Page.card {
                 HTML.element(.h1) { title }
                 HTML.element(.p, .class("wrong"), .id("frame-error"), .role("alert"), .hidden) {}
@@ -42,6 +45,7 @@ struct FramePage {
                     : say("E-mail address", "E-Mail-Adresse"),
                 type: isPhone ? "tel" : "email", autocomplete: isPhone ? "tel" : "email"
             ).html
+            captcha?.html
             for channel in isPhone ? asked.channels : [.mail] {
                 Parts.button(
                     channel == .mail

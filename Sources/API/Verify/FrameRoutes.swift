@@ -16,7 +16,8 @@ enum FrameRoutes {
         answer: .page, refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         FramePage(
-            look: PageLook(call.context.place, call.request), asked: try await call.frameRequest()
+            look: PageLook(call.context.place, call.request), asked: try await call.frameRequest(),
+            captcha: CaptchaWidget(call.context.place.settings)
         ).response()
     }
 
@@ -32,6 +33,7 @@ enum FrameRoutes {
                 .optional("identifier", .text(0...320), "The mail address or the number."),
                 .optional("channel", .text(0...20), "By what a code goes to a phone."),
                 .optional("auth_method", .text(0...20), "OTP or MAGIC_LINK."),
+                .optional("captcha", .text(0...8192), "What the captcha gave."),
                 .optional("skip_redirect", .boolean, "The code is redeemed with the origin.")),
             example: ["identifier": "ann@example.org"]),
         answer: .ok("Where the code went, sealed.", .openObject, example: ["to": "…"]),
@@ -52,6 +54,7 @@ enum FrameRoutes {
             address: address.text, channel: channel, isAnother: false,
             link: isLink ? call.context.newID() : nil)
         try call.countVerification(of: address, in: "state \(asked.state)")
+        try await call.requireCaptcha(call.body["captcha"]?.string)
         async let pause: Void = call.context.hesitate()
         try await BrowserSignIns(call).sendCode(
             .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,

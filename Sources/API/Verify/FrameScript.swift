@@ -50,10 +50,14 @@ enum FrameScript {
               show("frame-address");
             }
           };
+          const solved = () => {
+            const field = forms.address.querySelector("[name$='-response']");
+            return field ? field.value : "";
+          };
           const send = async () => {
             try {
               const told = await call("/signup/send", {
-                identifier: started.identifier, channel: started.channel,
+                identifier: started.identifier, channel: started.channel, captcha: solved(),
                 auth_method: settings.authenticationMethod === "MAGIC_LINK" ? "MAGIC_LINK" : "OTP"});
               sent = told.to;
               wrong("");

@@ -9,6 +9,9 @@ struct HostedPage {
     /// What was typed, and what is wrong with it.
     var typed = ""
     var wrong: String?
+    /// What is asked of a person before a code is sent.
+    var captcha: CaptchaWidget?
+    var notice: String?
 
     static let path = "/app"
     static let codePath = "/app/code"
@@ -22,10 +25,14 @@ struct HostedPage {
 
     func address(_ status: Status = .ok) -> Response {
         let isPhone = asked.kind == .phone
-        return visit.page(title, status: status, leadsAway: true) {
+        return visit.page(
+            title, status: status, leadsAway: true,
+            foreignScript: captcha.map { ($0.kind.script, $0.kind.sources) }
+        ) {
             Page.card {
                 HTML.element(.h1) { title }
                 asksFor
+                Parts.note(.bad, notice)
                 visit.form(asked.path(Self.path)) {
                     if asked.asOther { Parts.hidden("other", "true") }
                     Field(
@@ -41,6 +48,7 @@ struct HostedPage {
                                 "Mit Landesvorwahl, etwa +41 78 123 45 67.") : nil,
                         wrong: wrong
                     ).html
+                    captcha?.html
                     if isPhone { channelButtons } else { mailButton }
                 }
                 cancel
@@ -176,24 +184,29 @@ struct HostedPage {
     /// Another code, by the same channel or by another one.
     private func again(_ sent: SentCode, _ sealed: String) -> HTML {
         HTML.element(.div, .class("links")) {
-            visit.form(asked.path(Self.path)) {
-                Parts.hidden("input", sent.address)
-                Parts.hidden("to", sealed)
-                if asked.kind == .phone {
-                    for channel in asked.channels {
-                        Parts.button(
-                            text(of: channel), name: "channel", value: channel.rawValue,
-                            look: "plain")
-                    }
-                } else {
-                    Parts.button(say("Send a new code", "Neuen Code senden"), look: "plain")
-                }
-            }
+            // With a task to solve it is asked for on the page before.
+            if captcha == nil { anotherCode(sent, sealed) }
             Parts.link(
                 asked.kind == .phone
                     ? say("Use another number", "Andere Nummer verwenden")
                     : say("Use another address", "Andere Adresse verwenden"),
                 to: asked.path(Self.path, [("other", "true")]))
+        }
+    }
+
+    private func anotherCode(_ sent: SentCode, _ sealed: String) -> HTML {
+        visit.form(asked.path(Self.path)) {
+            Parts.hidden("input", sent.address)
+            Parts.hidden("to", sealed)
+            if asked.kind == .phone {
+                for channel in asked.channels {
+                    Parts.button(
+                        text(of: channel), name: "channel", value: channel.rawValue,
+                        look: "plain")
+                }
+            } else {
+                Parts.button(say("Send a new code", "Neuen Code senden"), look: "plain")
+            }
         }
     }
 }

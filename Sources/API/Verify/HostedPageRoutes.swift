@@ -20,7 +20,7 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        var page = HostedPage(visit: visit, asked: asked)
+        var page = call.hostedPage(visit, asked)
         if let address = try await call.recognisedAddress(asked, visit) {
             return page.recognised(as: address)
         }
@@ -31,16 +31,17 @@ enum HostedPageRoutes {
     private static let begin = Route<RealmContext>(
         .post, "/app", id: "sendVerifyCode", tag: "Verify", summary: "Sends a code.",
         right: .nothing, voice: .verifyPage, parameters: VerifyRequest.parameters,
-        body: .page([
-            .optional("input", .text(0...320), "The mail address or the phone number."),
-            .optional("channel", .text(0...20), "By what the code goes to a phone."),
-            .optional("to", .text(0...2048), "Where a code went to before, sealed."),
-            .optional("other", .text(0...5), "Not the recognised person."),
-        ]), answer: .page, refusals: Page.refusals + [.invalidRequest]
+        body: .page(
+            [
+                .optional("input", .text(0...320), "The mail address or the phone number."),
+                .optional("channel", .text(0...20), "By what the code goes to a phone."),
+                .optional("to", .text(0...2048), "Where a code went to before, sealed."),
+                .optional("other", .text(0...5), "Not the recognised person."),
+            ] + CaptchaWidget.members), answer: .page, refusals: Page.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).submission()
-        var page = HostedPage(visit: visit, asked: asked)
+        var page = call.hostedPage(visit, asked)
         page.typed = trimmed(call.body["input"]?.string ?? "")
         guard let address = call.verifiable(page.typed, asked.kind) else {
             page.wrong = call.whatIsWrong(page.typed, asked.kind, visit.say)
@@ -59,6 +60,13 @@ enum HostedPageRoutes {
             isAnother: before?.address == address.text,
             link: asked.method == .link ? call.context.newID() : nil)
         try call.countVerification(of: address, in: visit.formName)
+        do throws(Problem) {
+            try await call.requireCaptcha(page.captcha.flatMap { call.body[$0.field]?.string })
+        } catch {
+            guard error.kind == .invalidGrant else { throw error }
+            page.notice = error.detail
+            return page.address(.badRequest)
+        }
         async let pause: Void = call.context.hesitate()
         try await BrowserSignIns(call).sendCode(
             .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
@@ -80,7 +88,7 @@ enum HostedPageRoutes {
         guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
             sent.link == nil
         else { return .seeOther(asked.path(HostedPage.path)) }
-        return HostedPage(visit: visit, asked: asked).code(sent, sealed, .code(isWrong: false))
+        return call.hostedPage(visit, asked).code(sent, sealed, .code(isWrong: false))
     }
 
     private static let check = Route<RealmContext>(
@@ -108,7 +116,7 @@ enum HostedPageRoutes {
             mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: typed, for: mailbox) },
             account: call.context.newID(),
             second: SecondFactors(call).typed(call.body["totp"]?.string))
-        let page = HostedPage(visit: visit, asked: asked)
+        let page = call.hostedPage(visit, asked)
         switch try await BrowserSignIns(call).open(grant, by: .code, visit) {
         case .success(let opened): return try await call.leadBack(asked, opened)
         case .failure(.secondFactorRequired):
@@ -163,6 +171,12 @@ extension Call<RealmContext> {
         else { return nil }
         if asked.input.isEmpty { return address }
         return verifiable(asked.input, asked.kind)?.text == address ? address : nil
+    }
+
+    fileprivate func hostedPage(_ visit: Visit, _ asked: VerifyRequest) -> HostedPage {
+        var page = HostedPage(visit: visit, asked: asked)
+        page.captcha = CaptchaWidget(context.place.settings)
+        return page
     }
 
     /// Leads a browser that has just signed in back to the app.

@@ -231,7 +231,7 @@ public enum SettingCatalogue {
             resources.setting, roles.setting, clientRegistration.setting, statementIssuers.setting,
             proofNonces.setting, signalVerification.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
-        ] + passkeys + pages + flagship
+        ] + passkeys + pages + flagship + captchas
 
     private static let flagship = [
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,

@@ -96,6 +96,14 @@ public final class Upstream: Sendable {
         keys = RemoteKeys(passed: passed) { address in await get(address, nil) }
     }
 
+    /// Whether a service that tells people from programs says that a person solved its task (`siteverify`).
+    /// It is not told the person's address: that is for us alone.
+    func verifies(_ response: String, _ secret: String, at address: String) async -> Bool {
+        let form: [Form.Pair] = [("secret", secret), ("response", response)]
+        let answer = await calls.post(address, Array(Form.encode(form).utf8), nil)
+        return answer.flatMap { try? JSON.parse($0) }?["success"] == true
+    }
+
     /// What is published under the issuer's name; kept for a while.
     func metadata(of issuer: String) async -> ProviderMetadata? {
         let now = passed()

@@ -46,6 +46,8 @@ struct Page: Sendable {
     /// Whether a form of it may lead to another site, as an application's request does: browsers hold
     /// `form-action` also against where an answer leads on to.
     var leadsAway = false
+    /// A script of a service elsewhere, and where that loads the rest of itself from.
+    var foreignScript: (address: String, sources: String)?
     /// The origin whose pages may show it in a frame.
     var framedBy: String?
     var content: HTML
@@ -73,7 +75,11 @@ struct Page: Sendable {
             "default-src 'none'", "style-src 'self'", "img-src 'self'\(logo ?? "")",
             "base-uri 'none'", "frame-ancestors \(framedBy ?? "'none'")",
         ]
-        if script != nil { rules += ["script-src 'self'", "connect-src 'self'"] }
+        let sources = foreignScript.map { " \($0.sources)" } ?? ""
+        if script != nil || foreignScript != nil {
+            rules += ["script-src 'self'\(sources)", "connect-src 'self'\(sources)"]
+        }
+        if foreignScript != nil { rules.append("frame-src\(sources)") }
         if !leadsAway { rules.append("form-action 'self'") }
         return rules.joined(separator: "; ")
     }
@@ -89,6 +95,7 @@ struct Page: Sendable {
             HTML.element(.link, .rel("stylesheet"), .href(AssetRoutes.sheetPath))
             HTML.element(.link, .rel("stylesheet"), .href(AssetRoutes.themePath(look.accent)))
             if let script { HTML.script(from: script) }
+            if let foreignScript { HTML.script(from: foreignScript.address) }
         } body: {
             HTML.element(.a, .class("skip"), .href("#main")) {
                 look.say("Skip to content", "Zum Inhalt springen")

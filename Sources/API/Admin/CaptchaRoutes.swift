@@ -1,0 +1,42 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// What tells people from programs: all but the secret are settings of the realm.
+enum CaptchaRoutes {
+    static let table: [Route<AdminContext>] = [
+        Route<AdminContext>(
+            .put, "/api/admin/realms/{realm}/captcha-secret", id: "setCaptchaSecret",
+            commandLine: .urd(
+                "realm captcha-secret",
+                examples: "urd realm captcha-secret demo --secret \"$(cat captcha-secret)\""),
+            tag: "Realms", summary: "Set the secret of the realm's captcha.",
+            detail: """
+                It is sealed and never shown again. The settings `captcha` and `captcha_site_key` \
+                switch the captcha on.
+                """,
+            right: .realm, parameters: [.realm, .idempotencyKey],
+            body: Body(
+                schema: .named(
+                    "NewCaptchaSecret",
+                    .object(
+                        .required(
+                            "secret", .text(1...1_000), "What the service knows the realm by."))),
+                example: ["secret": "0x4AAAAAAA"]),
+            answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+        ) { call throws(Problem) in
+            let done = try await call.run(
+                SetCaptchaSecret(call.body["secret"]?.string ?? ""),
+                as: call.write(in: try call.realm))
+            return Response(status: .noContent).at(done)
+        }
+    ]
+}
+
+extension SetCaptchaSecret.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
