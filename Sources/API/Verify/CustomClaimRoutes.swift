@@ -38,6 +38,9 @@ enum CustomClaimRoutes {
 
 extension Call<RealmContext> {
     private static var notGood: Problem { Problem(.invalidGrant, "The token is not valid.") }
+    private static var badRefresh: Problem {
+        Problem(.invalidGrant, "The refresh token is not valid.")
+    }
 
     fileprivate func setClaims(
         _ claims: JSONObject, _ tenant: Tenant
@@ -47,6 +50,10 @@ extension Call<RealmContext> {
             let account = known.session.terms.account,
             let person = try await verifiedPerson(account)
         else { throw Self.notGood }
+        // Nothing is set where the refresh token beside it is not good.
+        let shown = body["refresh_token"]?.string
+        let refresh = shown.flatMap { VerifyTokens.read($0, context.mint) }
+        guard shown == nil || refresh?.session == known.session.id else { throw Self.badRefresh }
         let command = SetTokenClaims(
             session: known.session.id, client: tenant.client.id, claims: claims,
             now: context.clock.now())
@@ -56,19 +63,19 @@ extension Call<RealmContext> {
         case .tooLong:
             throw Problem(
                 .invalidRequest,
-                "custom_attributes is longer than \(SetTokenClaims.limit) bytes.")
+                "custom_attributes is longer than \(SetTokenClaims.limit) bytes, or deeper than "
+                    + "\(SetTokenClaims.depth) levels.")
         }
         let tokens = VerifyTokens(context, tenant)
-        guard let shown = body["refresh_token"]?.string else {
+        guard let refresh else {
             let token = try await tokens.accessToken(
                 of: known.session.id, known.session.terms, until: known.expiresAt, for: person)
             return .json(.ok, ["token": .string(token)])
         }
-        guard let refresh = VerifyTokens.read(shown, context.mint),
-            refresh.session == known.session.id,
+        guard
             case .success(let granted) = try await redeemByName(
                 RefreshGrant(session: refresh.session, generation: refresh.generation), as: tenant)
-        else { throw Problem(.invalidGrant, "The refresh token is not valid.") }
+        else { throw Self.badRefresh }
         let fresh = try await tokens.answer(granted, of: person)
         return .json(
             .ok,
@@ -91,8 +98,14 @@ extension Call<RealmContext> {
                 of: text, as: .tenantAccessToken, keys: keys.set, at: context.clock.now()),
             let session = claims["sid"]?.string.flatMap({ UUID($0) }),
             let expiry = claims["exp"]?.integer,
-            let live = try await context.live(session), live.terms.clientID == claims["aud"]?.string
+            let live = try await context.live(session), let key = claims["aud"]?.string,
+            live.terms.clientID == key
         else { return nil }
+        // Its client may be no tenant any more.
+        do throws(Problem) { _ = try await tenant(key) } catch {
+            guard error.kind == .forbidden else { throw error }
+            return nil
+        }
         return (live, Timestamp(seconds: expiry))
     }
 }

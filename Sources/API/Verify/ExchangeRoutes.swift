@@ -98,12 +98,8 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Response {
         let now = context.clock.now()
         let identifier = context.mint.mailbox(person.address).description
-        let login = try await reading { () throws(LogFailure) in
-            guard let browser = granted.terms.browser else { return nil as BrowserSessionView? }
-            return try await context.queries.browserSession(browser, in: context.place.realm)
-        }
-        let device = login?.terms.from.device ?? granted.terms.from.device ?? ""
-        let expiry = login?.terms.expiresAt ?? now
+        let device = granted.login?.from.device ?? granted.terms.from.device ?? ""
+        let expiry = granted.login?.expiresAt ?? now
         var members: JSONObject = [
             "identifier": [
                 "ID": .string(identifier), "created_at": .string(person.createdAt.description),

@@ -32,7 +32,7 @@ struct FrameRequest: Sendable {
     ]
 
     /// What what is sealed here is bound to.
-    var form: String { "frame " + Base64URL.encode(challenge.bytes) }
+    var form: String { "frame \(Base64URL.encode(challenge.bytes)) \(tenant.apiKey)" }
 
     /// What the page redeems the code with: its origin, unless it has another address for that.
     func target(skips: Bool) -> String { skips ? origin : redirect ?? origin }
@@ -79,6 +79,14 @@ extension Call<RealmContext> {
         // Scripts write these words where a page has none.
         let redirect = text("redirect_url").flatMap {
             ["", "null", "undefined"].contains($0) ? nil : $0
+        }
+        if let redirect {
+            guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {
+                throw Problem(
+                    .invalidRequest,
+                    "The redirect URL \(redirect.prefix(400)), asked for from the origin \(origin), is not "
+                        + "allowed for this tenant.")
+            }
         }
         return FrameRequest(
             tenant: tenant, origin: origin, kind: kind, challenge: challenge, state: state,

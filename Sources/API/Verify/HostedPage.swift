@@ -16,6 +16,7 @@ struct HostedPage {
     static let path = "/app"
     static let codePath = "/app/code"
     static let continuePath = "/app/continue"
+    static let cancelPath = "/app/cancel"
     static let waitPath = "/app/wait"
     static let statePath = "/app/wait/state"
 
@@ -98,7 +99,7 @@ struct HostedPage {
     private var cancel: HTML {
         HTML.element(.div, .class("links")) {
             Parts.link(
-                say("Cancel", "Abbrechen"), to: asked.answer([("error", "access_denied")]))
+                say("Cancel", "Abbrechen"), to: asked.path(Self.cancelPath))
         }
     }
 

@@ -10,7 +10,7 @@ internal import Values
 /// app with a code of another kind, which the app redeems.
 enum HostedPageRoutes {
     static let table: [Route<RealmContext>] = [
-        show, begin, codePage, check, carryOn, carryOnPage,
+        show, begin, codePage, check, carryOn, carryOnPage, cancel,
     ]
 
     private static let show = Route<RealmContext>(
@@ -47,7 +47,7 @@ enum HostedPageRoutes {
             page.wrong = call.whatIsWrong(page.typed, asked.kind, visit.say)
             return page.address(.badRequest)
         }
-        let before = SentCode(call.body["to"]?.string, call, in: visit.formName)
+        let before = SentCode(call.body["to"]?.string, call, in: asked.binding(visit))
         let chosen = call.body["channel"]?.string.flatMap(Channel.init)
         var channel = Channel.mail
         if asked.kind == .phone {
@@ -74,7 +74,8 @@ enum HostedPageRoutes {
             mayJoin: true, asLink: sent.link, countsSignUps: false)
         await pause
         let next = sent.link == nil ? HostedPage.codePath : HostedPage.waitPath
-        return .seeOther(asked.path(next, [("to", try sent.sealed(call, in: visit.formName))]))
+        return .seeOther(
+            asked.path(next, [("to", try sent.sealed(call, in: asked.binding(visit)))]))
     }
 
     private static let codePage = Route<RealmContext>(
@@ -85,7 +86,8 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
+        guard let sealed = call.text("to"),
+            let sent = SentCode(sealed, call, in: asked.binding(visit)),
             sent.link == nil
         else { return .seeOther(asked.path(HostedPage.path)) }
         return call.hostedPage(visit, asked).code(sent, sealed, .code(isWrong: false))
@@ -103,7 +105,8 @@ enum HostedPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).submission()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName)
+        guard let sealed = call.text("to"),
+            let sent = SentCode(sealed, call, in: asked.binding(visit))
         else {
             return .seeOther(asked.path(HostedPage.path))
         }
@@ -148,6 +151,16 @@ enum HostedPageRoutes {
 }
 
 extension HostedPageRoutes {
+    /// A link to the scheme of an app would be none: browsers follow redirects there.
+    fileprivate static let cancel = Route<RealmContext>(
+        .get, "/app/cancel", id: "cancelVerification", tag: "Verify",
+        summary: "Goes back to the app without an address.", right: .nothing, voice: .verifyPage,
+        parameters: VerifyRequest.parameters, answer: .page,
+        refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        .seeOther(try await call.verifyRequest().answer([("error", "access_denied")]))
+    }
+
     /// A browser shows the form's address again, by a reload: its page is another one.
     fileprivate static let carryOnPage = Route<RealmContext>(
         .get, "/app/continue", id: "openContinueVerified", tag: "Verify",
@@ -164,7 +177,9 @@ extension Call<RealmContext> {
     func recognisedAddress(
         _ asked: VerifyRequest, _ visit: Visit
     ) async throws(Problem) -> String? {
-        guard let browser = visit.browser, !asked.asOther else { return nil }
+        guard let browser = visit.browser, !asked.asOther,
+            TenantCodes(self).isStrongEnough(browser)
+        else { return nil }
         let events = try await RealmLookups(context).events(of: browser.subject)
         guard let known = KnownPerson(events), !known.isErased, known.isConfirmed,
             let address = asked.kind == .phone ? known.person.phone : known.person.email

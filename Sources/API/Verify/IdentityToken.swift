@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import JSON
+internal import Synchronization
 internal import Values
 
 /// What older clients of the profile are told of an address that was proved: a few texts, signed with Ed25519
@@ -29,7 +30,11 @@ struct IdentityToken {
 extension TokenMint {
     /// By which it is signed now.
     var identityKey: Ed25519.PrivateKey? {
-        try? Ed25519.PrivateKey(seed: SecretBytes(derive(.identitySignature, [])))
+        let seed = derive(.identitySignature, [])
+        if let known = readyKeys.withLock({ $0.value(of: seed) }) { return known }
+        guard let key = try? Ed25519.PrivateKey(seed: SecretBytes(seed)) else { return nil }
+        readyKeys.withLock { $0.set(key, for: seed) }
+        return key
     }
 
     /// By which what is shown may be signed: the one in use first.
@@ -42,3 +47,6 @@ extension TokenMint {
         return keys
     }
 }
+
+/// To read one costs as much as several signatures.
+private let readyKeys = Mutex(LeastRecent<[UInt8], Ed25519.PrivateKey>(capacity: 256))

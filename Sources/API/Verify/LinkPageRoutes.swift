@@ -18,7 +18,8 @@ enum LinkPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
+        guard let sealed = call.text("to"),
+            let sent = SentCode(sealed, call, in: asked.binding(visit)),
             let link = sent.link
         else { return .seeOther(asked.path(HostedPage.path)) }
         return HostedPage(visit: visit, asked: asked).waiting(
@@ -31,8 +32,9 @@ enum LinkPageRoutes {
         parameters: VerifyRequest.parameters + [SentCode.parameter], answer: .page,
         refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
+        let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).visit()
-        guard let sent = SentCode(call.text("to"), call, in: visit.formName) else {
+        guard let sent = SentCode(call.text("to"), call, in: asked.binding(visit)) else {
             return .json(.ok, ["confirmed": false])
         }
         return .json(.ok, ["confirmed": .bool(try await call.isConfirmed(sent))])
@@ -49,7 +51,8 @@ enum LinkPageRoutes {
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
         let visit = try await PageRequest(call).submission()
-        guard let sealed = call.text("to"), let sent = SentCode(sealed, call, in: visit.formName),
+        guard let sealed = call.text("to"),
+            let sent = SentCode(sealed, call, in: asked.binding(visit)),
             let link = sent.link
         else { return .seeOther(asked.path(HostedPage.path)) }
         let page = HostedPage(visit: visit, asked: asked)

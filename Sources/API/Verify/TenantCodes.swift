@@ -15,6 +15,12 @@ struct TenantCodes {
         for tenant: Tenant, _ redirectURL: String, _ challenge: SecretDigest,
         _ browser: SignedInBrowser
     ) throws(Problem) -> (text: String, number: Int64) {
+        guard isStrongEnough(browser) else {
+            throw Problem(
+                .invalidRequest,
+                "This service asks for a second factor, and the account has none: set one up on its page "
+                    + "under Security (sign_in_level).")
+        }
         guard let redirect = SecretDigest.of(redirectURL) else { throw Problem(.internalError) }
         let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
         let code = AuthorizationCode(
@@ -26,6 +32,12 @@ struct TenantCodes {
             issuer: context.place.issuer)
         guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
         return (text, code.challengeNumber)
+    }
+
+    /// Whether the sign-in was as strong as the realm wants it.
+    func isStrongEnough(_ browser: SignedInBrowser) -> Bool {
+        context.place.settings[SettingCatalogue.signInLevel] == .single
+            || browser.level == AuthenticationLevel.multiple
     }
 
     func redirect(_ asked: VerifyRequest, _ browser: SignedInBrowser) throws(Problem) -> Response {

@@ -175,12 +175,21 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(address.text)
         if !isServer {
+            // By what its apps know, a tenant does no more than anybody who proves an address.
+            guard context.place.settings[SettingCatalogue.registration] == .jitOnOTP else {
+                throw Problem(.forbidden, "This realm lets nobody join by the API key alone.")
+            }
             try RateCounter(self).count(.verifyCode, target: mailbox.description)
             guard RateCounter(self).allowsSignUp() else { throw Problem(.rateLimited) }
         }
         let own = body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        // What looks like the ID of a person could be taken for another one's.
+        if let own, own.utf8.count > 60 || UUID(own) != nil {
+            throw Problem(
+                .invalidRequest, "client_user_id is a name of your own of at most 60 characters.")
+        }
         var person = address.person(language: nil)
-        person.externalID = own
+        person.externalID = own.map { tenant.apiKey + ":" + $0 }
         let account = context.newID()
         let refusal = try await Commands(self).attempt(
             RegisterAccount(

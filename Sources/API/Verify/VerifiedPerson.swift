@@ -15,13 +15,21 @@ struct VerifiedPerson: Sendable {
     /// The ways beside a code, in the words of the profile.
     let enrolled: [String]
 
-    /// The tenant's own name of the person, if it gave one.
-    let ownName: String?
+    /// A tenant's own name of the person, behind its API key.
+    fileprivate let externalID: String?
 
     /// What is shown where there is no such person, or none that the caller may know of.
     static let nobody = VerifiedPerson(
         account: .zero, address: "", isPhone: false, createdAt: Timestamp(seconds: 0),
-        changedAt: Timestamp(seconds: 0), enrolled: [], ownName: nil)
+        changedAt: Timestamp(seconds: 0), enrolled: [], externalID: nil)
+
+    /// What the tenant calls the person: what it said itself, and never what another one did.
+    func name(for apiKey: String) -> String {
+        guard let externalID, externalID.utf8.starts(with: "\(apiKey):".utf8) else {
+            return account.description
+        }
+        return String(externalID.dropFirst(apiKey.count + 1))
+    }
 
     var kind: String { isPhone ? "PHONE" : "EMAIL" }
 
@@ -31,7 +39,7 @@ struct VerifiedPerson: Sendable {
             "updated_at": .string(changedAt.description),
             "update_at": .string(changedAt.description),
             "deleted_at": .string(Timestamp.never), "issuer": .string(apiKey),
-            "client_user_id": .string(ownName ?? account.description),
+            "client_user_id": .string(name(for: apiKey)),
             "enrolled": .array(enrolled.map { .string($0) }),
             "default_method": .string(enrolled.first ?? "OTP"), "identifier": .string(address),
         ]
@@ -48,7 +56,7 @@ extension Call<RealmContext> {
         return VerifiedPerson(
             account: account, address: address, isPhone: known.person.phone != nil,
             createdAt: first.at, changedAt: known.changedAt ?? first.at,
-            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"], ownName: known.person.externalID)
+            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"], externalID: known.person.externalID)
     }
 }
 

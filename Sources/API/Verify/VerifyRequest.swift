@@ -31,6 +31,9 @@ struct VerifyRequest: Sendable {
     /// The same request in the address of another page.
     fileprivate let query: [(name: String, value: String)]
 
+    /// What is sealed for this tenant in this browser is good nowhere else.
+    func binding(_ visit: Visit) -> String { "\(visit.formName) \(tenant.apiKey)" }
+
     static let parameters: [Parameter] = [
         Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
         Parameter("redirect_url", in: .query, .text(0...2048), "Where the answer goes."),

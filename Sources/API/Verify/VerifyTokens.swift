@@ -35,9 +35,7 @@ struct VerifyTokens {
         _ granted: GrantedTokens, of person: VerifiedPerson, at now: Timestamp
     ) async throws(Problem) -> String {
         // What the tenant's server added, which has none of the names below.
-        let added = try await RealmLookups(context).folded(
-            TokenClaims.self, TokenClaims.stream(of: granted.session)
-        ).claims
+        let added = granted.login == nil ? try await claims(addedTo: granted.session) : [:]
         var members = added
         if !added.isEmpty { members["custom_attributes"] = .object(added) }
         members.merge(claims(granted, of: person, at: now)) { _, own in own }
@@ -48,6 +46,13 @@ struct VerifyTokens {
         // A session that ends takes its tokens with it where they are verified here.
         members["sid"] = .string(granted.session.description)
         return try await signed(members, as: .tenantAccessToken)
+    }
+
+    /// A session that was opened just now has none.
+    private func claims(addedTo session: UUID) async throws(Problem) -> JSONObject {
+        try await RealmLookups(context).folded(
+            TokenClaims.self, TokenClaims.stream(of: session)
+        ).claims
     }
 
     /// Of a session that goes on: the token ends when the one did that it takes the place of.
@@ -66,7 +71,7 @@ struct VerifyTokens {
     ) -> JSONObject {
         [
             "sub": .string(person.account.description),
-            "client_user_id": .string(person.ownName ?? person.account.description),
+            "client_user_id": .string(person.name(for: tenant.apiKey)),
             "aud": .string(tenant.apiKey),
             "iss": .string(granted.terms.issuer ?? context.place.issuer),
             "identifier": .string(person.address), "jti": .string(context.newID().description),

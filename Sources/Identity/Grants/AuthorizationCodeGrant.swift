@@ -92,6 +92,7 @@ public struct AuthorizationCodeGrant: Grant {
             granted.nonce = code.nonce
             granted.idTokenClaims = code.idTokenClaims
             granted.level = code.level
+            granted.login = login
             settled.outcome = .success(granted)
         }
         return settled

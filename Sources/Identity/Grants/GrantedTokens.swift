@@ -19,6 +19,8 @@ public struct GrantedTokens: Sendable, Equatable {
     public var idTokenClaims: [String] = []
     /// The `acr`, where that had to be a certain one.
     public var level: String?
+    /// The sign-in of a browser that the session came of just now.
+    public var login: BrowserTerms?
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],

@@ -20,12 +20,14 @@ public struct SetTokenClaims: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         /// There is no such session of the client, or none any more.
         case notFound
-        /// More than headers of requests bear.
+        /// More than headers of requests bear, or deeper than verifiers read.
         case tooLong
     }
 
     /// In bytes, as JSON.
     public static let limit = 2_048
+    /// How deep a claim may nest.
+    public static let depth = 8
 
     public struct Facts: RealmFacts {
         let inRealm: InRealm<Session>
@@ -53,11 +55,25 @@ public struct SetTokenClaims: TimedCommand {
             now < terms.expiresAt, let account = facts.account, account.isWelcome,
             account.state.stamp == terms.stamp
         else { throw .notFound }
-        guard JSON.object(claims).canonical().count <= Self.limit else { throw .tooLong }
+        guard JSON.object(claims).canonical().count <= Self.limit,
+            JSON.object(claims).isNested(within: Self.depth)
+        else { throw .tooLong }
         guard facts.claims.state.claims != claims else { return Decision() }
         return Decision(
             TokenClaimsEvent.set(
                 session: session, account: account.stream, client: client, claims),
             in: facts.claims.stream)
+    }
+}
+
+extension JSON {
+    fileprivate func isNested(within depth: Int) -> Bool {
+        switch self {
+        case .array(let elements):
+            depth > 0 && elements.allSatisfy { $0.isNested(within: depth - 1) }
+        case .object(let members):
+            depth > 0 && members.values.allSatisfy { $0.isNested(within: depth - 1) }
+        default: true
+        }
     }
 }

@@ -99,7 +99,8 @@ extension RealmContext {
     ) async throws(Problem) -> PresentClient? {
         guard
             let known = known ?? (isOld ? StandInClient.known : StandInClient.read()),
-            !known.isDisabled
+            // A tenant has endpoints of its own, and no others.
+            !known.isDisabled, !known.metadata.rules.isTenant
         else { return nil }
         let way = known.metadata.authenticationMethod.way
         if isOld, !way.mayBeOld { return nil }

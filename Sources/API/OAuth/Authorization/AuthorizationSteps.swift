@@ -80,16 +80,20 @@ extension Call<RealmContext> {
                 try await context.clients.recent(clientID, in: realm)
             }
         }
-        if let recent, !recent.isDisabled {
+        if let recent, !recent.isDisabled, !recent.metadata.rules.isTenant {
             do throws(AuthorizationRefusal) {
                 return try await named(recent, answer)
             } catch {
                 let fresh = try await fresh(clientID)
-                guard let fresh, fresh != recent, !fresh.isDisabled else { throw error }
+                guard let fresh, fresh != recent, !fresh.isDisabled,
+                    !fresh.metadata.rules.isTenant
+                else { throw error }
                 return try await named(fresh, answer)
             }
         }
-        guard isName, let fresh = try await fresh(clientID), !fresh.isDisabled else {
+        guard isName, let fresh = try await fresh(clientID), !fresh.isDisabled,
+            !fresh.metadata.rules.isTenant
+        else {
             throw .told(Problem(.invalidRequest, "There is no such client."))
         }
         return try await named(fresh, answer)
