@@ -2,6 +2,7 @@
 clients send, from the compatibility sheet. COT-01 to COT-17 are named where they are tested."""
 
 import base64
+import html
 import http.server
 import json
 import pathlib
@@ -503,6 +504,146 @@ class Users(unittest.TestCase):
         self.assertEqual(answer.json, {"method": "WEBAUTHN", "enrolled": False})
 
 
+def tenant(realm="verify", **more):
+    """Another tenant: its API key and its secret."""
+    status, body, _ = urd.api.call(
+        "POST", f"/api/admin/realms/{realm}/clients", {"profile": "verify", **more})
+    assert status == 201, body
+    return body["client_id"], body["client_secret"]
+
+
+class Boundaries(unittest.TestCase):
+    """What belongs to one tenant, or to this profile, is good nowhere else."""
+
+    def settings(self, **changes):
+        status, body, _ = urd.api.call("PATCH", "/api/admin/realms/verify/settings", changes)
+        self.assertEqual(status, 200, body)
+
+    def test_an_app_lets_nobody_join_where_the_realm_lets_nobody_join_by_a_code(self):
+        app = App(urd)
+        for posture in ("off", "invite_code", "explicit_endpoint"):
+            self.settings(registration=posture)
+            self.addCleanup(self.settings, registration=None)
+            who = address()
+            answer = app.call("POST", "/api/v0/user/create", {"identifier": who})
+            self.assertEqual(answer.status, 403, (posture, answer.text))
+            app.ask(Browser(site), who)
+        self.settings(registration=None)
+        self.assertEqual(
+            app.call("POST", "/api/v0/user/create", {"identifier": address()}).status, 200)
+
+    def test_a_tenants_name_of_a_person_is_shown_to_no_other_tenant(self):
+        key, secret = tenant()
+        app, who = App(urd), address()
+        other = App(urd, key=key)
+        made = other.call(
+            "POST", "/api/v0/user/create", {"client_user_id": "admin-1", "identifiers": [who]},
+            API_SECRET_KEY=secret)
+        self.assertEqual(made.json["client_user_id"], "admin-1")
+        answer = app.sign_in(who)
+        self.assertEqual(answer["user"]["client_user_id"], answer["user"]["ID"])
+        claims = jwt.get_unverified_claims(answer["oauth_token"]["access_token"])
+        self.assertEqual(claims["client_user_id"], claims["sub"])
+        self.assertEqual(other.sign_in(who)["user"]["client_user_id"], "admin-1")
+        taken = other.call(
+            "POST", "/api/v0/user/create",
+            {"client_user_id": claims["sub"], "identifiers": [address()]}, API_SECRET_KEY=secret)
+        self.assertEqual(taken.status, 400)
+
+    def test_claims_that_verifiers_could_not_read_are_refused_and_change_nothing(self):
+        app = App(urd)
+        tokens = app.sign_in(address())["oauth_token"]
+        deep = json.loads("[" * 15 + "]" * 15)
+        secret = urd.values["URD_VERIFY_API_SECRET_KEY"]
+        for wrong in ({"custom_attributes": {"a": deep}},
+                      {"custom_attributes": {"a": 1}, "refresh_token": "1:x"}):
+            answer = app.call(
+                "POST", "/api/v0/token/custom", {"token": tokens["access_token"], **wrong},
+                API_SECRET_KEY=secret)
+            self.assertEqual(answer.status, 400)
+        fresh = app.refresh(tokens["refresh_token"]).json["access_token"]
+        self.assertNotIn("custom_attributes", jwt.get_unverified_claims(fresh))
+
+    def test_a_tenant_is_no_client_of_oauth(self):
+        key, secret = tenant(redirect_uris=["https://shop.example", "*"], consent="needed")
+        app = App(urd, key=key)
+        sent = app.walk(address())
+        refresh = App(urd, key=key).sign_in(address())["oauth_token"]["refresh_token"]
+        basic = base64.b64encode(f"{key}:{secret}".encode()).decode()
+        for form in ({"grant_type": "authorization_code", "code": sent["code"],
+                      "redirect_uri": app.redirect, "code_verifier": app.verifier},
+                     {"grant_type": "refresh_token", "refresh_token": refresh.split(":")[1]}):
+            for more in ({"Authorization": f"Basic {basic}"}, {}):
+                answer = Browser(site).call("POST", "/connect/token", form, **more)
+                self.assertEqual(answer.status, 401 if more else 401, answer.text)
+        for redirect in ("https://shop.example", "*"):
+            query = urllib.parse.urlencode({
+                "response_type": "code", "client_id": key, "redirect_uri": redirect,
+                "code_challenge": app.challenge, "code_challenge_method": "S256", "state": "s"})
+            answer = Browser(site).call("GET", "/connect/authorize?" + query)
+            self.assertEqual((answer.status, answer.location), (400, None))
+        self.assertEqual(app.exchange(app.body(sent)).status, 200)
+
+    def test_what_is_sealed_for_one_tenant_is_nothing_at_another(self):
+        key, _ = tenant()
+        app, browser, who = App(urd), Browser(site), address()
+        page, path = app.ask(browser, who)
+        theirs = path.replace(app.key, key)
+        answer = browser.post(page, theirs, code=code(urd, who))
+        self.assertEqual(answer.status, 303)
+        self.assertTrue(answer.location.startswith("/app?"), answer.location)
+        self.assertEqual(browser.post(page, path, code=code(urd, who)).status, 303)
+
+    def test_tokens_of_a_client_that_is_no_tenant_any_more_are_not_good(self):
+        key, _ = tenant(redirect_uris=["https://shop.example/"])
+        app = App(urd, key=key)
+        tokens = app.sign_in(address())["oauth_token"]
+        worker = {"oauth_token": {"access_token": tokens["access_token"]}}
+        self.assertEqual(app.call("POST", "/verify", worker).json, {"success": True})
+        status, body, _ = urd.api.call(
+            "PATCH", f"/api/admin/realms/verify/clients/{key}", {"profile": "standard"})
+        self.assertEqual(status, 200, body)
+        self.assertFalse(app.call("POST", "/verify", worker).json["success"])
+
+    def test_cancel_leads_back_to_every_kind_of_app(self):
+        key, _ = tenant(redirect_uris=["yourapp://"])
+        for redirect in ("yourapp://", "http://localhost:8395"):
+            app, browser = App(urd, redirect=redirect, key=key), Browser(site)
+            page = browser.call("GET", "/app?" + app.query())
+            link = html.unescape(re.search(r'href="(/app/cancel[^"]*)"', page.text)[1])
+            answer = browser.call("GET", link)
+            self.assertEqual(
+                answer.location, f"{redirect}?error=access_denied&state={app.state}")
+
+    def test_a_frames_redirect_url_is_one_of_the_tenants(self):
+        app = App(urd)
+        query = urllib.parse.urlencode({
+            "api_key": app.key, "domain": "http://localhost:1", "type": "EMAIL", "state": "s",
+            "challenge": app.challenge, "redirect_url": "https://evil.example/cb"})
+        answer = Browser(site).call("GET", "/signup?" + query, Accept="application/json")
+        self.assertEqual(answer.status, 400)
+        self.assertIn("https://evil.example/cb", answer.json["msg"])
+
+    def test_a_sign_in_weaker_than_the_realm_wants_gives_no_code(self):
+        app, browser, who = App(urd), Browser(site), address()
+        app.walk(who, browser=browser)
+        self.settings(sign_in_level="multi")
+        self.addCleanup(self.settings, sign_in_level=None)
+        page = browser.call("GET", "/app?" + app.query())
+        self.assertNotIn("Continue as", page.text)
+        page, path = app.ask(browser, who)
+        answer = browser.post(page, path, code=code(urd, who, 1))
+        self.assertEqual(answer.status, 400)
+        self.assertIn("second factor", answer.text)
+
+    def test_refresh_tokens_with_another_number_or_none_are_refused(self):
+        app = App(urd)
+        token = app.sign_in(address())["oauth_token"]["refresh_token"]
+        for wrong in (token.split(":")[1], "7:" + token.split(":")[1], ":" + token, token + "x"):
+            self.assertEqual(app.refresh(wrong).status, 400)
+        self.assertEqual(app.refresh(token).status, 200)
+
+
 class History(unittest.TestCase):
     def test_the_history_of_a_person_tells_by_which_channel_the_code_came(self):
         app, who = App(urd), f"+4178{secrets.randbelow(10 ** 7):07}"
@@ -891,7 +1032,7 @@ class Link(unittest.TestCase):
 
 
 if MISSING:
-    History = Frame = Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
+    Boundaries = History = Frame = Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
     load_tests = lambda *_: rerun(__file__)  # noqa: E731
 
 if __name__ == "__main__":
