@@ -29,7 +29,7 @@ struct VerifyRequest: Sendable {
     /// The person does not want to go on as who they are in this browser.
     let asOther: Bool
     /// The same request in the address of another page.
-    fileprivate let query: [(name: String, value: String)]
+    fileprivate let query: String
 
     /// What is sealed for this tenant in this browser is good nowhere else.
     func binding(_ visit: Visit) -> String { "\(visit.formName) \(tenant.apiKey)" }
@@ -49,9 +49,9 @@ struct VerifyRequest: Sendable {
     ]
 
     func path(_ path: String, _ more: [(String, String)] = []) -> String {
-        let all = query.map { ($0.name, $0.value) } + more
-        return path + "?"
-            + all.map { "\(Percent.encode($0.0))=\(Percent.encode($0.1))" }.joined(separator: "&")
+        more.reduce(into: "\(path)?\(query)") { address, member in
+            address += "&\(Percent.encode(member.0))=\(Percent.encode(member.1))"
+        }
     }
 
     /// The redirect URL with these members: also of a scheme without a slash, and of one without anything
@@ -116,7 +116,8 @@ extension Call<RealmContext> {
             tenant: tenant, redirect: redirect, kind: kind, method: method, challenge: challenge,
             state: state, input: input,
             channels: offered.filter { wanted == nil || $0 == wanted },
-            asOther: asOther, query: query)
+            asOther: asOther,
+            query: query.map { "\($0.name)=\(Percent.encode($0.value))" }.joined(separator: "&"))
     }
 
     /// What a developer has to add to the list, and who asked.
