@@ -117,7 +117,7 @@ extension Call<RealmContext> {
             state: state, input: input,
             channels: offered.filter { wanted == nil || $0 == wanted },
             asOther: asOther,
-            query: query.map { "\($0.name)=\(Percent.encode($0.value))" }.joined(separator: "&"))
+            query: query.map { "\($0.0)=\(Percent.encode($0.1))" }.joined(separator: "&"))
     }
 
     /// What a developer has to add to the list, and who asked.
