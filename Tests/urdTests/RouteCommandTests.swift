@@ -33,7 +33,8 @@ import Testing
         #expect(
             logins.columns == [
                 "position", "at", "account", "app", "client", "method", "outcome", "reason",
-                "session", "source", "device", "ended_at", "end_reason", "address", "user_agent",
+                "session", "source", "device", "channel", "ended_at", "end_reason", "address",
+                "user_agent",
             ])
     }
 

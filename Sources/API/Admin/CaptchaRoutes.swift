@@ -9,7 +9,7 @@ enum CaptchaRoutes {
             .put, "/api/admin/realms/{realm}/captcha-secret", id: "setCaptchaSecret",
             commandLine: .urd(
                 "realm captcha-secret",
-                examples: "urd realm captcha-secret demo --secret \"$(cat captcha-secret)\""),
+                examples: "urd realm captcha-secret demo --secret \"$(cat token)\""),
             tag: "Realms", summary: "Set the secret of the realm's captcha.",
             detail: """
                 It is sealed and never shown again. The settings `captcha` and `captcha_site_key` \

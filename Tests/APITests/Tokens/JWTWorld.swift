@@ -3,6 +3,7 @@ import HTTP
 import Identity
 import JOSE
 import JSON
+import ReadModels
 import Synchronization
 import Testing
 import Values
@@ -55,6 +56,7 @@ struct JWTWorld: Sendable {
             ])
         try await world.registerPhone(
             "partner", ["grant_types": ["urn:cocoar:otp", .string(Self.bearer), "refresh_token"]])
+        try await world.register("tenant", ["profile": "verify"], secret: "hush")
         try await site.signIn()
     }
 
@@ -79,15 +81,35 @@ struct JWTWorld: Sendable {
         case .introspection: return try await introspected(tokens.access)
         case .logoutToken: return try await logoutToken(tokens.id)
         case .securityEvent: return try await securityEvent()
-        case .tenantAccessToken, .tenantIDToken: return try await tenantToken(kind, tokens.access)
+        case .tenantAccessToken, .tenantIDToken: return try await tenantToken(kind)
         }
     }
 
-    /// As a tenant's app would have it of the same session.
-    private func tenantToken(_ kind: JWTType, _ access: String) async throws -> String {
-        var claims = try Self.claims(access)
-        claims["aud"] = claims["client_id"]
-        return try TenantToken.sign(claims, as: kind, by: try await signingKey(.es256))
+    /// As a tenant's app has it: by a code of the same browser.
+    private func tenantToken(_ kind: JWTType) async throws -> String {
+        let verifier = String(repeating: "v", count: 43)
+        let place = "http://localhost:8395"
+        let text = try await site.code()
+        var code = try #require(world.mint.readAuthorizationCode(text))
+        code.client = try #require(
+            try await FoldedQueries(log: world.log).knownClient("tenant", in: world.realm)
+        ).id
+        code.redirect = try #require(SecretDigest.of(place))
+        code.challenge = SecretDigest.of(verifier)
+        let body: JSON = [
+            "authorization_code": .string(try #require(world.mint.authorizationCode(code))),
+            "code_verifier": .string(verifier), "redirect_url": .string(place),
+            "challenge_id": .integer(code.challengeNumber),
+        ]
+        let answer = try await world.send(
+            Request(
+                method: .post, path: "/api/v0/verify/get_identity", query: "oauth_token=true",
+                headers: [
+                    "Host": "id.acme.example", "API_KEY_ID": "tenant",
+                    "Content-Type": "application/json",
+                ], body: body.canonical(), source: "203.0.113.7", id: "request-16"))
+        let name = kind == .tenantIDToken ? "id_token" : "access_token"
+        return try #require(answer.json["oauth_token"]?[name]?.string)
     }
 
     private func introspected(_ token: String) async throws -> String {
