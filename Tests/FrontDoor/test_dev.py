@@ -43,14 +43,16 @@ class Dev(FrontDoorCase):
         one = self.start().ready()
         port = one.port
         issuers = [f"http://localhost:{port} (demo)", f"http://demo.localhost:{port} (demo, app demo)",
-                   f"http://flagship.localhost:{port} (flagship)"]
+                   f"http://flagship.localhost:{port} (flagship)",
+                   f"http://127.0.0.1:{port} (verify)"]
         text = one.text()
         self.assertIn(f"Urd is ready: http://localhost:{port}\n", text)
         for issuer in issuers:
             self.assertIn(issuer, text)
-        # The address of the admin API leads to no realm, and says where they are.
+        # Any other host leads to no realm, and says where they are.
         request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/.well-known/openid-configuration")
+            f"http://127.0.0.1:{port}/.well-known/openid-configuration",
+            headers={"Host": f"nobody.example:{port}"})
         with self.assertRaises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(request, timeout=30)
         self.assertEqual(refused.exception.code, 404)

@@ -32,7 +32,7 @@ if not MISSING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from jose import jwt
 
-from pages import Reader  # noqa: E402
+from pages import DESKTOP, PHONE, Reader  # noqa: E402
 
 KID = "SPACE_JWT_PUBLIC:8028AAA3-EC2D-4BAA-BE7A-7C8359CCB9F9"
 
@@ -250,6 +250,18 @@ class Exchange(unittest.TestCase):
         # It was shown twice, so somebody else may have the tokens: they are good no more.
         token = first.json["oauth_token"]["refresh_token"]
         self.assertEqual(app.refresh(token).status, 400)
+
+    def test_cot_06_a_code_that_is_too_old_is_a_challenge_that_expired(self):
+        path = "/api/admin/realms/verify/settings"
+        self.assertEqual(urd.api.call("PATCH", path, {"code_lifetime": 10})[0], 200)
+        try:
+            app = App(urd)
+            body = app.body(app.walk(address()))
+        finally:
+            urd.api.call("PATCH", path, {"code_lifetime": None})
+        time.sleep(11)
+        answer = app.exchange(body)
+        self.assertEqual((answer.status, answer.json), (400, {"msg": "Challenge Expired"}))
 
     def other_tenant(self):
         status, body, _ = urd.api.call("POST", "/api/admin/realms/verify/clients", {
@@ -531,6 +543,21 @@ class Boundaries(unittest.TestCase):
         self.settings(registration=None)
         self.assertEqual(
             app.call("POST", "/api/v0/user/create", {"identifier": address()}).status, 200)
+
+    def test_mails_of_a_tenant_with_an_app_are_in_the_apps_name(self):
+        status, made, _ = urd.api.call("POST", "/api/admin/realms/verify/apps", {
+            "slug": "corner-shop", "name": "Corner Shop"})
+        self.assertEqual(status, 201, made)
+        status, body, _ = urd.api.call(
+            "PATCH", f"/api/admin/realms/verify/apps/{made['id']}",
+            {"settings": {"display_name": "Corner Shop"}})
+        self.assertEqual(status, 200, body)
+        key, _ = tenant(app_id=made["id"])
+        app, who, other = App(urd, key=key), address(), address()
+        self.assertEqual(app.sign_in(who)["user"]["identifier"], who)
+        self.assertIn("Corner Shop", mail(urd, who)["text"])
+        App(urd).ask(Browser(site), other)
+        self.assertNotIn("Corner Shop", mail(urd, other)["text"])
 
     def test_a_tenants_name_of_a_person_is_shown_to_no_other_tenant(self):
         key, secret = tenant()
@@ -953,6 +980,33 @@ class Frame(unittest.TestCase):
         self.assertIn("frame-ancestors 'none'", hosted.headers["Content-Security-Policy"])
 
 
+class Pages(unittest.TestCase):
+    def test_all_pages_are_readable_in_both_languages_at_a_desk_and_on_a_phone(self):
+        reader = Reader(site)
+        self.addCleanup(reader.close)
+        for language, words in (("en", "Send me a"), ("de", "senden")):
+            reader.language(language)
+            for size in (DESKTOP, PHONE):
+                reader.size(size)
+                reader.browser.call("Network.clearBrowserCookies")
+                for kind, method in (("EMAIL", "OTP"), ("PHONE", "OTP"), ("EMAIL", "MAGIC_LINK")):
+                    who = address() if kind == "EMAIL" else f"+4178{secrets.randbelow(10 ** 7):07}"
+                    reader.go("/app?" + App(urd).query(kind, auth_method=method))
+                    self.assertIn(words, reader.text())
+                    self.assertEqual(reader.faults(), [], (language, size, kind, method))
+                    reader.fill("input", who)
+                    reader.send("main form button")
+                    self.assertEqual(reader.faults(), [], (language, size, kind, method, "sent"))
+                link = re.search(r"https?://\S+/app/open\S+", mail(urd, who)["text"])[0]
+                reader.go("/" + link.split("/", 3)[3])
+                self.assertEqual(reader.faults(), [], (language, size, "open"))
+                reader.send("main form button")
+                self.assertEqual(reader.faults(), [], (language, size, "confirmed"))
+                reader.go("/app?" + App(urd, redirect="https://evil.example/").query())
+                self.assertIn("https://evil.example/", reader.text())
+                self.assertEqual(reader.faults(), [], (language, size, "refused"))
+
+
 class Link(unittest.TestCase):
     """COT-03, COT-14: a link is opened in any browser, and answers in the page that asked for it."""
 
@@ -1032,7 +1086,7 @@ class Link(unittest.TestCase):
 
 
 if MISSING:
-    Boundaries = History = Frame = Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
+    Pages = Boundaries = History = Frame = Attack = Users = Claims = Link = Page = Tokens = Exchange = PublishedClient = None
     load_tests = lambda *_: rerun(__file__)  # noqa: E731
 
 if __name__ == "__main__":

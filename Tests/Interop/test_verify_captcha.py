@@ -18,7 +18,7 @@ from token_tool import missing, rerun
 from urd_process import Urd
 from verify_client import App, Browser
 
-MISSING = missing("cryptography")
+MISSING = missing("cryptography", "h2")
 if not MISSING:
     from push_providers import Certificates
 

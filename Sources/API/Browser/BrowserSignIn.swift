@@ -100,11 +100,13 @@ struct BrowserSignIns {
 
     /// Has a code sent to a user who signs in or joins on a page. The outcome is not shown
     /// (account enumeration).
-    /// - Parameter id: of a code that is confirmed by a link, in the place of digits.
+    /// - Parameters:
+    ///   - id: of a code that is confirmed by a link, in the place of digits.
+    ///   - app: in whose name the message comes, where that is not the place's.
     func sendCode(
         _ route: RequestOTP.Route, _ person: Person, by channel: Channel = .mail,
         invite: InviteCode? = nil, mayJoin: Bool, asLink id: UUID? = nil,
-        countsSignUps: Bool = true
+        countsSignUps: Bool = true, app: UUID? = nil
     ) async throws(Problem) {
         guard let address = channel == .mail ? person.email : person.phone else { return }
         let mailbox = context.mint.mailbox(address)
@@ -115,7 +117,8 @@ struct BrowserSignIns {
             : mint.digest(ofMagicToken: mint.magicToken(code))
         guard let digest else { throw Problem(.internalError) }
         var command = RequestOTP(
-            route: route, app: context.place.app, mailbox: mailbox, person: person, code: code,
+            route: route, app: app ?? context.place.app, mailbox: mailbox, person: person,
+            code: code,
             digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
             now: context.clock.now())
         command.isForPage = true

@@ -58,7 +58,8 @@ enum FrameRoutes {
         async let pause: Void = call.context.hesitate()
         try await BrowserSignIns(call).sendCode(
             .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
-            mayJoin: true, asLink: sent.link, countsSignUps: false)
+            mayJoin: true, asLink: sent.link, countsSignUps: false,
+            app: asked.tenant.client.metadata.appID)
         await pause
         var members: JSONObject = ["to": .string(try sent.sealed(call, in: asked.form))]
         members["number"] = sent.link.map { .string(call.context.mint.number(ofLink: $0)) }

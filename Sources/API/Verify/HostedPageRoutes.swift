@@ -71,7 +71,8 @@ enum HostedPageRoutes {
         try await BrowserSignIns(call).sendCode(
             .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
             // Most who come here are new: they are counted with all who ask.
-            mayJoin: true, asLink: sent.link, countsSignUps: false)
+            mayJoin: true, asLink: sent.link, countsSignUps: false,
+            app: asked.tenant.client.metadata.appID)
         await pause
         let next = sent.link == nil ? HostedPage.codePath : HostedPage.waitPath
         return .seeOther(
