@@ -8,9 +8,14 @@ import json
 import re
 import secrets
 import urllib.parse
+import uuid
 
 from phone import code, inbox
 from urd_process import PATIENCE
+
+
+def address():
+    return f"ann-{uuid.uuid4().hex[:10]}@example.org"
 
 
 def verifier_and_challenge():

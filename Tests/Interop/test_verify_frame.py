@@ -1,0 +1,241 @@
+"""The page for tenants in a frame of a tenant's page, in a real browser: the messages that the two exchange are
+those of the profile's JavaScript client."""
+
+import http.server
+import json
+import re
+import secrets
+import threading
+import time
+import unittest
+import urllib.parse
+
+from pages import Reader
+from phone import code, inbox, mail
+from urd_process import Urd
+from verify_client import App, Browser, address
+
+
+def setUpModule():
+    global urd, site
+    urd = Urd()
+    site = urd.values["URD_VERIFY_URL"]
+
+
+def tearDownModule():
+    urd.close()
+
+
+EMBEDDING = """<!doctype html><title>Shop</title><div id="form"></div><script>
+const SITE = %(site)s, KEY = %(key)s, ID = "x7cotter-form", DOMAIN = %(domain)s;
+const STATE = "s-" + Math.random().toString(36).slice(2), VERIFIER = %(verifier)s;
+window.events = [];
+window.begun = null;
+const frame = document.createElement("iframe");
+frame.style.width = "600px"; frame.style.height = "600px";
+const tell = (data) => frame.contentWindow.postMessage(JSON.stringify(data), SITE);
+addEventListener("message", async (event) => {
+  let data;
+  try { data = JSON.parse(event.data); } catch (error) { return; }
+  if (event.origin !== SITE) return;
+  const name = data.callbackName.replace(ID, "");
+  window.events.push(name);
+  if (name === "FIRST_LOAD") tell({action: "CONFIG", payload: %(config)s});
+  if (name === "ON_BEGIN") {
+    window.begun = data.payload;
+    if (window.stops) tell({action: "ON_ERROR", errorMsg: window.stops});
+    else tell({action: "CONTINUE_SUBMIT", payload: data.payload});
+  }
+  if (name === "ON_SUBMIT_AUTHORIZATION_CODE") {
+    const {authorization_code, challenge_id, state, client_json} = data.payload;
+    const answer = await fetch(SITE + "/api/v0/verify/get_identity?oauth_token=true", {
+      method: "POST", credentials: "include",
+      headers: {API_KEY_ID: KEY, "Content-Type": "application/json"},
+      body: JSON.stringify({code_verifier: VERIFIER, authorization_code,
+        challenge_id: parseInt(challenge_id), redirect_url: location.origin})});
+    const told = await answer.json();
+    window.result = {status: answer.status, sameState: state === STATE, client_json, ...told};
+    tell(answer.ok ? {action: "DONE_SUCCESS"} : {action: "DONE_ERROR", payload: told});
+  }
+});
+frame.src = encodeURI(`${SITE}/signup?challenge=%(challenge)s&type=%(kind)s&domain=${DOMAIN}`
+  + `&api_key=${KEY}&redirect_url=undefined&state=${STATE}&id=${ID}`);
+document.getElementById("form").appendChild(frame);
+window.refresh = async () => {
+  const answer = await fetch(`${SITE}/api/v0/token/${KEY}`, {method: "POST",
+    credentials: "include", headers: {API_KEY_ID: KEY, "Content-Type": "application/json"},
+    body: JSON.stringify({grant_type: "refresh_token"})});
+  return [answer.status, await answer.json()];
+};
+</script>"""
+
+
+class Frame(unittest.TestCase):
+    """COT-01: a tenant's page shows the form in a frame, in a real browser, and speaks with it by messages. The
+    page is at another site than Urd, so that no cookie comes along."""
+
+    @classmethod
+    def setUpClass(cls):
+        pages = cls.pages = {}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(pages.get(self.path, "").encode())
+
+            def log_message(self, *_):
+                pass
+
+        cls.servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in "ab"]
+        for server in cls.servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        cls.origins = [f"http://localhost:{server.server_port}" for server in cls.servers]
+
+    @classmethod
+    def tearDownClass(cls):
+        for server in cls.servers:
+            server.shutdown()
+            server.server_close()
+
+    def setUp(self):
+        self.reader = Reader(site)
+        self.addCleanup(self.reader.close)
+
+    def open(self, kind="EMAIL", config="{}", domain=None, at=0):
+        app = App(urd)
+        self.pages["/"] = EMBEDDING % {
+            "site": json.dumps(site), "key": json.dumps(app.key),
+            "domain": json.dumps(domain or self.origins[0]), "config": config, "kind": kind,
+            "verifier": json.dumps(app.verifier), "challenge": app.challenge}
+        self.reader.go(self.origins[at] + "/")
+        return app
+
+    def inside(self, act):
+        """Acts within the frame, which is a target of its own for the browser."""
+        browser, deadline = self.reader.browser, time.monotonic() + 30
+        outer = browser.session
+        while True:
+            frames = [target for target in browser.call("Target.getTargets")["targetInfos"]
+                      if target["type"] == "iframe" and target["url"].startswith(site)]
+            if frames or time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        session = browser.call(
+            "Target.attachToTarget", targetId=frames[0]["targetId"], flatten=True)["sessionId"]
+        try:
+            browser.session = session
+            return act()
+        finally:
+            browser.session = outer
+            browser.call("Target.detachFromTarget", sessionId=session)
+
+    def event(self, name):
+        self.reader.until(f"() => window.events.includes('{name}')")
+
+    def sign_in(self, who, button="Send me a code"):
+        self.event("LOADED")
+        before = len(inbox(urd, who))
+
+        def begin():
+            self.reader.fill("identifier", who)
+            self.reader.click(button)
+
+        self.inside(begin)
+        digits = code(urd, who, before)
+
+        def confirm():
+            self.reader.until("() => !document.getElementById('frame-code').hidden")
+            self.reader.fill("code", digits)
+            self.reader.click("Confirm")
+
+        self.inside(confirm)
+        self.reader.until("() => window.result")
+        return self.reader.browser.run("() => window.result")
+
+    def test_cot_01_a_page_in_a_frame_proves_an_address_and_its_cookie_refreshes(self):
+        who = address()
+        self.open()
+        result = self.sign_in(who)
+        self.assertEqual((result["status"], result["sameState"]), (200, True))
+        self.assertEqual(result["client_json"], {})
+        self.assertEqual(result["user"]["identifier"], who)
+        self.assertEqual(
+            self.reader.browser.run("() => window.begun"),
+            {"identifier": who, "auth_required": True})
+        self.assertEqual(
+            self.reader.browser.run("() => window.events"),
+            ["FIRST_LOAD", "LOADED", "ON_BEGIN", "ON_SUBMIT_AUTHORIZATION_CODE"])
+        self.inside(lambda: self.reader.until(
+            "() => !document.getElementById('frame-done').hidden"))
+        status, tokens = self.reader.browser.run("() => window.refresh()")
+        self.assertEqual(status, 200, tokens)
+        self.assertIn("access_token", tokens)
+
+    def test_cot_03_a_page_in_a_frame_takes_phones_and_links(self):
+        who = f"+4178{secrets.randbelow(10 ** 7):07}"
+        self.open("PHONE")
+        result = self.sign_in(who, "Send me a code by SMS")
+        self.assertEqual(result["user"]["identifier"], who)
+        who = address()
+        self.open(config='{"authenticationMethod": "MAGIC_LINK"}')
+        self.event("LOADED")
+
+        def begin():
+            self.reader.fill("identifier", who)
+            self.reader.click("Send me a code")
+
+        self.inside(begin)
+        text = mail(urd, who)["text"]
+        link = "/" + re.search(r"https?://\S+/app/open\S+", text)[0].split("/", 3)[3]
+        other = Browser(site)
+        other.post(other.call("GET", link), link)
+        self.reader.until("() => window.result")
+        result = self.reader.browser.run("() => window.result")
+        self.assertEqual(result["oauth_token"]["auth_method"], "MAGIC_LINK")
+
+    def test_a_page_stops_a_submission_and_a_wrong_code_is_told_in_the_frame(self):
+        self.open()
+        self.event("LOADED")
+        self.reader.browser.run("() => { window.stops = 'Members only' }")
+        who = address()
+
+        def begin():
+            self.reader.fill("identifier", who)
+            self.reader.click("Send me a code")
+            self.reader.until("() => document.body.innerText.includes('Members only')")
+
+        self.inside(begin)
+        self.assertEqual(inbox(urd, who), [])
+
+    def test_the_page_of_a_frame_is_readable_and_works_by_keyboard(self):
+        for kind in ("EMAIL", "PHONE"):
+            self.reader.go("/signup?" + urllib.parse.urlencode({
+                "api_key": App(urd).key, "domain": self.origins[0], "type": kind, "state": "s",
+                "challenge": App(urd).challenge}))
+            self.assertEqual(self.reader.faults(), [])
+
+    def test_a_frame_is_shown_by_pages_of_its_own_domain_alone(self):
+        self.open(at=1)  # A page at another origin than the frame's address says.
+        time.sleep(2)
+        self.assertEqual(self.reader.browser.run("() => window.events"), [])
+        answer = Browser(site).call("GET", "/signup?" + urllib.parse.urlencode({
+            "api_key": App(urd).key, "domain": self.origins[0], "type": "EMAIL", "state": "s",
+            "challenge": App(urd).challenge}))
+        self.assertIn(
+            f"frame-ancestors {self.origins[0]};", answer.headers["Content-Security-Policy"])
+        self.assertIsNone(answer.headers["X-Frame-Options"])
+        self.assertIsNone(answer.headers["Set-Cookie"])
+        refused = Browser(site).call("GET", "/signup?" + urllib.parse.urlencode({
+            "api_key": App(urd).key, "domain": "https://evil.example", "type": "EMAIL",
+            "state": "s", "challenge": App(urd).challenge}), Accept="application/json")
+        self.assertEqual(refused.status, 400)
+        self.assertIn("https://evil.example", refused.json["msg"])
+        self.assertIn("frame-ancestors 'none'", refused.headers["Content-Security-Policy"])
+        hosted = Browser(site).call("GET", "/app?" + App(urd).query())
+        self.assertIn("frame-ancestors 'none'", hosted.headers["Content-Security-Policy"])
+
+
+if __name__ == "__main__":
+    unittest.main()
