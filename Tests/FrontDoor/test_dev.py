@@ -45,8 +45,9 @@ class Dev(FrontDoorCase):
         issuers = [f"http://localhost:{port} (demo)", f"http://demo.localhost:{port} (demo, app demo)",
                    f"http://flagship.localhost:{port} (flagship)",
                    f"http://127.0.0.1:{port} (verify)"]
+        # It says so once dev.env is written.
+        eventually(lambda: f"Urd is ready: http://localhost:{port}\n" in one.text(), "it says so")
         text = one.text()
-        self.assertIn(f"Urd is ready: http://localhost:{port}\n", text)
         for issuer in issuers:
             self.assertIn(issuer, text)
         # Any other host leads to no realm, and says where they are.

@@ -196,6 +196,9 @@ class Reader:
                                                kind == "keyDown" else {}))
 
     def type(self, text):
+        """Into what has the focus. A page's own focus comes with its first frame, which is drawn after it is
+        loaded."""
+        self.until("() => document.activeElement.matches('input,textarea')")
         self.browser.call("Input.insertText", text=text)
 
     def faults(self):
