@@ -183,7 +183,7 @@ extension Call<RealmContext> {
             guard RateCounter(self).allowsSignUp() else { throw Problem(.rateLimited) }
         }
         let own = body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-        // What looks like the ID of a person could be taken for another one's.
+        // A name in the form of an account's ID could be taken for that account.
         if let own, own.utf8.count > 60 || UUID(own) != nil {
             throw Problem(
                 .invalidRequest, "client_user_id is a name of your own of at most 60 characters.")

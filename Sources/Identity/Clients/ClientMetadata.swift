@@ -128,7 +128,7 @@ public struct ClientMetadata: Sendable, Equatable {
             throw FieldFault(name, .unknown)
         }
         var read = Members()
-        // A tenant's apps refresh whatever they are given.
+        // A tenant's apps refresh their tokens, so that the client needs both grants.
         let isTenant = given["profile"]?.string == ClientProfile.verify.rawValue
         read.grantTypes = isTenant ? [.authorizationCode, .refreshToken] : [.authorizationCode]
         for field in MetadataField.all {

@@ -35,7 +35,7 @@ public struct RealmRules: Sendable, Equatable {
         return rules
     }()
 
-    /// Who proves an address gets an account by it. Lifetimes are those that clients of the profile count on;
+    /// A person who proves an unknown address gets an account for it. Lifetimes are those that clients of the profile count on;
     /// another code may be asked for at once, within the rates of addresses, networks and browsers.
     static let verify: RealmRules = {
         var rules = RealmRules()
