@@ -31,7 +31,7 @@ struct FrameRequest: Sendable {
         Parameter("redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
     ]
 
-    /// What what is sealed here is bound to.
+    /// What binds a sealed address to this frame and its tenant.
     var form: String { "frame \(Base64URL.encode(challenge.bytes)) \(tenant.apiKey)" }
 
     /// What the page redeems the code with: its origin, unless it has another address for that.
@@ -41,14 +41,7 @@ struct FrameRequest: Sendable {
 extension Call<RealmContext> {
     /// Throws, in words for the page's developer, what is wrong with the request.
     func frameRequest() async throws(Problem) -> FrameRequest {
-        let tenant: Tenant
-        do throws(Problem) {
-            tenant = try await self.tenant(text("api_key"))
-        } catch {
-            guard error.kind == .forbidden else { throw error }
-            throw Problem(
-                .invalidRequest, "The api_key is not valid: there is no such tenant here.")
-        }
+        let tenant = try await queriedTenant()
         let domain = text("domain") ?? ""
         guard let place = TenantPlace(domain), place.isAllowedOrigin(by: tenant.places),
             let origin = place.webOrigin, origin == domain
@@ -59,20 +52,8 @@ extension Call<RealmContext> {
                     + "this tenant, with the redirect URL \((text("redirect_url") ?? "(none)").prefix(400))."
             )
         }
-        guard let kind = text("type").flatMap(VerifyRequest.Kind.init) else {
-            throw Problem(.invalidRequest, "type must be EMAIL or PHONE.")
-        }
-        let settings = context.place.settings
-        if kind == .phone, !settings[SettingCatalogue.phoneSignIn] {
-            throw Problem(.invalidRequest, "This realm takes no phone numbers (phone_sign_in).")
-        }
-        guard let shown = text("challenge"), shown.utf8.count == 43,
-            let challenge = Base64URL.decode(shown).flatMap({ SecretDigest($0) })
-        else {
-            throw Problem(
-                .invalidRequest,
-                "challenge must be the SHA-256 of the verifier, base64url without padding.")
-        }
+        let kind = try queriedKind()
+        let challenge = try queriedChallenge("challenge")
         guard let state = text("state"), !state.isEmpty else {
             throw Problem(.invalidRequest, "state is required.")
         }
@@ -90,7 +71,8 @@ extension Call<RealmContext> {
         }
         return FrameRequest(
             tenant: tenant, origin: origin, kind: kind, challenge: challenge, state: state,
-            channels: settings[SettingCatalogue.phoneChannels].compactMap(Channel.init),
+            channels: context.place.settings[SettingCatalogue.phoneChannels]
+                .compactMap(Channel.init),
             redirect: redirect)
     }
 }

@@ -67,43 +67,25 @@ struct VerifyRequest: Sendable {
 extension Call<RealmContext> {
     /// Throws, in words for the app's developer, what is wrong with the request of a page for tenants.
     func verifyRequest() async throws(Problem) -> VerifyRequest {
-        let tenant: Tenant
-        do throws(Problem) {
-            tenant = try await self.tenant(text("api_key"))
-        } catch {
-            guard error.kind == .forbidden else { throw error }
-            throw Problem(
-                .invalidRequest, "The api_key is not valid: there is no such tenant here.")
-        }
+        let tenant = try await queriedTenant()
         let redirect = text("redirect_url") ?? ""
         guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {
             throw notAllowed(redirect, tenant)
         }
-        guard let kind = text("type").flatMap(VerifyRequest.Kind.init) else {
-            throw Problem(.invalidRequest, "type must be EMAIL or PHONE.")
-        }
+        let kind = try queriedKind()
         let settings = context.place.settings
-        if kind == .phone, !settings[SettingCatalogue.phoneSignIn] {
-            throw Problem(.invalidRequest, "This realm takes no phone numbers (phone_sign_in).")
-        }
         let way = text("auth_method").flatMap { $0.isEmpty ? nil : $0 }
         guard let method = VerifyRequest.Method(rawValue: way ?? "OTP") else {
             throw Problem(.invalidRequest, "auth_method must be OTP or MAGIC_LINK.")
         }
-        let shown = text("code_challenge") ?? ""
-        guard shown.utf8.count == 43, let bytes = Base64URL.decode(shown),
-            let challenge = SecretDigest(bytes)
-        else {
-            throw Problem(
-                .invalidRequest,
-                "code_challenge must be the SHA-256 of the verifier, base64url without padding.")
-        }
+        let challenge = try queriedChallenge("code_challenge")
         guard let state = text("state"), !state.isEmpty else {
             throw Problem(.invalidRequest, "state is required.")
         }
         var query = [
             (name: "api_key", value: tenant.apiKey), ("redirect_url", redirect),
-            ("type", kind.rawValue), ("auth_method", method.rawValue), ("code_challenge", shown),
+            ("type", kind.rawValue), ("auth_method", method.rawValue),
+            ("code_challenge", Base64URL.encode(challenge.bytes)),
             ("state", state),
         ]
         let input = text("input") ?? text("identifier") ?? ""
@@ -129,5 +111,40 @@ extension Call<RealmContext> {
             "The redirect URL \(redirect.isEmpty ? "(none)" : String(redirect.prefix(400))), asked for "
                 + "from the origin \(origin ?? "(unknown)"), is not allowed for this tenant. Its "
                 + "client's redirect_uris list what is.")
+    }
+}
+
+/// What the page and the frame are asked with alike.
+extension Call<RealmContext> {
+    /// The tenant that the address of a page names.
+    func queriedTenant() async throws(Problem) -> Tenant {
+        do throws(Problem) {
+            return try await tenant(text("api_key"))
+        } catch {
+            guard error.kind == .forbidden else { throw error }
+            throw Problem(
+                .invalidRequest, "The api_key is not valid: there is no such tenant here.")
+        }
+    }
+
+    func queriedKind() throws(Problem) -> VerifyRequest.Kind {
+        guard let kind = text("type").flatMap(VerifyRequest.Kind.init) else {
+            throw Problem(.invalidRequest, "type must be EMAIL or PHONE.")
+        }
+        if kind == .phone, !context.place.settings[SettingCatalogue.phoneSignIn] {
+            throw Problem(.invalidRequest, "This realm takes no phone numbers (phone_sign_in).")
+        }
+        return kind
+    }
+
+    func queriedChallenge(_ name: String) throws(Problem) -> SecretDigest {
+        guard let shown = text(name), shown.utf8.count == 43,
+            let challenge = Base64URL.decode(shown).flatMap({ SecretDigest($0) })
+        else {
+            throw Problem(
+                .invalidRequest,
+                "\(name) must be the SHA-256 of the verifier, base64url without padding.")
+        }
+        return challenge
     }
 }
