@@ -54,7 +54,12 @@ import Testing
                 for _ in 0..<30 { try await writer.write([UInt8](repeating: 120, count: 10_000)) }
             },
         ])
-        try await withServer(quick, handler: handler) { server in
+        // Both last longer than a stall may, and no pause of a busy machine lasts as long. What is left
+        // when a producer is done has the time of any response.
+        var patient = quick
+        patient.streamStallTimeout = .milliseconds(1500)
+        patient.transferTimeout = .seconds(10)
+        try await withServer(patient, handler: handler) { server in
             async let silent = follow(server.port, "/silent")
             let count = try await offPool {
                 let client = try Client(server.port, receiveBuffer: 4096)
