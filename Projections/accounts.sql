@@ -3,7 +3,7 @@
 -- Read by: introspection, user info, the admin API, `urd account`.
 --
 -- kind: inline
--- types: account.registered account.mailbox_confirmed account.mailbox_changed account.mailbox_moved account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
+-- types: account.registered account.mailbox_confirmed account.mailbox_changed account.mailbox_moved account.addresses_changed account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
 
 -- section: tables
 
@@ -12,6 +12,9 @@ create table urd.accounts_{build} (
     account uuid not null,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
     mailbox uuid,
+    -- Of its phone number beside a mail address. In a row that is proposed to an update, zeros mean that it
+    -- has none any more.
+    phone uuid,
     confirmed boolean,
     disabled boolean,
     stamp bigint not null,
@@ -51,13 +54,16 @@ begin
             -- are made together are not put on record in the order in which they were asked for.
             max(array[e.version, date_part('epoch', e.at)]) as last,
             max(((1000000000000000000 + e.position)::text || (e.data ->> 'mailbox')) collate "C")
-                filter (where e.type in ('account.mailbox_changed', 'account.mailbox_moved'))
+                filter (where e.type in (
+                    'account.mailbox_changed', 'account.mailbox_moved', 'account.addresses_changed'))
                 as mailbox,
+            max(((1000000000000000000 + e.position)::text || coalesce(e.data ->> 'phone', ''))
+                collate "C") filter (where e.type = 'account.addresses_changed') as phone,
             -- Whoever moves to a mailbox has proved it; who is given one need not have.
             max(e.position * 2 + (e.type <> 'account.mailbox_changed'
                 or e.data ->> 'confirmed' is not distinct from 'true')::integer) filter (
                 where e.type in ('account.mailbox_confirmed', 'account.mailbox_changed',
-                    'account.mailbox_moved'))
+                    'account.mailbox_moved', 'account.addresses_changed'))
                 as confirmed,
             max(e.position * 2 + (e.type = 'account.disabled')::integer) filter (
                 where e.type in ('account.disabled', 'account.enabled')) as switched,
@@ -73,8 +79,12 @@ begin
     )
     -- As a proposal, which is always a look-up: a join would be free to read all accounts.
     insert into urd.accounts_{build} as a (
-        realm, account, mailbox, confirmed, disabled, stamp, deletion_due, changed_at, version)
-    select p_realm, p.stream, right(p.mailbox, -19)::uuid, p.confirmed % 2 = 1,
+        realm, account, mailbox, phone, confirmed, disabled, stamp, deletion_due, changed_at,
+        version)
+    select p_realm, p.stream, right(p.mailbox, -19)::uuid,
+        case when length(p.phone) > 19 then right(p.phone, -19)::uuid
+            when p.phone is not null then '00000000-0000-0000-0000-000000000000' end,
+        p.confirmed % 2 = 1,
         p.switched % 2 = 1, p.stamps,
         case when length(p.deletion) > 19 then to_timestamp(right(p.deletion, -19)::bigint)
             when p.deletion is not null then 'infinity' end,
@@ -84,6 +94,8 @@ begin
         select true from urd.accounts_{build} k where k.realm = p_realm and k.account = p.stream)
     on conflict (realm, account) do update set
         mailbox = coalesce(excluded.mailbox, a.mailbox),
+        phone = nullif(
+            coalesce(excluded.phone, a.phone), '00000000-0000-0000-0000-000000000000'),
         confirmed = coalesce(excluded.confirmed, a.confirmed),
         disabled = coalesce(excluded.disabled, a.disabled),
         stamp = a.stamp + excluded.stamp,
@@ -107,11 +119,12 @@ end $$;
 -- Not unique: the mailbox's own stream sees to that, and two accounts may change places within a page.
 -- Not by the realm first (decision 0081).
 create index on urd.accounts_{build} (mailbox, realm);
+create index on urd.accounts_{build} (phone, realm) where phone is not null;
 
 -- section: readers
 
 create or replace view urd.accounts as
-    select a.realm, a.account, a.mailbox, a.confirmed, a.disabled, a.stamp, a.deletion_due,
-        a.registered_at, a.changed_at, a.version
+    select a.realm, a.account, a.mailbox, a.phone, a.confirmed, a.disabled, a.stamp,
+        a.deletion_due, a.registered_at, a.changed_at, a.version
     from urd.accounts_{build} a;
 grant select on urd.accounts to urd_app, urd_observer;

@@ -65,7 +65,7 @@ declare
     -- They name a mail or a notice, which has a stream of its own.
     v_letters constant text[] := '{
         account.deletion_scheduled, account.disabled, account.mailbox_changed,
-        account.mailbox_moved, account.stamp_rotated, client.certified, identity.linked,
+        account.mailbox_moved, account.addresses_changed, account.stamp_rotated, client.certified, identity.linked,
         link.issued, mailed_code.issued, mailed_link.issued, notification.mailed, otp.issued,
         owner.device_added, owner.invited, passkey.enrolled, passkey.removed,
         passphrase.derived, passphrase.hint_requested, passphrase.refused, passphrase.removed,

@@ -108,7 +108,7 @@ private let month: Int64 = 30 * 86_400
 
 @Suite struct `An account whose deletion is due` {
     private func delete(at now: Timestamp = noon) -> DeleteAccount {
-        DeleteAccount(account: account, nextSubject: next, now: now)
+        DeleteAccount(account: account, next: NextSubjects(mailbox: next, phone: next), now: now)
     }
 
     private let due = AccountEvent.deletionScheduled(due: noon)

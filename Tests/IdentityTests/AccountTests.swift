@@ -13,7 +13,7 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
 
 @Suite struct `An account` {
     private let register = RegisterAccount(
-        account: account, mailbox: mailbox, person: ann, isConfirmed: true)
+        account: account, addresses: Addresses(mailbox: mailbox), person: ann, isConfirmed: true)
 
     @Test func `an account is created by an administrator and holds its mailbox`() async throws {
         var decision = Decision()
@@ -52,8 +52,9 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         let known = Person(email: "ann@example.org", firstName: "Ann", externalID: "A B")
         try await givenAccount().when(
             ChangePerson(
-                account: account, person: known, mailbox: mailbox, isConfirmed: false,
-                nextSubject: client)
+                account: account, person: known, addresses: Addresses(mailbox: mailbox),
+                isConfirmed: false,
+                next: NextSubjects(mailbox: client, phone: client))
         ).then(AccountEvent.personChanged(known), in: account)
     }
 
@@ -140,8 +141,9 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
         to mailbox: UUID = mailbox
     ) -> ChangePerson {
         ChangePerson(
-            account: account, person: person, mailbox: mailbox, isConfirmed: true,
-            nextSubject: next)
+            account: account, person: person, addresses: Addresses(mailbox: mailbox),
+            isConfirmed: true,
+            next: NextSubjects(mailbox: next, phone: next))
     }
 
     @Test func `an account's personal data can be changed`() async throws {

@@ -86,6 +86,8 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.rolesChanged(GivenRoles(["https://api.example.org": ["editor"]])),
         AccountEvent.mailboxChanged(
             mailbox: mailbox, isConfirmed: true, left: mailbox, mail: code),
+        AccountEvent.addressesChanged(
+            Addresses(mailbox: mailbox, phone: code), left: [client], mail: code),
         AccountEvent.disabled(mail: code), AccountEvent.enabled,
         AccountEvent.stampRotated(mail: code),
         AccountEvent.deletionScheduled(due: noon, mail: code, base: "https://id.example/keep"),

@@ -61,8 +61,9 @@ private func givenAnn() -> Scenario {
             let both = asked.given(try moveCode(), in: other)
             let moved = try await both.when(
                 MoveMailbox(
-                    account: account, mailbox: other, digest: try digest(1), person: anna,
-                    nextSubject: next, now: noon)
+                    account: account, addresses: Addresses(mailbox: other), digest: try digest(1),
+                    person: anna,
+                    next: NextSubjects(mailbox: next, phone: next), now: noon)
             ).result.get()
             #expect(moved.events.contains { $0.name == "account.mailbox_changed" })
         }
@@ -111,8 +112,9 @@ private func givenAnn() -> Scenario {
 @Suite struct `Moving an account to another mailbox` {
     private func move(_ byte: UInt8 = 1) throws -> MoveMailbox {
         MoveMailbox(
-            account: account, mailbox: other, digest: try digest(byte), person: anna,
-            nextSubject: next, mail: mail, now: noon)
+            account: account, addresses: Addresses(mailbox: other), digest: try digest(byte),
+            person: anna,
+            next: NextSubjects(mailbox: next, phone: next), mail: mail, now: noon)
     }
 
     @Test func `moving to another mailbox takes the code and releases the old one`() async throws {

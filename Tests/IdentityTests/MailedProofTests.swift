@@ -152,8 +152,9 @@ extension MailedProof {
         case .moveCode:
             return try await world.run(
                 MoveMailbox(
-                    account: Owned.owner, mailbox: mailbox, digest: digest,
-                    person: ProofWorld.camille, nextSubject: world.name(), now: now)
+                    account: Owned.owner, addresses: Addresses(mailbox: mailbox), digest: digest,
+                    person: ProofWorld.camille,
+                    next: NextSubjects(mailbox: world.name(), phone: world.name()), now: now)
             ).contains("account.mailbox_changed")
         case .ownerMoveLink:
             return try await world.run(

@@ -109,20 +109,6 @@ private func code(
             .invalid(FieldFault("phone", phone == nil ? .missing : .malformed)))
     }
 
-    @Test func `an account has one address, for nobody would hold the second`() async throws {
-        let both = Person(email: "ann@example.org", phone: "+41781234567")
-        try await givenRealm()
-            .when(
-                RegisterAccount(
-                    account: account, mailbox: mailbox, person: both, isConfirmed: true)
-            ).thenRejected(.invalid(FieldFault("phone", .unsupported)))
-        var moved = both
-        moved.move(toPhone: "+41781234568")
-        #expect(moved.email == nil && moved.address == "+41781234568")
-        moved.move(toMail: "ann@example.org")
-        #expect(moved.phone == nil && moved.address == "ann@example.org")
-    }
-
     @Test func `a code by mail needs a mail address`() async throws {
         try await givenNativeRealm(phones).when(request(.mail))
             .thenRejected(.invalid(FieldFault("email", .missing)))

@@ -32,6 +32,7 @@ enum ProofEnd: String, CaseIterable {
     case ownMove = "move by code"
     case ownerMove = "move by owner's link"
     case administratorsMove = "move by administrator"
+    case phoneAdded = "phone added"
     case mailboxAssigned = "mailbox assigned"
     case loggedOut = "log-out everywhere"
     case disabled
@@ -137,11 +138,21 @@ extension ProofWorld {
             return try await happens(
                 ChangePerson(
                     account: owner, person: Person(email: "d@example.org"),
-                    mailbox: Self.elsewhere, isConfirmed: true, nextSubject: name()))
+                    addresses: Addresses(mailbox: Self.elsewhere), isConfirmed: true,
+                    next: NextSubjects(mailbox: name(), phone: name())))
+        case .phoneAdded:
+            var person = Self.camille
+            person.phone = "+41781234567"
+            return try await happens(
+                ChangePerson(
+                    account: owner, person: person,
+                    addresses: Addresses(mailbox: Owned.mailbox, phone: Self.elsewhere),
+                    isConfirmed: true, next: NextSubjects(mailbox: name(), phone: name())))
         case .mailboxAssigned:
             return try await happens(
                 RegisterAccount(
-                    account: name(), mailbox: Self.unused, person: Person(email: "new@example.org"),
+                    account: name(), addresses: Addresses(mailbox: Self.unused),
+                    person: Person(email: "new@example.org"),
                     isConfirmed: true))
         case .loggedOut: return try await happens(RotateSecurityStamp(account: owner))
         case .disabled:
@@ -155,7 +166,8 @@ extension ProofWorld {
         case .deleted:
             try await run(ScheduleDeletion(account: owner, isAtOnce: true, now: now))
             return try await happens(
-                DeleteAccount(account: owner, nextSubject: name(), now: now))
+                DeleteAccount(
+                    account: owner, next: NextSubjects(mailbox: name(), phone: name()), now: now))
         case .passphraseSet, .passphraseRemoved, .passphraseReset, .passphraseRestored,
             .passphraseChanged:
             return try await changePassphrase(end)
@@ -174,8 +186,9 @@ extension ProofWorld {
                 digest: try digest(40), now: now))
         return try await run(
             MoveMailbox(
-                account: Owned.owner, mailbox: Self.elsewhere, digest: try digest(40),
-                person: person, nextSubject: name(), now: now)
+                account: Owned.owner, addresses: Addresses(mailbox: Self.elsewhere),
+                digest: try digest(40),
+                person: person, next: NextSubjects(mailbox: name(), phone: name()), now: now)
         ).contains("account.mailbox_changed")
     }
 

@@ -24,12 +24,12 @@ extension TypedMailedCode {
 
 extension MoveMailbox {
     init(
-        account: UUID, mailbox: UUID, digest: SecretDigest, person: Person, nextSubject: UUID,
-        mail: UUID? = nil, now: Timestamp
+        account: UUID, addresses: Addresses, digest: SecretDigest, person: Person,
+        next: NextSubjects, mail: UUID? = nil, now: Timestamp
     ) {
         self.init(
-            account: account, mailbox: mailbox, shown: ShownSecret([digest]), person: person,
-            nextSubject: nextSubject, mail: mail, now: now)
+            account: account, addresses: addresses, shown: ShownSecret([digest]), person: person,
+            next: next, mail: mail, now: now)
     }
 }
 

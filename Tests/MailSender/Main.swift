@@ -94,6 +94,7 @@ import Values
         case .deviceAdded: .deviceAdded(device: device, at: moment)
         case .deviceCertified: .deviceCertified(device: device, at: moment)
         case .addressChanged: .addressChanged(at: moment)
+        case .addressesChanged: .addressesChanged(at: moment)
         case .signedOutEverywhere: .signedOutEverywhere(at: moment)
         case .accountDisabled: .accountDisabled(at: moment)
         case .accountDeletion: .accountDeletion(at: moment)

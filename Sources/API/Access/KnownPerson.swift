@@ -30,7 +30,7 @@ struct KnownPerson {
                 changedAt = recorded.at
                 isErased = recorded.personal.isGone
             case .mailboxChanged(_, let confirmed, _, _): isConfirmed = confirmed
-            case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
+            case .mailboxConfirmed, .mailboxMoved, .addressesChanged: isConfirmed = true
             case .rolesChanged(let given): roles = given
             case .deleted: return nil
             // Nothing else says more of the person.

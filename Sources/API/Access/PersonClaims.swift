@@ -37,6 +37,12 @@ struct PersonClaims {
         return claims
     }
 
+    /// What a person is shown as: the mail address, or the phone number of who has none.
+    func address(of account: UUID) async throws(Problem) -> String? {
+        let claims = try await claims(of: account)
+        return (claims["email"] ?? claims["phone_number"])?.string
+    }
+
     /// What a token's scope lets its holder know of the person, and what was asked for by name.
     func claims(of account: UUID, _ scope: [String], named: [String] = []) async throws(Problem)
         -> JSONObject

@@ -78,14 +78,14 @@ struct SecondFactors {
     }
 
     func enrolmentURI(of totp: TOTP, for account: UUID) async throws(Problem) -> String {
-        let email = try await PersonClaims(context).claims(of: account, ["email"])["email"]?.string
+        let address = try await PersonClaims(context).address(of: account)
         // It stands there twice, each byte as three: with more of it no camera reads the picture.
         var issuer = ""
         for sign in context.place.settings[SettingCatalogue.displayName] {
             guard issuer.utf8.count + sign.utf8.count <= 60 else { break }
             issuer.append(sign)
         }
-        return totp.enrolmentURI(issuer: issuer, account: email ?? account.description)
+        return totp.enrolmentURI(issuer: issuer, account: address ?? account.description)
     }
 
     func digests(

@@ -70,16 +70,13 @@ extension Call<AdminContext> {
         throw PhoneFault.noMobile.problem("phone")
     }
 
-    /// Where the body names an address, the person moves there.
-    func move(_ person: inout Person) throws(Problem) {
-        let (email, phone) = (body["email"]?.string, body["phone"]?.string)
-        guard email == nil || phone == nil else {
-            throw Problem(
-                .invalidField, "An account has a mail address or a phone number, not both.",
-                field: "phone")
+    /// What the body says of the person's addresses.
+    func address(_ person: inout Person) throws(Problem) {
+        if let email = body["email"] { person.email = try email.string.map(address) }
+        if let phone = body["phone"] { person.phone = try phone.string.map(self.phone) }
+        guard person.address != nil else {
+            throw Problem(.missingField, "email or phone is required.", field: "email")
         }
-        if let email { person.move(toMail: try address(email)) }
-        if let phone { person.move(toPhone: try self.phone(phone)) }
     }
 
     /// A mail address in its one form.
@@ -91,12 +88,10 @@ extension Call<AdminContext> {
         }
     }
 
-    func mailbox(of person: Person) async throws(Problem) -> UUID {
+    func addresses(of person: Person) async throws(Problem) -> Addresses {
         let realm = try realm
-        // A person without an address is refused by the command.
-        guard let address = person.address else { return .zero }
         return try await reading { () throws(LogFailure) in
-            try await context.mint(realm).mailbox(address)
+            try await context.mint(realm).addresses(of: person)
         }
     }
 

@@ -39,8 +39,9 @@ public struct AccountErasure: Sendable {
         guard let known = state else { return .unknown }
         if !known.isDeleted {
             let isDue = try await dispatch(
-                DeleteAccount(account: account, nextSubject: newID(), now: origin.at), realm,
-                origin)
+                DeleteAccount(
+                    account: account, next: NextSubjects(mailbox: newID(), phone: newID()),
+                    now: origin.at), realm, origin)
             (state, _) = try await fold(account, realm)
             // Another may have been faster; what counts is what the log says now.
             guard isDue || state?.isDeleted == true else { return .notDue }

@@ -25,7 +25,8 @@ enum AccountRoutes {
         summary: "Register an account.",
         detail: """
             A mail address or a phone number belongs to one account of a realm. One that nobody \
-            answers for is proved when its owner first signs in.
+            answers for is proved when its owner first signs in. With both, `confirmed` is needed: by \
+            either of them its person signs in.
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -35,13 +36,13 @@ enum AccountRoutes {
                     .optional("email", AccountView.email, "The mail address."),
                     .optional(
                         "phone", AccountView.phone,
-                        "A phone number in its place, with its country's code."),
+                        "A phone number beside it or in its place, with its country's code."),
                     .optional("first_name", AccountView.name, "The first name."),
                     .optional(
                         "external_id", AccountView.number, "What other systems know them by."),
                     .optional("last_name", AccountView.name, "The last name."),
                     .optional(
-                        "confirmed", .boolean, "Whether you answer for the address."))),
+                        "confirmed", .boolean, "Whether you answer for the addresses."))),
             example: ["email": "ada@example.org", "first_name": "Ada", "confirmed": true]),
         answer: .created("The account.", AccountView.schema, example: AccountView.example),
         refusals: [.noSuchRealm, .realmDisabled, .accountExists]
@@ -50,12 +51,9 @@ enum AccountRoutes {
         var person = Person(
             firstName: call.body["first_name"]?.string, lastName: call.body["last_name"]?.string,
             externalID: call.body["external_id"]?.string)
-        try call.move(&person)
-        guard person.address != nil else {
-            throw Problem(.missingField, "email or phone is required.", field: "email")
-        }
+        try call.address(&person)
         let command = RegisterAccount(
-            account: write.newID("account"), mailbox: try await call.mailbox(of: person),
+            account: write.newID("account"), addresses: try await call.addresses(of: person),
             person: person, isConfirmed: call.body["confirmed"]?.bool ?? false)
         let done = try await call.run(command, as: write)
         return try await call.account(.created, command.account, done)
@@ -131,16 +129,17 @@ enum AccountRoutes {
             "account change", examples: "urd account change ann@example.org --last-name Lee"),
         tag: "Accounts", summary: "Change the address or name of an account.",
         detail: """
-            What is not named stays as it is; a name that is null goes. With another mail address \
-            or phone number all sessions of the account end: they may belong to the holder of the old address.
+            What is not named stays as it is; what is null goes, but for the last address. With another \
+            mail address or phone number, or without one, all sessions of the account end: they may belong to the \
+            holder of the old address. An account gets a second address only with `confirmed`.
             """,
         right: .realm, parameters: [.realm, accountID, .idempotencyKey],
         body: Body(
             schema: .named(
                 "AccountChange",
                 .object(
-                    .optional("email", AccountView.email, "The mail address."),
-                    .optional("phone", AccountView.phone, "A phone number in its place."),
+                    .optional("email", .nullable(AccountView.email), "The mail address."),
+                    .optional("phone", .nullable(AccountView.phone), "The phone number."),
                     .optional("first_name", .nullable(AccountView.name), "The first name."),
                     .optional(
                         "external_id", .nullable(AccountView.number),
@@ -162,14 +161,16 @@ enum AccountRoutes {
         guard var person = KnownPerson(try await call.events(of: account))?.person else {
             throw Problem(.noSuchAccount)
         }
-        try call.move(&person)
+        try call.address(&person)
         if let name = call.body["first_name"] { person.firstName = name.string }
         if let name = call.body["external_id"] { person.externalID = name.string }
         if let name = call.body["last_name"] { person.lastName = name.string }
         let command = ChangePerson(
-            account: account, person: person, mailbox: try await call.mailbox(of: person),
+            account: account, person: person, addresses: try await call.addresses(of: person),
             isConfirmed: call.body["confirmed"]?.bool ?? false,
-            nextSubject: write.newID("mailbox subject"), mail: write.newID("mail"))
+            next: NextSubjects(
+                mailbox: write.newID("mailbox subject"), phone: write.newID("phone subject")),
+            mail: write.newID("mail"))
         return try await call.account(.ok, account, try await call.run(command, as: write))
     }
 
@@ -242,7 +243,13 @@ extension AccountView {
         "Account",
         .object(
             .required("id", Fields.id, "Its id, which never changes."),
-            .required("mailbox", Fields.id, "What stands for its mail address or phone number."),
+            .required(
+                "mailbox", Fields.id,
+                "What stands for its mail address, or for its phone number if it has no mail address."
+            ),
+            .required(
+                "phone_mailbox", .nullable(Fields.id),
+                "What stands for its phone number beside a mail address."),
             .required("confirmed", .boolean, "Whether it is verified."),
             .required("enabled", .boolean, "Whether its person may sign in."),
             .required(
@@ -264,6 +271,7 @@ extension AccountView {
                 "With `open`: whose it is; null where that is erased.")))
 
     static let example: JSON = [
+        "phone_mailbox": .null,
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
         "mailbox": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "confirmed": true, "enabled": true,
         "deletion_due": .null, "registered_at": "2026-11-21T01:23:45.123456Z",
@@ -273,6 +281,7 @@ extension AccountView {
     var members: JSONObject {
         [
             "id": .string(id.description), "mailbox": .string(mailbox.description),
+            "phone_mailbox": phoneMailbox.map { .string($0.description) } ?? .null,
             "confirmed": .bool(isConfirmed), "enabled": .bool(!isDisabled),
             "deletion_due": deletionDue.map { .string($0.description) } ?? .null,
             "registered_at": .string(registeredAt.description),

@@ -61,9 +61,9 @@ struct Passphrases {
     func hash(
         ofNew typed: String, of account: UUID
     ) async throws(Problem) -> Result<String, PassphraseRule.Fault> {
-        let email = try await PersonClaims(context).claims(of: account, ["email"])["email"]?.string
+        let address = try await PersonClaims(context).address(of: account)
         let text = typed.asPassphrase
-        if let fault = PassphraseRule.check(text, of: email) { return .failure(fault) }
+        if let fault = PassphraseRule.check(text, of: address) { return .failure(fault) }
         let (secret, turn) = (SecretBytes(Array(text.utf8)), turn(about: account))
         do {
             if try await context.passphrases.isKnown(secret, turn) { return .failure(.known) }

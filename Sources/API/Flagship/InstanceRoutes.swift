@@ -56,8 +56,8 @@ enum InstanceRoutes {
             let refusal = try await Commands(call).attempt(
                 ChangePerson(
                     account: account, person: person,
-                    mailbox: call.context.mint.mailbox(person.email ?? ""), isConfirmed: true,
-                    nextSubject: call.context.newID()), as: .installation(client))
+                    addresses: call.context.mint.addresses(of: person), isConfirmed: true,
+                    next: call.context.nextSubjects()), as: .installation(client))
             switch refusal {
             case nil: break
             case .invalid?: return invalid("public_name")

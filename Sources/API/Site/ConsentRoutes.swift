@@ -20,8 +20,8 @@ enum ConsentRoutes {
         else {
             return over(visit)
         }
-        let claims = try await PersonClaims(call.context).claims(of: browser.subject, ["email"])
-        return page(visit, returnTarget, asked, claims["email"]?.string ?? "")
+        let address = try await PersonClaims(call.context).address(of: browser.subject)
+        return page(visit, returnTarget, asked, address ?? "")
     }
 
     private static let decide = Route<RealmContext>(

@@ -67,9 +67,7 @@ enum DevicePageRoutes {
             guard error.kind == .noSuchDevice else { throw error }
             return ask(visit, isWrong: true)
         }
-        let email =
-            try await PersonClaims(call.context).claims(of: browser.subject, ["email"])["email"]?
-            .string ?? ""
+        let email = try await PersonClaims(call.context).address(of: browser.subject) ?? ""
         return page(visit, device, UserCode(typed: code)?.text ?? code, email)
     }
 

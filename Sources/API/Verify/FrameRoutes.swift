@@ -142,7 +142,7 @@ extension Call<RealmContext> {
             }
             let skips = body["skip_redirect"]?.bool ?? false
             let code = try TenantCodes(self).make(
-                for: asked.tenant, asked.target(skips: skips), asked.challenge, browser)
+                for: asked.tenant, asked.target(skips: skips), asked.challenge, asked.kind, browser)
             return .json(
                 .ok,
                 [

@@ -13,7 +13,7 @@ struct TenantCodes {
 
     func make(
         for tenant: Tenant, _ redirectURL: String, _ challenge: SecretDigest,
-        _ browser: SignedInBrowser
+        _ kind: VerifyRequest.Kind, _ browser: SignedInBrowser
     ) throws(Problem) -> (text: String, number: Int64) {
         guard isStrongEnough(browser) else {
             throw Problem(
@@ -26,6 +26,7 @@ struct TenantCodes {
         let code = AuthorizationCode(
             id: context.newID(), client: tenant.client.id, account: browser.subject,
             browser: browser.id, redirect: redirect, challenge: challenge,
+            scope: [kind.scope],
             authenticatedAt: browser.authenticatedAt,
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime),
@@ -41,7 +42,7 @@ struct TenantCodes {
     }
 
     func redirect(_ asked: VerifyRequest, _ browser: SignedInBrowser) throws(Problem) -> Response {
-        let code = try make(for: asked.tenant, asked.redirect, asked.challenge, browser)
+        let code = try make(for: asked.tenant, asked.redirect, asked.challenge, asked.kind, browser)
         return .seeOther(
             asked.answer([("code", code.text), ("challenge_id", String(code.number))]))
     }

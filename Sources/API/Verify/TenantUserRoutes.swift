@@ -66,9 +66,13 @@ enum TenantUserRoutes {
             ? try await call.tenantServer()
             : try await call.tenant(call.request.headers[Tenant.keyHeader])
         return try await call.answerTenant(tenant) { () throws(Problem) in
-            let found = try await call.findUser(call.text("identifier") ?? "")
+            let typed = call.text("identifier") ?? ""
+            let found = try await call.findUser(typed)
             let own = isServer ? found : try await call.ownUser(tenant)
-            guard let found, own == found, let person = try await call.verifiedPerson(found) else {
+            let kind: VerifyRequest.Kind = typed.contains("@") ? .email : .phone
+            guard let found, own == found,
+                let person = try await call.verifiedPerson(found, scope: [kind.scope])
+            else {
                 return .json(.ok, VerifiedPerson.nobody.user(of: tenant.apiKey))
             }
             return .json(.ok, person.user(of: tenant.apiKey))
@@ -193,7 +197,8 @@ extension Call<RealmContext> {
         let account = context.newID()
         let refusal = try await Commands(self).attempt(
             RegisterAccount(
-                account: account, mailbox: mailbox, person: person, isConfirmed: false),
+                account: account, addresses: Addresses(mailbox: mailbox), person: person,
+                isConfirmed: false),
             as: .client(tenant.apiKey))
         switch refusal {
         case nil: break

@@ -4,7 +4,7 @@ internal import JSON
 internal import ReadModels
 internal import Values
 
-/// A person as tenants know them: by the one address that was proved.
+/// A person as tenants know them: by the address that was proved, of two that they may have.
 struct VerifiedPerson: Sendable {
     let account: UUID
     /// Empty once it is erased.
@@ -48,13 +48,18 @@ struct VerifiedPerson: Sendable {
 
 extension Call<RealmContext> {
     /// Nil where there is no such account, or none any more.
-    func verifiedPerson(_ account: UUID) async throws(Problem) -> VerifiedPerson? {
+    ///
+    /// - Parameter scope: of the session, which has `phone` where a phone number was asked for.
+    func verifiedPerson(
+        _ account: UUID, scope: [String] = []
+    ) async throws(Problem) -> VerifiedPerson? {
         let events = try await RealmLookups(context).events(of: account)
         guard let first = events.first, let known = KnownPerson(events) else { return nil }
-        let address = known.person.address ?? ""
+        let phone = known.person.email == nil || scope.contains("phone") ? known.person.phone : nil
+        let address = phone ?? known.person.email ?? ""
         let passkeys = try await RealmLookups(context).passkeys(of: account)
         return VerifiedPerson(
-            account: account, address: address, isPhone: known.person.phone != nil,
+            account: account, address: address, isPhone: phone != nil,
             createdAt: first.at, changedAt: known.changedAt ?? first.at,
             enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"], externalID: known.person.externalID)
     }

@@ -9,6 +9,9 @@ struct VerifyRequest: Sendable {
     enum Kind: String, CaseIterable {
         case email = "EMAIL"
         case phone = "PHONE"
+
+        /// Of the code and its session, so that a person with both is known by the one that was asked for.
+        var scope: String { self == .phone ? "phone" : "email" }
     }
 
     enum Method: String, CaseIterable {

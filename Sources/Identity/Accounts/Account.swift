@@ -3,7 +3,10 @@ public import Values
 
 /// A person's account, as decisions see it: nothing of the person is in here.
 public struct Account: StreamState {
+    /// Of its mail address, or of its phone number where it has no mail address.
     public private(set) var mailbox: UUID?
+    /// Of its phone number beside a mail address. Where it has both, both are proved.
+    public private(set) var phone: UUID?
     public private(set) var isConfirmed = false
     public private(set) var isDisabled = false
     /// The account is deleted then, unless the deletion is cancelled. Until then its person is kept
@@ -43,6 +46,10 @@ public struct Account: StreamState {
             self.mailbox = mailbox
             isConfirmed = true
             subjects.append(left)
+        case .addressesChanged(let addresses, let left, _):
+            (mailbox, phone) = (addresses.mailbox, addresses.phone)
+            isConfirmed = true
+            subjects += left
         case .personChanged, .proofsEnded: break
         case .rolesChanged(let roles): self.roles = roles
         case .disabled:
@@ -79,8 +86,8 @@ extension AccountEvent {
     /// Whether what was mailed before is worth nothing afterwards.
     var endsProofs: Bool {
         switch self {
-        case .mailboxChanged, .mailboxMoved, .disabled, .stampRotated, .deletionScheduled,
-            .deleted, .proofsEnded:
+        case .mailboxChanged, .mailboxMoved, .addressesChanged, .disabled, .stampRotated,
+            .deletionScheduled, .deleted, .proofsEnded:
             true
         case .registered, .mailboxConfirmed, .personChanged, .rolesChanged, .enabled,
             .deletionCancelled, .erased:

@@ -20,6 +20,9 @@ public enum AccountEvent: Event {
     case mailboxChanged(mailbox: UUID, isConfirmed: Bool, left: UUID, mail: UUID? = nil)
     /// The same, where its person showed more than the mailbox: what is signed in stays so.
     case mailboxMoved(mailbox: UUID, left: UUID, mail: UUID? = nil)
+    /// It has a mail address and a phone number from now on, or had. What was sent to the mailboxes that it
+    /// gave up is sealed under `left`.
+    case addressesChanged(Addresses, left: [UUID], mail: UUID? = nil)
     case personChanged(Person)
     /// It has these roles and no others.
     case rolesChanged(GivenRoles)
@@ -61,6 +64,17 @@ public enum AccountEvent: Event {
             "account.mailbox_moved", .services, "The person moved the account to another mailbox.",
             moved),
         EventShape(
+            "account.addresses_changed", .services,
+            "The account has these addresses from now on, all of them proved.",
+            [
+                .uuid(
+                    "mailbox",
+                    "Mailbox of its mail address, or of its phone number if that is all it has."),
+                .uuid("phone", "Mailbox of its phone number beside a mail address.").optional,
+                .uuids("left", "Subjects of what was sent to the mailboxes that it gave up."),
+                .notice.optional,
+            ]),
+        EventShape(
             "account.person_changed", .services, "What the account knows of its person changed.",
             Person.eventFields),
         EventShape(
@@ -96,6 +110,7 @@ public enum AccountEvent: Event {
         case .mailboxConfirmed: "account.mailbox_confirmed"
         case .mailboxChanged: "account.mailbox_changed"
         case .mailboxMoved: "account.mailbox_moved"
+        case .addressesChanged: "account.addresses_changed"
         case .personChanged: "account.person_changed"
         case .rolesChanged: "account.roles_changed"
         case .disabled: "account.disabled"
@@ -129,6 +144,12 @@ public enum AccountEvent: Event {
             Self.mail(mail).merging([
                 "mailbox": .uuid(mailbox), "confirmed": true, "left": .uuid(left),
             ]) { $1 }
+        case .addressesChanged(let addresses, let left, let mail):
+            Self.mail(mail)
+                .merging(addresses.phone.map { ["phone": .uuid($0)] } ?? [:]) { own, _ in own }
+                .merging([
+                    "mailbox": .uuid(addresses.mailbox), "left": .texts(left.map(\.description)),
+                ]) { own, _ in own }
         case .personChanged(let person): person.fields
         case .rolesChanged(let roles): ["roles": roles.json]
         case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
@@ -166,6 +187,13 @@ public enum AccountEvent: Event {
                 return nil
             }
             self = .mailboxMoved(mailbox: mailbox, left: left, mail: fields.uuid("mail"))
+        case "account.addresses_changed":
+            guard let mailbox = fields.uuid("mailbox"), let left = fields.texts("left") else {
+                return nil
+            }
+            self = .addressesChanged(
+                Addresses(mailbox: mailbox, phone: fields.uuid("phone")),
+                left: left.compactMap { UUID($0) }, mail: fields.uuid("mail"))
         case "account.person_changed": self = .personChanged(Person(fields: fields))
         case "account.roles_changed":
             guard let roles = GivenRoles(fields["roles"]) else { return nil }

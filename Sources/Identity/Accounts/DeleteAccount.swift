@@ -8,13 +8,13 @@ public import Values
 /// In a realm disabled meanwhile, accounts are deleted on time all the same.
 public struct DeleteAccount: TimedCommand {
     public var account: UUID
-    /// Whose will be what is mailed to the mailbox from now on: its key must not be one that goes.
-    public var nextSubject: UUID
+    /// Their keys must not be among those that go.
+    public var next: NextSubjects
     public var now: Timestamp
 
-    public init(account: UUID, nextSubject: UUID, now: Timestamp) {
+    public init(account: UUID, next: NextSubjects, now: Timestamp) {
         self.account = account
-        self.nextSubject = nextSubject
+        self.next = next
         self.now = now
     }
 
@@ -26,16 +26,16 @@ public struct DeleteAccount: TimedCommand {
 
     public struct Facts: Sendable {
         let inRealm: InRealm<Account>
-        let mailbox: Versioned<Mailbox>?
+        let mailboxes: [Versioned<Mailbox>]
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let inRealm = try await InRealm<Account>.read(account, from: streams)
-        var mailbox: Versioned<Mailbox>?
-        if let held = inRealm.thing.state.mailbox {
-            mailbox = try await streams.read(Mailbox.self, held)
+        var mailboxes: [Versioned<Mailbox>] = []
+        for held in inRealm.thing.state.addresses?.all ?? [] {
+            mailboxes.append(try await streams.read(Mailbox.self, held))
         }
-        return Facts(inRealm: inRealm, mailbox: mailbox)
+        return Facts(inRealm: inRealm, mailboxes: mailboxes)
     }
 
     public func requireRealm(_ facts: Facts) throws(RealmRejection) {
@@ -48,10 +48,10 @@ public struct DeleteAccount: TimedCommand {
         guard let due = thing.state.deletionDue, due <= now else { throw .notDue }
         var subjects = thing.state.subjects
         var decision = Decision()
-        if let mailbox = facts.mailbox, mailbox.state.account == account {
+        for mailbox in facts.mailboxes where mailbox.state.account == account {
             subjects.append(mailbox.subject)
             decision.append(
-                MailboxEvent.released(account, next: nextSubject), in: mailbox.stream)
+                MailboxEvent.released(account, next: next.of(mailbox, thing)), in: mailbox.stream)
         }
         decision.append(AccountEvent.deleted(subjects: subjects), in: account)
         return decision

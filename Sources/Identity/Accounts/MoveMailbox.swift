@@ -1,32 +1,31 @@
 public import EventSourcing
 public import Values
 
-/// Moves an account to the mailbox that its person proved just now. All its sessions end: they may
-/// belong to the holder of the old one.
+/// Gives an account the address that its person proved just now, beside those that it has or in the place
+/// of one. Where one is given up, all its sessions end: they may belong to its holder.
 public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public var account: UUID
-    /// The stream of the new address.
-    public var mailbox: UUID
+    /// What it has afterwards. The new one is the only one that it does not hold yet.
+    public var addresses: Addresses
     /// Of the code that was typed, together with the account.
     public var shown: ShownSecret
     /// With the new address.
     public var person: Person
-    /// Whose will be what is mailed to the old mailbox from then on.
-    public var nextSubject: UUID
+    public var next: NextSubjects
     /// The name of the mail that notifies the old address.
     public var mail: UUID?
     public var now: Timestamp
 
     public init(
-        account: UUID, mailbox: UUID, shown: ShownSecret, person: Person, nextSubject: UUID,
-        mail: UUID? = nil, now: Timestamp
+        account: UUID, addresses: Addresses, shown: ShownSecret, person: Person,
+        next: NextSubjects, mail: UUID? = nil, now: Timestamp
     ) {
         self.mail = mail
         self.account = account
-        self.mailbox = mailbox
+        self.addresses = addresses
         self.shown = shown
         self.person = person
-        self.nextSubject = nextSubject
+        self.next = next
         self.now = now
     }
 
@@ -40,35 +39,33 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
 
     public struct Facts: RealmFacts {
         let inRealm: InRealm<Account>
-        let mailbox: Versioned<Mailbox>
-        let left: Versioned<Mailbox>?
+        let change: AddressChange
 
         public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let inRealm = try await InRealm<Account>.read(account, from: streams)
-        var left: Versioned<Mailbox>?
-        if let held = inRealm.thing.state.mailbox, held != mailbox {
-            left = try await streams.read(Mailbox.self, held)
-        }
         return Facts(
-            inRealm: inRealm, mailbox: try await streams.read(Mailbox.self, mailbox), left: left)
+            inRealm: inRealm,
+            change: try await AddressChange(of: inRealm.thing, to: addresses, from: streams))
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
-        guard facts.inRealm.thing.isWelcome else { throw .accountBlocked }
+        let (thing, change) = (facts.inRealm.thing, facts.change)
+        guard thing.isWelcome else { throw .accountBlocked }
         do {
-            try person.check(for: .mail)
+            try person.check()
+            try person.checkHeld(addresses)
         } catch {
             throw .invalid(error)
         }
-        let mailbox = facts.mailbox
         let attempts = facts.inRealm.realm.state.settings[SettingCatalogue.otpAttempts]
-        guard
-            let code = mailbox.state.liveMove(
-                of: facts.inRealm.thing, at: now, attempts: attempts),
-            mailbox.state.account == nil, let left = facts.left
+        // Another change may have come first.
+        let isProved = addresses.phone == nil && thing.state.phone == nil || thing.state.isConfirmed
+        guard change.taken.count == 1, let mailbox = change.taken.first, isProved,
+            let code = mailbox.state.liveMove(of: thing, at: now, attempts: attempts),
+            !change.isTaken
         else { return Settled(false) }
         guard shown.matches(code.digest) else {
             return Settled(
@@ -79,12 +76,7 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         decision.append(AccountEvent.personChanged(person), in: account)
-        decision.append(
-            AccountEvent.mailboxChanged(
-                mailbox: mailbox.stream, isConfirmed: true, left: left.subject,
-                mail: facts.inRealm.thing.mail(mail)), in: account)
-        decision.append(MailboxEvent.released(account, next: nextSubject), in: left.stream)
-        decision.append(MailboxEvent.assigned(account), in: mailbox.stream)
+        decision.append(change.decide(for: thing, isConfirmed: true, next: next, mail: mail))
         return Settled(decision, true)
     }
 }

@@ -67,20 +67,21 @@ extension Person {
         (try? TextRule.label(name, limit: 100)) != nil
     }
 
-    /// What an account is found by: a mail address or a phone number.
+    /// Where mails and messages go to it: the mail address, or the phone number of who has none.
     public var address: String? { email ?? phone }
 
-    /// From now on it is this mail address, and no other and no number.
-    public mutating func move(toMail email: String) { (self.email, phone) = (email, nil) }
+    /// From now on this is its mail address. Who had a phone number in the place of one has it no more.
+    public mutating func move(toMail email: String) {
+        if self.email == nil { phone = nil }
+        self.email = email
+    }
 
-    /// From now on it is this phone number, and no other and no mail address.
-    public mutating func move(toPhone phone: String) { (email, self.phone) = (nil, phone) }
+    var hasBoth: Bool { email != nil && phone != nil }
 
     /// The same person by their address alone.
     var addresses: Person { Person(email: email, phone: phone, language: language) }
 
-    /// Names are short and harmless, and there is one address, which is what it seems: a mail address or a
-    /// phone number.
+    /// Names are short and harmless, and there is an address: a mail address, a phone number or both.
     ///
     /// - Parameter channel: what has to reach the person, where something does.
     func check(for channel: Channel? = nil) throws(FieldFault) {
@@ -106,8 +107,6 @@ extension Person {
             do { try TextRule.mailAddress(email) } catch { throw FieldFault("email", error) }
         }
         if let phone {
-            // Nobody holds the second one: it could be another account's.
-            guard email == nil else { throw FieldFault("phone", .unsupported) }
             do { try TextRule.phoneNumber(phone) } catch { throw FieldFault("phone", error) }
         }
     }

@@ -4,15 +4,15 @@ public import Values
 /// Makes an account for a person, on an administrator's word.
 public struct RegisterAccount: Command {
     public var account: UUID
-    /// The stream of the mail address: see `Mailbox`.
-    public var mailbox: UUID
+    /// The streams of what it is found by: see `Mailbox`.
+    public var addresses: Addresses
     public var person: Person
-    /// Whether the administrator answers for the mailbox; otherwise its person has to prove it.
+    /// Whether the administrator answers for the addresses; otherwise its person has to prove the only one.
     public var isConfirmed: Bool
 
-    public init(account: UUID, mailbox: UUID, person: Person, isConfirmed: Bool) {
+    public init(account: UUID, addresses: Addresses, person: Person, isConfirmed: Bool) {
         self.account = account
-        self.mailbox = mailbox
+        self.addresses = addresses
         self.person = person
         self.isConfirmed = isConfirmed
     }
@@ -25,28 +25,36 @@ public struct RegisterAccount: Command {
 
     public struct Facts: RealmFacts {
         let inRealm: InRealm<Account>
-        let mailbox: Versioned<Mailbox>
+        let change: AddressChange
 
         public var realm: Versioned<Realm> { inRealm.realm }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        Facts(
-            inRealm: try await .read(account, from: streams),
-            mailbox: try await streams.read(Mailbox.self, mailbox))
+        let inRealm = try await InRealm<Account>.read(account, from: streams)
+        return Facts(
+            inRealm: inRealm,
+            change: try await AddressChange(of: inRealm.thing, to: addresses, from: streams))
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard !facts.inRealm.thing.exists else { throw .idTaken }
-        do {
+        do throws(FieldFault) {
             try person.checkNew()
+            try person.checkHeld(addresses)
+            if addresses.phone != nil, !isConfirmed { throw Addresses.unproved }
         } catch {
             throw .invalid(error)
         }
-        guard facts.mailbox.state.account == nil else { throw .mailboxTaken }
-        return Decision.registering(
-            account, in: mailbox, isConfirmed: isConfirmed, origin: .administrator,
+        guard !facts.change.isTaken else { throw .mailboxTaken }
+        var decision = Decision.registering(
+            account, in: addresses.mailbox, isConfirmed: isConfirmed, origin: .administrator,
             person: person)
+        if let phone = addresses.phone {
+            decision.append(AccountEvent.addressesChanged(addresses, left: []), in: account)
+            decision.append(MailboxEvent.assigned(account), in: phone)
+        }
+        return decision
     }
 }
 

@@ -18,6 +18,7 @@ public enum SignalTable {
     private static let allSessions = SignalRule(.sessionRevoked)
 
     private static let accounts: [String: [SignalRule]] = [
+        "account.addresses_changed": [SignalRule(.recoveryInformationChanged)],
         "account.deleted": [SignalRule(.accountPurged), allSessions],
         "account.deletion_cancelled": [SignalRule(.accountEnabled)],
         "account.deletion_scheduled": [SignalRule(.accountDisabled), allSessions],
@@ -31,7 +32,7 @@ public enum SignalTable {
             SignalRule(.recoveryInformationChanged), .newClaims("email"),
         ],
         "account.person_changed": [
-            .newClaims("email", "family_name", "given_name", "locale", "name")
+            .newClaims("email", "family_name", "given_name", "locale", "name", "phone_number")
         ],
         "account.roles_changed": [.newClaims("resource_access")],
         "account.stamp_rotated": [allSessions],

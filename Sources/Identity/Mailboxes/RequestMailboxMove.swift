@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Has a code mailed to a new address of a signed-in person: the code proves that mailbox.
+/// Has a code sent to a new mail address or phone number of a signed-in person: the code proves that mailbox.
 ///
 /// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
 /// for the metrics alone.
@@ -15,6 +15,8 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
     /// Of the code together with the account, so that it is good for nothing else.
     public var digest: SecretDigest
     public var app: UUID?
+    /// By what the code goes to the person.
+    public var channel = Channel.mail
     public var now: Timestamp
 
     public init(
@@ -65,8 +67,11 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         guard facts.account.isWelcome else { throw .accountBlocked }
+        guard channel == .mail || facts.settings[SettingCatalogue.phoneSignIn] else {
+            throw .invalid(FieldFault("phone", .unsupported))
+        }
         do {
-            try person.check(for: .mail)
+            try person.check(for: channel)
         } catch {
             throw .invalid(error)
         }
@@ -82,6 +87,7 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
             id: code, purpose: .move, digest: digest, app: app, issuedAt: now,
             expiresAt: now.adding(seconds: lifetime), person: person)
         issued.account = account
+        issued.channel = channel
         issued.generation = facts.account.state.proofGeneration
         return Settled(
             Decision(MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject),

@@ -151,8 +151,10 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         where demand == .required && value == nil && isAsked {
             throw .invalid(FieldFault(field, .missing))
         }
-        do {
+        do throws(FieldFault) {
             try person.check(for: channel)
+            // A code proves one address: the other one could be another account's.
+            if person.hasBoth { throw FieldFault("phone", .unsupported) }
         } catch {
             throw .invalid(error)
         }

@@ -54,6 +54,7 @@ extension MailText {
         case .emailChangeCode: englishEmailChangeCode
         case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
         case .addressChanged: englishAddressChanged
+        case .addressesChanged: englishAddressesChanged
         case .notification:
             MailText(
                 subject: "{title} ({product})", preview: "{app} has news for you.",
@@ -82,6 +83,15 @@ extension MailText {
             preview: "Was this you?", heading: "New e-mail address",
             introduction: "The e-mail address of your {product} account was changed on {time}. "
                 + "E-mails about it no longer come here, and all devices were signed out.",
+            closing: "If this wasn't you, contact us soon.")
+
+    private static let englishAddressesChanged =
+        MailText(
+            subject: "What you sign in to {product} with was changed",
+            preview: "Was this you?", heading: "Changed sign-in details",
+            introduction:
+                "An e-mail address or a phone number was added to your {product} account, or removed "
+                + "from it, on {time}.",
             closing: "If this wasn't you, contact us soon.")
 
     /// Something about an account has changed, and its owner should know.
@@ -149,7 +159,8 @@ extension MailText {
         case .totpGuessed: englishTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
-            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification,
+            .addressChanged, .addressesChanged, .providerConnected, .deviceAdded, .deviceCertified,
+            .notification,
             .subscriberFails, .subscriberStopped:
             english(kind)
         }

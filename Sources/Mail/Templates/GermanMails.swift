@@ -55,6 +55,7 @@ extension MailText {
         case .emailChangeCode: germanEmailChangeCode
         case .passphraseReset, .ownerInvitation, .passphraseHint: germanPassphrase(kind)
         case .addressChanged: germanAddressChanged
+        case .addressesChanged: germanAddressesChanged
         case .notification: germanNotification
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
@@ -78,6 +79,15 @@ extension MailText {
             preview: "Waren Sie das?", heading: "Neue E-Mail-Adresse",
             introduction: "Ihr Konto bei {product} hat seit {time} eine neue E-Mail-Adresse. "
                 + "E-Mails dazu kommen nicht mehr hierher, und alle Geräte wurden abgemeldet.",
+            closing: "Waren Sie das nicht, melden Sie sich bitte bald bei uns.")
+
+    private static let germanAddressesChanged =
+        MailText(
+            subject: "Womit Sie sich bei {product} anmelden, wurde geändert",
+            preview: "Waren Sie das?", heading: "Geänderte Anmeldedaten",
+            introduction:
+                "Zu Ihrem Konto bei {product} kam am {time} eine E-Mail-Adresse oder Telefonnummer "
+                + "hinzu, oder sie wurde entfernt.",
             closing: "Waren Sie das nicht, melden Sie sich bitte bald bei uns.")
 
     /// Something about an account has changed, and its owner should know.
@@ -146,7 +156,8 @@ extension MailText {
         case .totpGuessed: germanTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
-            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification,
+            .addressChanged, .addressesChanged, .providerConnected, .deviceAdded, .deviceCertified,
+            .notification,
             .subscriberFails, .subscriberStopped:
             german(kind)
         }

@@ -33,6 +33,8 @@ public enum MailKind: Sendable, Hashable {
     case deviceCertified(device: String, at: Timestamp)
     /// Goes to the user's previous address.
     case addressChanged(at: Timestamp)
+    /// Goes to the mail address that the user had before: beside it there is a phone number, or was.
+    case addressesChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
     /// The account is to be deleted, and only an administrator can cancel it, and mostly has ordered it.
@@ -71,6 +73,7 @@ public enum MailKind: Sendable, Hashable {
         case deviceAdded = "DeviceAdded"
         case deviceCertified = "DeviceCertified"
         case addressChanged = "AddressChanged"
+        case addressesChanged = "AddressesChanged"
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
         case accountDeletion = "AccountDeletion"
@@ -103,6 +106,7 @@ public enum MailKind: Sendable, Hashable {
         case .deviceAdded: .deviceAdded
         case .deviceCertified: .deviceCertified
         case .addressChanged: .addressChanged
+        case .addressesChanged: .addressesChanged
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled
         case .accountDeletion: .accountDeletion

@@ -68,6 +68,7 @@ public struct MailTemplates: Sendable {
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .totpEnrolled, .totpRemoved,
             .passphraseSet,
             .passphraseRemoved, .passphraseGuessed, .totpGuessed, .addressChanged,
+            .addressesChanged,
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification,
             .subscriberFails, .subscriberStopped:
@@ -119,7 +120,8 @@ private struct MailValues {
         case .totpEnrolled(let moment), .totpRemoved(let moment),
             .passphraseSet(let moment), .passphraseRemoved(let moment),
             .passphraseGuessed(let moment), .totpGuessed(let moment),
-            .addressChanged(let moment), .signedOutEverywhere(let moment),
+            .addressChanged(let moment), .addressesChanged(let moment),
+            .signedOutEverywhere(let moment),
             .accountDisabled(let moment),
             .accountDeletion(let moment):
             values[.time] = language.time(moment)

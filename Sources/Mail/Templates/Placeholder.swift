@@ -22,7 +22,7 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             known.formUnion([.device, .time])
         case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .passphraseGuessed,
             .totpGuessed,
-            .addressChanged,
+            .addressChanged, .addressesChanged,
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             known.insert(.time)

@@ -6,8 +6,10 @@ public import Values
 /// An account, without anything of the person.
 public struct AccountView: Sendable, Equatable {
     public var id: UUID
-    /// The stream of its mail address.
+    /// The stream of its mail address, or of its phone number where it has no mail address.
     public var mailbox: UUID
+    /// The stream of its phone number beside a mail address.
+    public var phoneMailbox: UUID?
     public var isConfirmed: Bool
     public var isDisabled: Bool
     /// When it is deleted, if nobody calls it off.
@@ -16,9 +18,10 @@ public struct AccountView: Sendable, Equatable {
     public var changedAt: Timestamp
 
     public init(
-        id: UUID, mailbox: UUID, isConfirmed: Bool, isDisabled: Bool, deletionDue: Timestamp?,
-        registeredAt: Timestamp, changedAt: Timestamp
+        id: UUID, mailbox: UUID, phoneMailbox: UUID? = nil, isConfirmed: Bool, isDisabled: Bool,
+        deletionDue: Timestamp?, registeredAt: Timestamp, changedAt: Timestamp
     ) {
+        self.phoneMailbox = phoneMailbox
         self.id = id
         self.mailbox = mailbox
         self.isConfirmed = isConfirmed
@@ -33,17 +36,17 @@ public struct AccountView: Sendable, Equatable {
         _ id: UUID, as folded: Account, registeredAt: Timestamp, changedAt: Timestamp
     ) {
         self.init(
-            id: id, mailbox: folded.mailbox ?? .zero, isConfirmed: folded.isConfirmed,
-            isDisabled: folded.isDisabled, deletionDue: folded.deletionDue,
-            registeredAt: registeredAt, changedAt: changedAt)
+            id: id, mailbox: folded.mailbox ?? .zero, phoneMailbox: folded.phone,
+            isConfirmed: folded.isConfirmed, isDisabled: folded.isDisabled,
+            deletionDue: folded.deletionDue, registeredAt: registeredAt, changedAt: changedAt)
     }
 
     fileprivate init(_ rows: Rows, _ row: Int) {
         self.init(
             id: rows.identifier(row, 1), mailbox: rows.identifier(row, 2),
-            isConfirmed: rows.bool(row, 3), isDisabled: rows.bool(row, 4),
-            deletionDue: rows.optionalInstant(row, 5), registeredAt: rows.instant(row, 6),
-            changedAt: rows.instant(row, 7))
+            phoneMailbox: rows.optionalIdentifier(row, 3), isConfirmed: rows.bool(row, 4),
+            isDisabled: rows.bool(row, 5), deletionDue: rows.optionalInstant(row, 6),
+            registeredAt: rows.instant(row, 7), changedAt: rows.instant(row, 8))
     }
 }
 
@@ -76,9 +79,10 @@ extension ReadModelQueries {
 
 private let columns = Columns(
     of: "accounts", key: "account",
-    "m.mailbox, m.confirmed, m.disabled, m.deletion_due, m.registered_at, m.changed_at",
+    "m.mailbox, m.phone, m.confirmed, m.disabled, m.deletion_due, m.registered_at, m.changed_at",
     AccountView.init(_:_:))
 private let byID = columns.find("account_by_id", where: "m.account = $2")
-private let byMailbox = columns.find("account_by_mailbox", where: "m.mailbox = $2")
+private let byMailbox = columns.find(
+    "account_by_mailbox", where: "(m.mailbox = $2 or m.phone = $2)")
 private let newest = columns.newest("newest_accounts", by: "registered_at")
 private let page = columns.page("account_page")

@@ -26,7 +26,7 @@ struct AuthorizeWorld {
         ann = .random()
         try await world.carryOut(
             RegisterAccount(
-                account: ann, mailbox: .random(),
+                account: ann, addresses: Addresses(mailbox: .random()),
                 person: Person(
                     email: "ann@example.org", firstName: "Ann", lastName: "Lee",
                     externalID: "BP-4711"),

@@ -48,7 +48,8 @@ struct FlagshipWorld {
         let person = Person(email: "camille@example.org", firstName: "Camille")
         try await world.carryOut(
             RegisterAccount(
-                account: account, mailbox: world.mint.mailbox("camille@example.org"),
+                account: account,
+                addresses: Addresses(mailbox: world.mint.mailbox("camille@example.org")),
                 person: person, isConfirmed: true))
         try await world.carryOut(
             SetIntegrityKeys(

@@ -69,7 +69,8 @@ import Values
         let (world, _, access) = try await world()
         try await world.world.carryOut(
             RegisterAccount(
-                account: .random(), mailbox: world.world.mint.mailbox("taken@example.org"),
+                account: .random(),
+                addresses: Addresses(mailbox: world.world.mint.mailbox("taken@example.org")),
                 person: Person(email: "taken@example.org"), isConfirmed: true))
         let hash = JSON.string(FlagshipWorld.hash)
         let taken = try await ask(

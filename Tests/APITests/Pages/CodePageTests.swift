@@ -120,7 +120,8 @@ import Values
         let world = browser.world
         try await world.carryOut(
             RegisterAccount(
-                account: UUID.random(), mailbox: world.mint.mailbox("bea@example.org"),
+                account: UUID.random(),
+                addresses: Addresses(mailbox: world.mint.mailbox("bea@example.org")),
                 person: Person(email: "bea@example.org"), isConfirmed: true))
         func again(_ email: String, _ language: String = "en") async throws -> String {
             browser.headers["Accept-Language"] = language

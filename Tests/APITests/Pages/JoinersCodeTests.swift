@@ -83,7 +83,8 @@ import Values
         let (browser, world) = try await joining()
         try await world.carryOut(
             RegisterAccount(
-                account: UUID.random(), mailbox: world.mint.mailbox("bea@example.org"),
+                account: UUID.random(),
+                addresses: Addresses(mailbox: world.mint.mailbox("bea@example.org")),
                 person: Person(email: "bea@example.org"), isConfirmed: true))
         var pages: [[String]] = []
         for email in ["nobody@example.org", "bea@example.org"] {

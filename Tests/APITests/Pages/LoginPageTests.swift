@@ -41,7 +41,8 @@ import Values
         let unknown = browser.pageUnsealed.replacing("nobody@", with: "ann@")
         try await world.carryOut(
             RegisterAccount(
-                account: UUID.random(), mailbox: world.mint.mailbox("ann@example.org"),
+                account: UUID.random(),
+                addresses: Addresses(mailbox: world.mint.mailbox("ann@example.org")),
                 person: Person(email: "ann@example.org"), isConfirmed: true))
         try await browser.askForCode("ann@example.org")
         #expect(browser.pageUnsealed == unknown)

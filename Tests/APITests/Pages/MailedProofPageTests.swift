@@ -17,7 +17,8 @@ import Values
         try await world.carryOut(
             ChangePerson(
                 account: account, person: Person(email: email),
-                mailbox: world.mint.mailbox(email), isConfirmed: true, nextSubject: .random()))
+                addresses: Addresses(mailbox: world.mint.mailbox(email)), isConfirmed: true,
+                next: NextSubjects(mailbox: .random(), phone: .random())))
     }
 
     private func joined() async throws -> (SignInWorld, PageBrowser) {
@@ -104,8 +105,9 @@ import Values
         try await world.world.carryOut(
             ChangePerson(
                 account: world.account, person: Person(email: "camille@example.net"),
-                mailbox: world.world.mint.mailbox("camille@example.net"), isConfirmed: true,
-                nextSubject: .random()))
+                addresses: Addresses(mailbox: world.world.mint.mailbox("camille@example.net")),
+                isConfirmed: true,
+                next: NextSubjects(mailbox: .random(), phone: .random())))
         try await page.submit(
             "/auth/passphrase_renew",
             [
@@ -136,8 +138,9 @@ import Values
         try await world.world.carryOut(
             ChangePerson(
                 account: world.account, person: Person(email: "camille@example.net"),
-                mailbox: world.world.mint.mailbox("camille@example.net"), isConfirmed: true,
-                nextSubject: .random()))
+                addresses: Addresses(mailbox: world.world.mint.mailbox("camille@example.net")),
+                isConfirmed: true,
+                next: NextSubjects(mailbox: .random(), phone: .random())))
         let app = try await world.register()
         #expect(try await world.onboard(app).status == .badRequest)
         let page = try await world.page("/auth/passphrase?registerToken=\(first)")

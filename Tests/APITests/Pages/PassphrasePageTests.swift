@@ -168,7 +168,8 @@ extension PassphraseWork {
                     .merging(settings) { $1 })
             try await world.carryOut(
                 RegisterAccount(
-                    account: UUID.random(), mailbox: world.mint.mailbox("ann@example.org"),
+                    account: UUID.random(),
+                    addresses: Addresses(mailbox: world.mint.mailbox("ann@example.org")),
                     person: Person(email: "ann@example.org"), isConfirmed: true))
             let browser = PageBrowser(world)
             try await signIn("", browser)

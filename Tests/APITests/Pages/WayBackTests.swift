@@ -37,7 +37,8 @@ import Values
             (["registration": "off"] as JSONObject).merging(PageBrowser.unlimited) { $1 })
         try await browser.world.carryOut(
             RegisterAccount(
-                account: UUID.random(), mailbox: browser.world.mint.mailbox("bea@example.org"),
+                account: UUID.random(),
+                addresses: Addresses(mailbox: browser.world.mint.mailbox("bea@example.org")),
                 person: Person(email: "bea@example.org"), isConfirmed: true))
         let tries = 3
         var pages: [[String]] = []

@@ -65,6 +65,8 @@ extension RealmContext {
         Origin(actor, client: client, of: request, from: place.address, at: clock.now())
     }
 
+    func nextSubjects() -> NextSubjects { NextSubjects(mailbox: newID(), phone: newID()) }
+
     /// A new name for something: ordered by time, and not to be guessed.
     func newID() -> UUID {
         var random = SystemRandom()

@@ -30,8 +30,9 @@ extension RealmLookups {
 
     /// How the authenticator shows whose passkey it has.
     func passkeyUser(_ account: UUID) async throws(Problem) -> JSON {
-        let claims = try await PersonClaims(context).claims(of: account, ["email", "profile"])
-        let name = claims["email"] ?? .string(account.description)
+        let claims = try await PersonClaims(context).claims(
+            of: account, ["email", "phone", "profile"])
+        let name = claims["email"] ?? claims["phone_number"] ?? .string(account.description)
         return [
             "id": .string(Base64URL.encode(PasskeyOptions.userHandle(of: account))),
             "name": name, "displayName": claims["name"] ?? name,

@@ -137,6 +137,14 @@ public struct TokenMint: Sendable {
         .v8(derive(.mailbox, Array(address.utf8)))
     }
 
+    /// The streams of the addresses of a person. Who has none is refused by the command.
+    func addresses(of person: Person) -> Addresses {
+        guard let email = person.email else {
+            return Addresses(mailbox: person.phone.map(mailbox) ?? .zero)
+        }
+        return Addresses(mailbox: mailbox(email), phone: person.phone.map(mailbox))
+    }
+
     /// The six digits that follow from a code's id. Each of a million is as likely as any other.
     public func code(_ id: UUID) -> String {
         var round: UInt8 = 0

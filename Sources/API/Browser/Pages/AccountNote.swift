@@ -10,6 +10,7 @@ enum AccountNote: String, CaseIterable {
     case passphraseRemoved = "passphrase-removed"
     case providerConnected = "provider-connected"
     case providerDisconnected = "provider-disconnected"
+    case addressAdded = "address-added"
     case otherPerson = "other-person"
 
     func text(_ say: Words) -> String {
@@ -26,6 +27,10 @@ enum AccountNote: String, CaseIterable {
         case .providerConnected: say("The account is connected.", "Das Konto ist verbunden.")
         case .providerDisconnected:
             say("The account was disconnected.", "Das Konto wurde getrennt.")
+        case .addressAdded:
+            say(
+                "Added. You can sign in with it from now on.",
+                "Hinzugefügt. Sie können sich ab jetzt damit anmelden.")
         case .otherPerson:
             say(
                 "You are now signed in with another account. Nothing was changed.",

@@ -3,6 +3,13 @@ internal import PhoneNumbers
 
 /// What is said at a field that cannot be taken as it is.
 extension Words {
+    /// What is typed to sign in or to join.
+    func signInAddress(_ takesPhones: Bool) -> String {
+        takesPhones
+            ? self("E-mail address or phone number", "E-Mail-Adresse oder Telefonnummer")
+            : self("E-mail address", "E-Mail-Adresse")
+    }
+
     /// Of what was typed where a mail address or a phone number belongs.
     func whatIsWrong(with typed: String, _ settings: Settings) -> String {
         guard !typed.utf8.contains(UInt8(ascii: "@")) else { return wholeAddress }
@@ -28,6 +35,12 @@ extension Words {
                 )
             }
         }
+    }
+
+    var wholeNumber: String {
+        self(
+            "Enter a phone number with its country, such as +41 78 123 45 67.",
+            "Geben Sie eine Telefonnummer mit Landesvorwahl ein, etwa +41 78 123 45 67.")
     }
 
     var wholeAddress: String {

@@ -17,6 +17,11 @@ enum AccountMails {
                 kind: .addressChanged(at: event.at), account: event.stream,
                 isForTheOldAddress: true)
         },
+        MailRule("account.addresses_changed") { event, _ in
+            MailOrder(
+                kind: .addressesChanged(at: event.at), account: event.stream,
+                isForTheOldAddress: true)
+        },
         MailRule("account.stamp_rotated") { event, _ in
             MailOrder(kind: .signedOutEverywhere(at: event.at), account: event.stream)
         },

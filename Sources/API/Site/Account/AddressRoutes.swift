@@ -5,52 +5,46 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Another mail address for the user's own account. The page for the code that is mailed there has
-/// an address of its own, so that a reload of it mails nothing.
+/// Another mail address or phone number for the user's own account, in the place of one or beside it. The page
+/// for the code that is sent there has an address of its own, so that a reload of it sends nothing.
 enum AddressRoutes {
-    static let table: [Route<RealmContext>] = [move, showCode, confirmMove]
+    static let table: [Route<RealmContext>] =
+        AddressKind.allCases.map(begin) + [showCode, confirmMove, removePhone]
 
     private static let confirmation = CodeAddress.Page.newAddress.rawValue
 
-    private static let move = AccountRoute.change(
-        "/account/email", id: "beginEmailChange", "Has a code mailed to a new address.",
-        [.optional("email", .text(0...320), "The new address."), CodeAddress.member], from: .data
-    ) { call, frame throws(Problem) in
-        guard let address = PageRequest(call).typedAddress() else {
-            return try await DataRoutes.page(
-                call, frame, typed: call.body["email"]?.string ?? "",
-                wrong: frame.say(
-                    "Enter a complete e-mail address.",
-                    "Geben Sie eine vollständige E-Mail-Adresse ein."
-                ))
+    private static func begin(_ kind: AddressKind) -> Route<RealmContext> {
+        AccountRoute.change(
+            kind.path, id: kind == .mail ? "beginEmailChange" : "beginPhoneChange",
+            kind == .mail
+                ? "Has a code mailed to a new address." : "Has a code sent to a new phone number.",
+            [
+                .optional(
+                    kind.field, .text(0...320),
+                    kind == .mail ? "The new address." : "The new number."),
+                CodeAddress.member,
+            ], from: .data
+        ) { call, frame throws(Problem) in
+            var card = try await AddressCard(call, frame)
+            let typed = call.body[kind.field]?.string ?? ""
+            guard let address = call.newAddress(typed, kind) else {
+                card.wrong = (kind, typed, call.whatIsWrong(typed, kind, frame.say))
+                return try await DataRoutes.page(call, frame, card)
+            }
+            let own = kind.address(of: card.person).map(call.context.mint.mailbox)
+            guard own != call.context.mint.mailbox(address.text) else {
+                card.wrong = (kind, address.text, kind.isAlreadyYours(frame.say))
+                return try await DataRoutes.page(call, frame, card)
+            }
+            if let early = call.tooSoon(for: address.text, frame.visit, at: .newAddress) {
+                return .seeOther(try call.place(of: early, frame.visit, ReturnTarget()))
+            }
+            async let pause: Void = call.context.hesitate()
+            try await call.requestMove(of: frame.account, to: address)
+            await pause
+            let sent = call.sent(to: address.text, frame.visit, at: .newAddress)
+            return .seeOther(try call.place(of: sent, frame.visit, ReturnTarget()))
         }
-        let mint = call.context.mint
-        let own = try await PersonClaims(call.context).claims(of: frame.account, ["email"])[
-            "email"]?.string
-        if own.map(mint.mailbox) == mint.mailbox(address) {
-            return try await DataRoutes.page(
-                call, frame, typed: address,
-                wrong: frame.say(
-                    "That is already your address.", "Das ist schon Ihre Adresse."))
-        }
-        if let early = call.tooSoon(for: address, frame.visit, at: .newAddress) {
-            return .seeOther(try call.place(of: early, frame.visit, ReturnTarget()))
-        }
-        async let pause: Void = call.context.hesitate()
-        let (mailbox, code) = (mint.mailbox(address), call.context.newID())
-        try RateCounter(call).count(.emailVerification, target: frame.account.description)
-        guard let digest = mint.digest(ofMove: mint.code(code), of: frame.account, to: mailbox)
-        else { throw Problem(.internalError) }
-        _ = try await Commands(call).dispatch(
-            RequestMailboxMove(
-                account: frame.account, mailbox: mailbox,
-                person: Person(email: address, language: PageRequest(call).readersLanguage),
-                code: code,
-                digest: digest, app: call.context.place.app, now: call.context.clock.now()),
-            as: .user(frame.account))
-        await pause
-        let sent = call.sent(to: address, frame.visit, at: .newAddress)
-        return .seeOther(try call.place(of: sent, frame.visit, ReturnTarget()))
     }
 
     private static let showCode = AccountRoute.show(
@@ -71,11 +65,16 @@ enum AddressRoutes {
         var still = address
         (still.isTooSoon, still.isAnother) = (false, false)
         let sealed = try call.seal(still, frame.visit)
+        let kind: AddressKind = address.isPhone ? .phone : .mail
         return frame.page(
             .data, say("Enter the code", "Code eingeben"), status: isWrong ? .badRequest : .ok
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
+                HTML.element(.h1) {
+                    address.isPhone
+                        ? say("Check your phone", "Telefon prüfen")
+                        : say("Check your e-mail", "Posteingang prüfen")
+                }
                 HTML.element(.p) {
                     say("If no account uses ", "Falls kein Konto ")
                     HTML.element(.strong, .class("break")) {
@@ -89,11 +88,11 @@ enum AddressRoutes {
                 frame.visit.form("\(confirmation)?\(Form.encode([("to", sealed)]))") {
                     Parts.hidden("email", address.email)
                     words.field(isWrong: isWrong).html
-                    Parts.button(say("Change address", "Adresse ändern"))
+                    Parts.button(say("Confirm", "Bestätigen"))
                 }
                 HTML.element(.div, .class("links")) {
-                    frame.visit.form("/account/email") {
-                        Parts.hidden("email", address.email)
+                    frame.visit.form(kind.path) {
+                        Parts.hidden(kind.field, address.email)
                         Parts.hidden("to", sealed)
                         Parts.button(say("Send a new code", "Neuen Code senden"), look: "plain")
                     }
@@ -112,37 +111,98 @@ enum AddressRoutes {
             .optional("code", .text(0...64), "The code that was mailed there."),
         ], [CodeAddress.parameter], from: .data
     ) { call, frame throws(Problem) in
-        guard let address = PageRequest(call).typedAddress() else {
+        guard let address = PageRequest(call).typedSignInAddress() else {
             return .seeOther(AccountFrame.Tab.data.rawValue)
         }
         let mint = call.context.mint
-        let mailbox = mint.mailbox(address)
+        let mailbox = mint.mailbox(address.text)
         // The rate limit is not by mailbox alone: one user's attempts to move there must not block
         // others.
         try RateCounter(call).count(
             .emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
-        let events = try await RealmLookups(call.context).events(of: frame.account)
-        guard var person = KnownPerson(events)?.person else { throw Problem(.internalError) }
+        let before = try await AddressCard(call, frame).person
+        var person = before
+        if address.isPhone { person.phone = address.text } else { person.email = address.text }
         let shown = mint.shown { $0.digest(ofMove: typed, of: frame.account, to: mailbox) }
-        person.move(toMail: address)
         let isMoved = try await Commands(call).dispatch(
             MoveMailbox(
-                account: frame.account, mailbox: mailbox, shown: shown, person: person,
-                nextSubject: call.context.newID(), mail: call.context.newID(),
+                account: frame.account, addresses: mint.addresses(of: person), shown: shown,
+                person: person, next: call.context.nextSubjects(), mail: call.context.newID(),
                 now: call.context.clock.now()),
             as: .user(frame.account))
         guard isMoved else {
             var shown =
                 call.codeAddress(frame.visit, at: .newAddress)
-                ?? CodeAddress(email: address, page: .newAddress)
-            (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
+                ?? CodeAddress(email: address.text, page: .newAddress)
+            (shown.email, shown.isTooSoon, shown.isAnother) = (address.text, false, false)
             shown.wrong += 1
             return try codePage(call, frame, shown, isWrong: true)
         }
+        let isAdded = address.isPhone ? before.phone == nil : before.email == nil
+        return isAdded
+            ? .seeOther(.data, .addressAdded)
+            : try call.signedOut(frame.visit, to: address.text)
+    }
+
+    private static let removePhone = AccountRoute.change(
+        "/account/phone/remove", id: "removePhone",
+        "Takes the phone number from an account that has a mail address.", from: .data
+    ) { call, frame throws(Problem) in
+        var person = try await AddressCard(call, frame).person
+        guard let email = person.email, person.phone != nil else {
+            return .seeOther(AccountFrame.Tab.data.rawValue)
+        }
+        person.phone = nil
+        try await Commands(call).dispatch(
+            ChangePerson(
+                account: frame.account, person: person,
+                addresses: call.context.mint.addresses(of: person), isConfirmed: false,
+                next: call.context.nextSubjects(), mail: call.context.newID()),
+            as: .user(frame.account))
+        return try call.signedOut(frame.visit, to: email)
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func newAddress(_ typed: String, _ kind: AddressKind) -> SignInAddress? {
+        guard let address = SignInAddress(typed: typed, context.place.settings),
+            address.isPhone == (kind == .phone)
+        else { return nil }
+        return address
+    }
+
+    fileprivate func whatIsWrong(
+        _ typed: String, _ kind: AddressKind, _ say: Words
+    ) -> String {
+        guard kind == .phone else { return say.wholeAddress }
+        return typed.utf8.contains(UInt8(ascii: "@"))
+            ? say.wholeNumber : say.whatIsWrong(with: typed, context.place.settings)
+    }
+
+    fileprivate func requestMove(
+        of account: UUID, to address: SignInAddress
+    ) async throws(Problem) {
+        let mint = context.mint
+        let (mailbox, code) = (mint.mailbox(address.text), context.newID())
+        try RateCounter(self).count(.emailVerification, target: account.description)
+        if address.isPhone { try RateCounter(self).countCode(to: address, mailbox) }
+        guard let digest = mint.digest(ofMove: mint.code(code), of: account, to: mailbox) else {
+            throw Problem(.internalError)
+        }
+        var command = RequestMailboxMove(
+            account: account, mailbox: mailbox,
+            person: address.person(language: PageRequest(self).readersLanguage), code: code,
+            digest: digest, app: context.place.app, now: context.clock.now())
+        command.channel = address.channel(context.place.settings)
+        _ = try await Commands(self).dispatch(command, as: .user(account))
+    }
+
+    /// All sessions of the account have ended, this one as well.
+    fileprivate func signedOut(_ visit: Visit, to address: String) throws(Problem) -> Response {
         var response = Response.seeOther(
-            try call.place(
-                of: CodeAddress(email: address, page: .settled), frame.visit,
+            try place(
+                of: CodeAddress(email: address, page: .settled), visit,
                 ReturnTarget(path: AccountFrame.Tab.data.rawValue)))
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response

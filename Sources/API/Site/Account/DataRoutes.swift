@@ -16,30 +16,15 @@ enum DataRoutes {
     }
 
     static func page(
-        _ call: Call<RealmContext>, _ frame: AccountFrame, typed: String = "",
-        wrong: String? = nil
+        _ call: Call<RealmContext>, _ frame: AccountFrame, _ addresses: AddressCard? = nil
     ) async throws(Problem) -> Response {
         let say = frame.say
-        let claims = try await PersonClaims(call.context).claims(
-            of: frame.account, ["email", "profile"])
-        return frame.page(.data, status: wrong == nil ? .ok : .badRequest) {
+        let addresses =
+            if let addresses { addresses } else { try await AddressCard(call, frame) }
+        return frame.page(.data, status: addresses.wrong == nil ? .ok : .badRequest) {
             Page.card {
                 HTML.element(.h1) { say("Your data", "Ihre Daten") }
-                HTML.element(.h2) { say("E-mail address", "E-Mail-Adresse") }
-                HTML.element(.p, .class("break")) {
-                    Parts.address(claims["email"]?.string ?? "")
-                }
-                frame.visit.form("/account/email") {
-                    Field(
-                        name: "email", label: say("New address", "Neue Adresse"), type: "email",
-                        value: typed, autocomplete: "email",
-                        hint: say(
-                            "We'll send a code there. Then you are signed out everywhere.",
-                            "Wir schicken einen Code dorthin. Danach sind Sie überall abgemeldet."),
-                        wrong: wrong
-                    ).html
-                    Parts.button(say("Change address", "Adresse ändern"), look: "second short")
-                }
+                addresses.html
             }
             Page.card {
                 HTML.element(.h2) { say("Download", "Herunterladen") }
@@ -83,8 +68,7 @@ enum DataRoutes {
     ) { call, frame throws(Problem) in
         let say = frame.say
         let days = call.context.place.settings[SettingCatalogue.accountDeletionGrace] / 86_400
-        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])[
-            "email"]?.string
+        let email = try await PersonClaims(call.context).address(of: frame.account)
         return frame.page(.data, say("Delete account", "Konto löschen")) {
             Page.card {
                 HTML.element(.h1) { say("Delete your account?", "Ihr Konto löschen?") }

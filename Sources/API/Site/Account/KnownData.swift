@@ -18,8 +18,9 @@ extension Call<RealmContext> {
             Passphrase.self, Passphrase.stream(of: account))
         return [
             "account": .object(
-                try await PersonClaims(context).claims(of: account, ["email", "profile"])),
-            "email_addresses": .array(addresses(events)),
+                try await PersonClaims(context).claims(of: account, ["email", "phone", "profile"])),
+            "email_addresses": .array(addresses("email", events)),
+            "phone_numbers": .array(addresses("phone", events)),
             "passkeys": .array(try await knownPasskeys(of: account)),
             "authenticator_app": .bool(factor.enrolled != nil),
             "recovery_codes_left": .integer(Int64(factor.recoveryCodes.count)),
@@ -33,11 +34,11 @@ extension Call<RealmContext> {
     }
 
     /// Those that the account has or had, with the moment from which on.
-    private func addresses(_ events: [Recorded]) -> [JSON] {
+    private func addresses(_ kind: String, _ events: [Recorded]) -> [JSON] {
         var last: String?
         return events.compactMap { recorded in
             guard case .opened(let personal) = recorded.personal,
-                let address = personal["email"]?.string, address != last
+                let address = personal[kind]?.string, address != last
             else { return nil }
             last = address
             return ["address": .string(address), "since": .string(recorded.at.description)]

@@ -17,7 +17,7 @@ enum OverviewRoutes {
     ) { call, frame throws(Problem) in
         let say = frame.say
         let claims = try await PersonClaims(call.context).claims(
-            of: frame.account, ["email", "profile"])
+            of: frame.account, ["email", "phone", "profile"])
         let passkeys = try await RealmLookups(call.context).passkeys(of: frame.account).count
         let factor = try await SecondFactors(call).state(of: frame.account)
         return frame.page(.overview, say("Your account", "Ihr Konto")) {
@@ -28,7 +28,9 @@ enum OverviewRoutes {
                 }
                 HTML.element(.p, .class("soft break")) {
                     say("Signed in as ", "Angemeldet als ")
-                    HTML.element(.strong) { Parts.address(claims["email"]?.string ?? "") }
+                    HTML.element(.strong) {
+                        Parts.address((claims["email"] ?? claims["phone_number"])?.string ?? "")
+                    }
                 }
                 visit(frame)
             }

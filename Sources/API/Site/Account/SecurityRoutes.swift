@@ -38,8 +38,7 @@ enum SecurityRoutes {
             Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
         let connections = try await call.connections(of: frame.account)
-        let email = try await PersonClaims(call.context).claims(of: frame.account, ["email"])[
-            "email"]?.string
+        let email = try await PersonClaims(call.context).address(of: frame.account)
         return frame.page(
             .security, status: wrong == nil ? .ok : .badRequest,
             script: party == nil ? nil : AssetRoutes.scriptPath,

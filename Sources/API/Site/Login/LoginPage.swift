@@ -161,9 +161,7 @@ struct LoginPage {
             returnTarget.fields
             Field(
                 name: "email",
-                label: takesPhones
-                    ? say("E-mail address or phone number", "E-Mail-Adresse oder Telefonnummer")
-                    : say("E-mail address", "E-Mail-Adresse"), type: takesPhones ? "text" : "email",
+                label: say.signInAddress(takesPhones), type: takesPhones ? "text" : "email",
                 value: email, autocomplete: "username webauthn",
                 isFocused: wrongPassphrase == nil && (stepUp == nil || stepUp == .wholeLogin),
                 wrong: wrongEmail

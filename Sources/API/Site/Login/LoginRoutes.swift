@@ -21,8 +21,7 @@ enum LoginRoutes {
         var page = LoginPage(call, visit, returnTarget)
         page.asked = asked
         if let browser = visit.browser, returnTarget != ReturnTarget(), !returnTarget.asOther {
-            page.signedInAs = try await PersonClaims(call.context).claims(
-                of: browser.subject, ["email"])["email"]?.string
+            page.signedInAs = try await PersonClaims(call.context).address(of: browser.subject)
         }
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
         page.settled = call.codeAddress(visit, at: .settled)

@@ -5,7 +5,7 @@ internal import JSON
 internal import OneTimeCodes
 internal import Values
 
-/// Where people join, as far as the realm lets them. The proof is a code by mail, against account
+/// Where people join, as far as the realm lets them. The proof is a code, against account
 /// enumeration.
 enum RegisterRoutes {
     static let table: [Route<RealmContext>] = [show, begin]
@@ -22,11 +22,11 @@ enum RegisterRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/register", id: "beginRegistration", tag: "Pages",
-        summary: "Mails a code to register with.", right: .nothing, voice: .page,
+        summary: "Sends a code to register with.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address."),
+                .optional("email", .text(0...320), "The mail address, or the phone number."),
                 .optional("first_name", .text(0...400), "The first name."),
                 .optional("last_name", .text(0...400), "The last name."),
                 .optional("invite", .text(0...100), "The invite code."),
@@ -36,21 +36,20 @@ enum RegisterRoutes {
         let visit = try await PageRequest(call).submission()
         var page = try RegisterPage(call, visit)
         page.read(call)
-        let typed = PageRequest(call).typedAddress()
+        let typed = PageRequest(call).typedSignInAddress()
         page.look(at: typed)
         guard let address = typed, page.isWhole else { return page.response(.badRequest) }
         async let pause: Void = call.context.hesitate()
-        if let early = call.tooSoon(for: address, visit) {
+        if let early = call.tooSoon(for: address.text, visit) {
             return .seeOther(try call.place(of: early, visit, page.returnTarget))
         }
-        try RateCounter(call).count(
-            .nativeOTP, target: call.context.mint.mailbox(address).description)
-        let person = Person(
-            email: address, firstName: page.firstName, lastName: page.lastName,
-            language: PageRequest(call).readersLanguage)
+        try RateCounter(call).countCode(to: address, call.context.mint.mailbox(address.text))
+        var person = address.person(language: PageRequest(call).readersLanguage)
+        (person.firstName, person.lastName) = (page.firstName, page.lastName)
         do throws(Problem) {
             try await BrowserSignIns(call).sendCode(
                 page.posture == .explicitEndpoint ? .registration : .signIn, person,
+                by: address.channel(call.context.place.settings),
                 invite: InviteCode(typed: page.invite), mayJoin: true)
         } catch {
             guard error.kind == .invalidField, let field = error.field,
@@ -60,7 +59,7 @@ enum RegisterRoutes {
             return page.response(.badRequest)
         }
         await pause
-        var sent = call.sent(to: address, visit)
+        var sent = call.sent(to: address.text, visit)
         sent.newcomer = page.newcomer
         return .seeOther(try call.place(of: sent, visit, page.returnTarget))
     }
@@ -82,6 +81,7 @@ struct RegisterPage {
     let posture: RegistrationPosture
     private let firstDemand: FieldDemand
     private let lastDemand: FieldDemand
+    private let settings: Settings
     private var email = ""
     private(set) var firstName: String?
     private(set) var lastName: String?
@@ -95,6 +95,7 @@ struct RegisterPage {
         guard posture.hasPage, settings.offers(.code) else { throw Problem(.noSuchRoute) }
         firstDemand = settings[SettingCatalogue.registrationFirstName]
         lastDemand = settings[SettingCatalogue.registrationLastName]
+        self.settings = settings
         self.visit = visit
         returnTarget = ReturnTarget(call)
     }
@@ -110,7 +111,7 @@ struct RegisterPage {
     }
 
     /// Finds what is missing or cannot be right, all of it at once.
-    mutating func look(at address: String?) {
+    mutating func look(at address: SignInAddress?) {
         if address == nil { faults[.email] = email.isEmpty ? .missing : .unfit }
         let names = [
             (Input.firstName, firstName, firstDemand), (.lastName, lastName, lastDemand),
@@ -135,11 +136,13 @@ struct RegisterPage {
     /// Whether all is there that is asked for.
     var isWhole: Bool { faults.isEmpty }
 
+    private var takesPhones: Bool { settings[SettingCatalogue.phoneSignIn] }
+
     private func said(of input: Input) -> String? {
         let say = visit.say
         switch (input, faults[input]) {
         case (_, nil): return nil
-        case (.email, _): return say.wholeAddress
+        case (.email, _): return say.whatIsWrong(with: email, settings)
         case (.firstName, .missing):
             return say("Enter your first name.", "Geben Sie Ihren Vornamen ein.")
         case (.lastName, .missing):
@@ -175,8 +178,9 @@ struct RegisterPage {
                     looked(
                         at: .email,
                         Field(
-                            name: "email", label: say("E-mail address", "E-Mail-Adresse"),
-                            type: "email", value: email, autocomplete: "email", isFocused: true))
+                            name: "email", label: say.signInAddress(takesPhones),
+                            type: takesPhones ? "text" : "email", value: email,
+                            autocomplete: takesPhones ? "username" : "email", isFocused: true))
                     name(.firstName, say("First name", "Vorname"), firstName, firstDemand)
                     name(.lastName, say("Last name", "Nachname"), lastName, lastDemand)
                     if posture == .inviteCode {
