@@ -52,7 +52,10 @@ private func moveCode(to person: Person, generation: Int) throws -> MailboxEvent
             account: account, addresses: addresses, person: person, isConfirmed: isConfirmed)
     }
 
-    @Test func `an account is registered with both, which somebody answers for`() async throws {
+    @Test
+    func `an account with two addresses is registered where an administrator vouches for them`()
+        async throws
+    {
         var expected = Decision(
             AccountEvent.registered(
                 mailbox: mailbox, isConfirmed: true, origin: .administrator, person: both),
@@ -208,7 +211,9 @@ private func moveCode(to person: Person, generation: Int) throws -> MailboxEvent
         try await asked.when(move(both, have(other, mailbox))).then(expected)
     }
 
-    @Test func `a code adds nothing where another change came first, or somebody has the number`()
+    @Test
+    func
+        `a code for a second address adds nothing where another change came first or the number is taken`()
         async throws
     {
         // Meanwhile it got another number: two would be new.

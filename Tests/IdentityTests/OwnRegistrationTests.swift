@@ -166,8 +166,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
         async throws
     {
         try await realm("open").when(register(["scope": "openid email phone address profile"]))
-            .then(made(["scope": "openid email profile"]), in: client, taking: [claim])
-        try await realm("open").when(register(["scope": "phone"]))
+            .then(made(["scope": "openid email phone profile"]), in: client, taking: [claim])
+        try await realm("open").when(register(["scope": "address"]))
             .then(made(), in: client, taking: [claim])
         for privileged in ["openid phone jobs", "*", "Phone", "address:all"] {
             let index = privileged.split(separator: " ").count - 1

@@ -11,7 +11,7 @@ enum FormAddresses {
             "providers/connect", "providers/disconnect",
         ].map { toAccount($0, .security) }
         + [
-            toAccount("email", .data),
+            toAccount("email", .data), toAccount("phone", .data), toAccount("phone/remove", .data),
             FormAddress.leading(from: TOTPPageRoutes.path + "/confirm", to: TOTPPageRoutes.path),
         ]
 

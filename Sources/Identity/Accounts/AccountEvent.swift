@@ -67,11 +67,9 @@ public enum AccountEvent: Event {
             "account.addresses_changed", .services,
             "The account has these addresses from now on, all of them proved.",
             [
-                .uuid(
-                    "mailbox",
-                    "Mailbox of its mail address, or of its phone number if that is all it has."),
-                .uuid("phone", "Mailbox of its phone number beside a mail address.").optional,
-                .uuids("left", "Subjects of what was sent to the mailboxes that it gave up."),
+                .uuid("mailbox", "Mailbox of its mail address, else of its number."),
+                .uuid("phone", "Mailbox of its number beside a mail address.").optional,
+                .uuids("left", "Subjects of what was sent to mailboxes given up."),
                 .notice.optional,
             ]),
         EventShape(

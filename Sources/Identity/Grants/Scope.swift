@@ -2,11 +2,11 @@
 public enum Scope {
     /// Everybody knows these; a client that was registered without a list may ask for them.
     public static let standard = [
-        "openid", "profile", "email", "roles", "permissions", "offline_access",
+        "openid", "profile", "email", "phone", "roles", "permissions", "offline_access",
     ]
 
-    /// Those that OpenID Connect Core section 5.4 knows beside them, of which nothing is known here.
-    static let notOffered: Set<String> = ["address", "phone"]
+    /// What OpenID Connect Core section 5.4 knows beside them, of which nothing is known here.
+    static let notOffered: Set<String> = ["address"]
 
     /// All that a client may ask for.
     public static func allowed(to metadata: ClientMetadata) -> [String] {

@@ -53,8 +53,7 @@ extension MailText {
                     + "nothing happens without your confirmation.")
         case .emailChangeCode: englishEmailChangeCode
         case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
-        case .addressChanged: englishAddressChanged
-        case .addressesChanged: englishAddressesChanged
+        case .addressChanged, .addressesChanged: englishAddress(kind)
         case .notification:
             MailText(
                 subject: "{title} ({product})", preview: "{app} has news for you.",
@@ -75,6 +74,10 @@ extension MailText {
     static let wasNotMe =
         "If this wasn't you, sign in to {product}, check your passkeys and devices, and contact "
         + "us."
+
+    private static func englishAddress(_ kind: MailKind.Name) -> MailText {
+        kind == .addressChanged ? englishAddressChanged : englishAddressesChanged
+    }
 
     /// It goes to the old address, which no longer signs in to the account.
     private static let englishAddressChanged =

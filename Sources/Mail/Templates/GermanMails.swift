@@ -157,8 +157,7 @@ extension MailText {
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
             .addressChanged, .addressesChanged, .providerConnected, .deviceAdded, .deviceCertified,
-            .notification,
-            .subscriberFails, .subscriberStopped:
+            .notification, .subscriberFails, .subscriberStopped:
             german(kind)
         }
     }

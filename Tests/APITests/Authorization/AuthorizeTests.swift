@@ -238,7 +238,7 @@ private typealias Site = AuthorizeWorld
         try await world.signIn()
         let code = try await world.code(
             Site.request([
-                ("scope", "openid address phone email"), ("extra", "foobar"), ("display", "popup"),
+                ("scope", "openid address email"), ("extra", "foobar"), ("display", "popup"),
                 ("ui_locales", "se"), ("claims_locales", "se"), ("login_hint", "x@y.example"),
                 ("acr_values", "urn:something:else"),
             ]))

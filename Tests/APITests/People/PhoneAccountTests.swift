@@ -10,11 +10,14 @@ import Values
 private let accounts = "/api/admin/realms/acme/accounts"
 
 @Suite struct `Accounts with a phone number` {
-    private func find(_ world: World, _ number: String) async throws -> Answered {
+    private func find(_ world: World, _ address: String) async throws -> Answered {
         try await world.send(
             Request(
                 method: .get, path: accounts, query: nil,
-                headers: ["Authorization": "Bearer \(world.key.text)", "Phone": number], body: [],
+                headers: [
+                    "Authorization": "Bearer \(world.key.text)",
+                    address.contains("@") ? "Email" : "Phone": address,
+                ], body: [],
                 source: "203.0.113.7", id: "r"))
     }
 
@@ -39,7 +42,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(again.problem == .accountExists)
     }
 
-    @Test func `a change of the name leaves the number, and another address takes its place`()
+    @Test func `a change of the name leaves the number, and null takes one of two addresses away`()
         async throws
     {
         let world = try await World()
@@ -47,12 +50,28 @@ private let accounts = "/api/admin/realms/acme/accounts"
         let path = "\(accounts)/\(try #require(made.json["id"]?.string))"
         let named = try await world.send(.patch, path, body: ["first_name": "Bob"])
         #expect(named.status == .ok && named.json["mailbox"] == made.json["mailbox"])
-        let moved = try await world.send(.patch, path, body: ["email": "bob@example.org"])
-        #expect(moved.json["mailbox"] != made.json["mailbox"])
+        #expect(named.json["phone_mailbox"] == .null)
+        let early = try await world.send(.patch, path, body: ["email": "bob@example.org"])
+        #expect(early.problem == .missingField && early.field == "confirmed")
+        let both = try await world.send(
+            .patch, path, body: ["email": "bob@example.org", "confirmed": true])
+        #expect(both.json["phone_mailbox"] == made.json["mailbox"])
+        for address in ["+41781234567", "bob@example.org"] {
+            #expect(try await find(world, address).json["items"]?.array?.count == 1)
+        }
         let opened = try await world.send(.get, path, query: "open=true")
-        #expect(opened.json["person"] == ["email": "bob@example.org", "first_name": "Bob"])
+        #expect(
+            opened.json["person"] == [
+                "email": "bob@example.org", "phone": "+41781234567", "first_name": "Bob",
+            ])
+        let one = try await world.send(.patch, path, body: ["phone": .null])
+        #expect(one.json["mailbox"] == both.json["mailbox"])
+        #expect(one.json["phone_mailbox"] == .null)
         #expect(try await find(world, "+41781234567").json["items"] == [])
-        let back = try await world.send(.patch, path, body: ["phone": "+41781234567"])
+        let none = try await world.send(.patch, path, body: ["email": .null])
+        #expect(none.problem == .missingField)
+        let back = try await world.send(
+            .patch, path, body: ["email": .null, "phone": "+41781234567"])
         #expect(back.json["mailbox"] == made.json["mailbox"])
     }
 
@@ -60,7 +79,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         let world = try await World()
         for (body, problem, field) in [
             (["first_name": "Bob"], .missingField, "email"),
-            (["email": "bob@example.org", "phone": "+41781234567"], .invalidField, "phone"),
+            (["email": "bob@example.org", "phone": "+41781234567"], .missingField, "confirmed"),
             (["phone": "+41446681800"], .invalidField, "phone"),
             (["phone": "0781234567"], .invalidField, "phone"),
             (["phone": "+41900123456"], .invalidField, "phone"),

@@ -138,12 +138,12 @@ extension SignInWorld {
         let all = "openid email phone address profile offline_access"
         let made = try await world.registerItself(["scope": .string(all)])
         #expect(made.status.code == 201)
-        #expect(made.json["scope"] == "openid email profile offline_access")
+        #expect(made.json["scope"] == "openid email phone profile offline_access")
         let id = try #require(made.json["client_id"]?.string)
         let token = try #require(made.json["registration_access_token"]?.string)
         var members = plain
         members["client_id"] = .string(id)
-        members["scope"] = "openid phone"
+        members["scope"] = "openid address"
         let changed = try await world.call(
             .put, "/connect/register/\(id)", bearer: token, .object(members))
         #expect(changed.status == .ok && changed.json["scope"] == "openid")

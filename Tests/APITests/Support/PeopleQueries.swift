@@ -14,7 +14,9 @@ extension Folding {
     func account(
         mailbox: UUID, in realm: RealmID
     ) async throws(LogFailure) -> AccountView? {
-        try await accounts(in: realm, after: nil, limit: .max).first { $0.mailbox == mailbox }
+        try await accounts(in: realm, after: nil, limit: .max).first {
+            $0.mailbox == mailbox || $0.phoneMailbox == mailbox
+        }
     }
 
     func newestAccounts(

@@ -8,6 +8,7 @@ enum ScopeItem {
             case "openid":
                 say("recognise you when you come back", "Sie wiedererkennen, wenn Sie wiederkommen")
             case "email": say("see your e-mail address", "Ihre E-Mail-Adresse sehen")
+            case "phone": say("see your phone number", "Ihre Telefonnummer sehen")
             case "profile": say("see your name", "Ihren Namen sehen")
             case "roles": say("see which roles you have", "sehen, welche Rollen Sie haben")
             case "permissions":

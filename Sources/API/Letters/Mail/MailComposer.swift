@@ -85,7 +85,7 @@ public struct MailComposer: Sendable {
         let name = settings[SettingCatalogue.displayName]
         let message: TextMessage
         switch order.kind {
-        case .emailOtp(let code, let minutes):
+        case .emailOtp(let code, let minutes), .emailChangeCode(let code, let minutes):
             message = TextMessage(code: code, minutes: minutes, product: name, in: language)
         case .magicLink(let link, let minutes):
             message = TextMessage(link: link, minutes: minutes, product: name, in: language)

@@ -15,12 +15,14 @@ struct RequestedClaims: Equatable {
     /// All that can be asked for so; what else is asked for is passed over.
     static let known = [
         "name", "given_name", "family_name", "locale", "updated_at", "email", "email_verified",
+        "phone_number", "phone_number_verified",
     ]
 
     /// The scope that a claim belongs to (OpenID Connect Core section 5.4). Who asks for it by name must be
     /// allowed that scope, and its person must agree to it, as if the scope had been asked for.
     static func scope(of claim: String) -> String {
-        claim.hasPrefix("email") ? "email" : "profile"
+        if claim.hasPrefix("phone") { return "phone" }
+        return claim.hasPrefix("email") ? "email" : "profile"
     }
 
     init() {}

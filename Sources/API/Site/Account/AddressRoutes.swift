@@ -28,7 +28,7 @@ enum AddressRoutes {
             var card = try await AddressCard(call, frame)
             let typed = call.body[kind.field]?.string ?? ""
             guard let address = call.newAddress(typed, kind) else {
-                card.wrong = (kind, typed, call.whatIsWrong(typed, kind, frame.say))
+                card.wrong = (kind, typed, call.fault(ofNew: typed, kind, frame.say))
                 return try await DataRoutes.page(call, frame, card)
             }
             let own = kind.address(of: card.person).map(call.context.mint.mailbox)
@@ -154,12 +154,18 @@ enum AddressRoutes {
             return .seeOther(AccountFrame.Tab.data.rawValue)
         }
         person.phone = nil
-        try await Commands(call).dispatch(
+        let refusal = try await Commands(call).attempt(
             ChangePerson(
                 account: frame.account, person: person,
                 addresses: call.context.mint.addresses(of: person), isConfirmed: false,
                 next: call.context.nextSubjects(), mail: call.context.newID()),
             as: .user(frame.account))
+        switch refusal {
+        case nil: break
+        // Something else was changed meanwhile: the page shows what there is now.
+        case .invalid?, .mailboxTaken?: return .seeOther(AccountFrame.Tab.data.rawValue)
+        case .notFound?: throw Problem(.forbidden)
+        }
         return try call.signedOut(frame.visit, to: email)
     }
 }
@@ -172,8 +178,8 @@ extension Call<RealmContext> {
         return address
     }
 
-    fileprivate func whatIsWrong(
-        _ typed: String, _ kind: AddressKind, _ say: Words
+    fileprivate func fault(
+        ofNew typed: String, _ kind: AddressKind, _ say: Words
     ) -> String {
         guard kind == .phone else { return say.wholeAddress }
         return typed.utf8.contains(UInt8(ascii: "@"))
