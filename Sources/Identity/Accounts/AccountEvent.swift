@@ -65,7 +65,7 @@ public enum AccountEvent: Event {
             moved),
         EventShape(
             "account.addresses_changed", .services,
-            "The account has these addresses from now on, all of them proved.",
+            "The account has these addresses, all of them proved.",
             [
                 .uuid("mailbox", "Mailbox of its mail address, else of its number."),
                 .uuid("phone", "Mailbox of its number beside a mail address.").optional,

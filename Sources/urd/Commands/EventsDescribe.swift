@@ -51,7 +51,10 @@ struct EventsDescribe: Subcommand {
     private static func write(_ title: String, _ entries: [String], to console: Console) {
         guard !entries.isEmpty else { return console.write("\(title): none") }
         console.write("\(title):")
-        for entry in entries { console.write("  \(entry)") }
+        for entry in entries {
+            let lines = HelpText.wrap(entry, width: Table.width - 4)
+            console.write("  " + lines.joined(separator: "\n    "))
+        }
     }
 
     private func signals(_ shape: EventShape) -> [String] {
