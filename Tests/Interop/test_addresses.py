@@ -1,6 +1,7 @@
 """People with a mail address and a phone number: they sign in with either, change both on their page, and an app
 that asked for one of them is told that one."""
 
+import re
 import unittest
 
 from phone import Phone, code, inbox
@@ -83,6 +84,25 @@ class BothAddresses(unittest.TestCase):
         page = browser.call("GET", "/app?" + app.query("PHONE"))
         self.assertIn(phone, page.text.replace("\u202f", ""))
         self.assertNotIn(email, page.text)
+
+    def test_the_channels_that_an_app_names_are_offered_on_the_page_and_in_the_frame(self):
+        app = App(urd)
+        for named, offered in (
+                (["SMS"], {"sms"}), (["WHATSAPP"], {"whatsapp"}),
+                (["SMS", "WHATSAPP"], {"sms", "whatsapp"}), (["PIGEON"], {"sms", "whatsapp"})):
+            more = "".join(f"&phone_channels%5B%5D={name}" for name in named)
+            page = Browser(site).call("GET", "/app?" + app.query("PHONE") + more)
+            self.assertEqual(
+                set(re.findall(r'name="channel" value="(\w+)"', page.text)), offered, named)
+            # The page for the code offers the same ones.
+            browser = Browser(site)
+            path = "/app?" + app.query("PHONE") + more
+            page = browser.call("GET", path)
+            to = number()
+            sent = browser.post(page, path, input=to, channel=sorted(offered)[0])
+            page = browser.call("GET", sent.location)
+            self.assertEqual(
+                set(re.findall(r'name="channel" value="(\w+)"', page.text)), offered, named)
 
     def test_a_second_address_is_refused_without_confirmed(self):
         status, body, _ = urd.api.call(

@@ -29,6 +29,7 @@ struct FrameRequest: Sendable {
         Parameter("challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
         Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
         Parameter("redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
+        VerifyRequest.phoneChannels,
     ]
 
     /// What binds a sealed address to this frame and its tenant.
@@ -71,8 +72,6 @@ extension Call<RealmContext> {
         }
         return FrameRequest(
             tenant: tenant, origin: origin, kind: kind, challenge: challenge, state: state,
-            channels: context.place.settings[SettingCatalogue.phoneChannels]
-                .compactMap(Channel.init),
-            redirect: redirect)
+            channels: queriedChannels(), redirect: redirect)
     }
 }

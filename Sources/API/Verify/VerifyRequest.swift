@@ -1,6 +1,7 @@
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import JSON
 internal import ReadModels
 internal import Values
 
@@ -46,10 +47,14 @@ struct VerifyRequest: Sendable {
         Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
         Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
         Parameter("identifier", in: .query, .text(0...320), "The same."),
-        Parameter("use_channel", in: .query, .text(0...20), "SMS or WHATSAPP."),
+        Parameter("use_channel", in: .query, .text(0...20), "SMS or WHATSAPP."), phoneChannels,
         Parameter("domain", in: .query, .text(0...2048), "The origin of the page that asks."),
         Parameter("other", in: .query, .text(0...5), "Not the recognised person."),
     ]
+
+    static let phoneChannels = Parameter(
+        "phone_channels[]", in: .query, .list(of: .text(0...20), 0...4),
+        "SMS, WHATSAPP, or both: what is offered for codes to phones.")
 
     func path(_ path: String, _ more: [(String, String)] = []) -> String {
         more.reduce(into: "\(path)?\(query)") { address, member in
@@ -76,7 +81,6 @@ extension Call<RealmContext> {
             throw notAllowed(redirect, tenant)
         }
         let kind = try queriedKind()
-        let settings = context.place.settings
         let way = text("auth_method").flatMap { $0.isEmpty ? nil : $0 }
         guard let method = VerifyRequest.Method(rawValue: way ?? "OTP") else {
             throw Problem(.invalidRequest, "auth_method must be OTP or MAGIC_LINK.")
@@ -95,14 +99,18 @@ extension Call<RealmContext> {
         if !input.isEmpty { query.append(("input", input)) }
         let wanted = text("use_channel").flatMap { Channel(rawValue: $0.lowercased()) }
         if let wanted { query.append(("use_channel", wanted.rawValue.uppercased())) }
-        let offered = settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
+        let offered = queriedChannels()
+        if kind == .phone, !(parameters["phone_channels[]"]?.array ?? []).isEmpty {
+            query += offered.map { ("phone_channels[]", $0.rawValue.uppercased()) }
+        }
         let asOther = text("other") == "true"
         return VerifyRequest(
             tenant: tenant, redirect: redirect, kind: kind, method: method, challenge: challenge,
             state: state, input: input,
             channels: offered.filter { wanted == nil || $0 == wanted },
             asOther: asOther,
-            query: query.map { "\($0.0)=\(Percent.encode($0.1))" }.joined(separator: "&"))
+            query: query.map { "\(Percent.encode($0.0))=\(Percent.encode($0.1))" }.joined(
+                separator: "&"))
     }
 
     /// What a developer has to add to the list, and who asked.
@@ -138,6 +146,17 @@ extension Call<RealmContext> {
             throw Problem(.invalidRequest, "This realm takes no phone numbers (phone_sign_in).")
         }
         return kind
+    }
+
+    /// By what codes go to phones: what the realm has, as far as the tenant's app wants it. One that wants none
+    /// of them is given all.
+    func queriedChannels() -> [Channel] {
+        let all = context.place.settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
+        let wanted = (parameters["phone_channels[]"]?.array ?? []).compactMap {
+            $0.string.flatMap { Channel(rawValue: $0.lowercased()) }
+        }
+        let offered = all.filter(wanted.contains)
+        return offered.isEmpty ? all : offered
     }
 
     func queriedChallenge(_ name: String) throws(Problem) -> SecretDigest {
