@@ -88,7 +88,8 @@ import Values
         ("audience that begins alike", .wrongAudience), ("two restrictions", .wrongAudience),
         ("no restriction", .badConditions), ("no conditions", .badConditions),
         ("not before missing", .badConditions), ("not on or after missing", .badConditions),
-        ("not yet valid", .notYetValid), ("expired", .expired),
+        ("ends before it begins", .badConditions), ("not yet valid", .notYetValid),
+        ("expired", .expired),
         ("unknown condition", .unknownCondition), ("too long", .unreasonableLifetime),
         ("issued long ago", .unreasonableLifetime), ("issued in the future", .issuedInTheFuture),
         ("no instant", .badInstant), ("local time", .badInstant), ("session over", .expired),
@@ -163,6 +164,23 @@ import Values
             Issue.record("A good one is good.")
             return
         }
+    }
+
+    /// What is read afterwards: the root without its signature, and without what canonicalization leaves out.
+    @Test func `the bytes that a signature covers are those that were digested`() throws {
+        let forge = try Forge.forge()
+        let document = try XMLDocument(Array(forge.document("comment added").utf8))
+        let key = try #require(forge.keys["rsa"]).publicKey
+        guard case .good(let bytes) = document.verify(by: key) else {
+            Issue.record("It is good.")
+            return
+        }
+        let covered = String(decoding: bytes, as: UTF8.self)
+        #expect(covered.hasPrefix("<ns0:Assertion "))
+        #expect(covered.hasSuffix("</ns0:Assertion>"))
+        #expect(covered.contains(">ann@example.org.evil.example<"))
+        #expect(!covered.contains("Signature") && !covered.contains("<!--"))
+        #expect(try XMLDocument(bytes).root["ID"] == document.root["ID"])
     }
 
     @Test func `a refusal tells its sender nothing, and an operator which rule it was`() {

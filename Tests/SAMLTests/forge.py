@@ -345,6 +345,7 @@ def rules():
     add("confirmation within skew", changed(shift("confirmation", -29)))
     add("not before missing", changed(shift("begin", None)))
     add("not on or after missing", changed(shift("end", None)))
+    add("ends before it begins", changed(lambda a: (shift("end", 10)(a), shift("begin", 20)(a))))
     add("not yet valid", changed(shift("begin", 31)))
     add("begins within skew", changed(shift("begin", 29)))
     add("expired", changed(lambda a: (shift("end", -31)(a), shift("begin", -600)(a))))
