@@ -97,6 +97,19 @@ import Values
         refuse(text, .badSignature)
     }
 
+    /// What a failed decryption leaves in its room is no key, neither zeros nor a piece of it.
+    @Test func `a message under a key of zeros is refused where its key does not open`() throws {
+        let zeros = SecretBytes([UInt8](repeating: 0, count: 32))
+        for byte: UInt8 in [0, 1, 0x7F] {
+            let text = try message(
+                #"{"alg":"RSA-OAEP-256","enc":"A256GCM"}"#,
+                encryptedKey: [UInt8](repeating: byte, count: 256), content: zeros)
+            refuse(text, .badSignature)
+        }
+        refuse(
+            try message(#"{"alg":"ECDH-ES","enc":"A256GCM"}"#, content: zeros), .badSignature)
+    }
+
     @Test(arguments: JWE.KeyManagement.allCases)
     func `a message of which any sign was changed is refused, behind the header always alike`(
         algorithm: JWE.KeyManagement
@@ -155,12 +168,14 @@ import Values
     }
 
     private func agreed(
-        _ members: String = "", u: [UInt8] = [], v: [UInt8] = [], encryptedKey: [UInt8] = []
+        _ members: String = "", u: [UInt8] = [], v: [UInt8] = [], encryptedKey: [UInt8] = [],
+        change: (inout JSONObject) -> Void = { _ in }
     ) throws -> String {
         guard case .p256(let reader) = try DecryptionKeys.key(.ecdhES).encryptionKey.material
         else { return "" }
         let own = try ES256.PrivateKey.generate()
-        let epk = VerificationKey.Material.p256(own.publicKey).requiredMembers
+        var epk = VerificationKey.Material.p256(own.publicKey).requiredMembers
+        change(&epk)
         let text = String(decoding: JSON.object(epk).canonical(), as: UTF8.self)
         return try message(
             #"{"alg":"ECDH-ES","enc":"A256GCM","epk":\#(text)\#(members)}"#,
@@ -168,6 +183,24 @@ import Values
             content: ConcatKDF.derive(
                 from: own.agreement(with: reader),
                 info: JWE.info(algorithm: "A256GCM", bits: 256, u: u, v: v)))
+    }
+
+    /// Both agree here, so that nothing but the form of the key is wrong.
+    @Test func `a sender's key that shows its private part, or has another form, is refused`()
+        throws
+    {
+        let keys = try DecryptionKeys.all()
+        #expect(throws: Never.self) {
+            try JWE.decrypt(agreed { $0["more"] = 1 }, by: keys)
+        }
+        refuse(try agreed { $0["d"] = $0["x"] }, .badSignature)
+        refuse(try agreed { $0["crv"] = "P-384" }, .badSignature)
+        refuse(try agreed { $0["kty"] = nil }, .badSignature)
+        refuse(
+            try agreed { epk in
+                let x = epk["x"]?.string.flatMap { Base64URL.decode($0) } ?? []
+                epk["x"] = .string(Base64URL.encode([0] + x))
+            }, .badSignature)
     }
 
     @Test func `the parties that a message names are part of its key`() throws {

@@ -116,6 +116,26 @@ import Values
         }
     }
 
+    @Test func `a document's limit holds for what is parsed, too`() throws {
+        let bytes = { (count: Int) in
+            Array(("<a>" + String(repeating: "x", count: count - 7) + "</a>").utf8)
+        }
+        #expect(try XMLDocument(bytes(XMLDocument.mostBytes)).root.name == "a")
+        #expect(throws: XMLDocument.Fault.tooLarge) {
+            try XMLDocument(bytes(XMLDocument.mostBytes + 1))
+        }
+    }
+
+    @Test func `a text is all of its pieces`() throws {
+        let root = try XMLDocument(
+            Array("<a b='&lt;1'>x<!-- y -->z<![CDATA[<]]><c/>&amp;</a>".utf8)
+        )
+        .root
+        #expect(root.text == "xz<&")
+        #expect(root["b"] == "<1")
+        #expect(root.children.map(\.name) == ["c"])
+    }
+
     @Test func `the worst documents of the allowed size are refused soon`() {
         let clock = ContinuousClock()
         let many = (1...8000).map { " a\($0)=''" }.joined().prefix(60_000)

@@ -35,6 +35,7 @@ import Values
         ("child only", .referenceTarget), ("no reference address", .referenceTarget),
         ("reference elsewhere", .referenceTarget), ("reference to a file", .referenceTarget),
         ("xpointer reference", .referenceTarget), ("two references", .referenceCount),
+        ("extra in signed info", .referenceCount),
         ("object", .signatureParts), ("id no name", .badID), ("no id", .badID),
         ("empty reference", .referenceTarget),
     ])
@@ -62,6 +63,7 @@ import Values
     @Test(arguments: [
         ("md5 digest", SAML.Rejection.digestAlgorithm), ("hmac", .signatureAlgorithm),
         ("hmac by xmldsig", .signatureAlgorithm), ("hmac length", .signatureAlgorithm),
+        ("signature of another space", .signatureAlgorithm), ("not enveloped", .transforms),
         ("xslt transform", .transforms),
     ])
     func `a signature by an algorithm that nobody should use is refused`(
@@ -90,7 +92,10 @@ import Values
         ("not before missing", .badConditions), ("not on or after missing", .badConditions),
         ("ends before it begins", .badConditions), ("not yet valid", .notYetValid),
         ("expired", .expired),
-        ("unknown condition", .unknownCondition), ("too long", .unreasonableLifetime),
+        ("unknown condition", .unknownCondition),
+        ("unknown condition of SAML", .unknownCondition),
+        ("known condition of another space", .unknownCondition),
+        ("too long", .unreasonableLifetime),
         ("issued long ago", .unreasonableLifetime), ("issued in the future", .issuedInTheFuture),
         ("no instant", .badInstant), ("local time", .badInstant), ("session over", .expired),
     ])
@@ -145,6 +150,11 @@ import Values
                     Base64URL.encode(Array(text[..<length])), rules: rules, at: forge.now)
             }
         }
+    }
+
+    /// Two of them, both right and both signed.
+    @Test func `xmlsec1 finds two references good, and one is taken`() throws {
+        #expect(try Forge.forge().careless["two references"] == true)
     }
 
     /// What the rules refuse before is refused once more by libxmlsec1.

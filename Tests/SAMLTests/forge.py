@@ -288,9 +288,16 @@ def signatures():
     add("xslt transform", swap(
         sign(build()), f'<ns1:Transform Algorithm="{EXCLUSIVE}"',
         '<ns1:Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"'))
-    text = sign(build())
+    text = str(build())
     reference = re.search("<ns1:Reference.*?</ns1:Reference>", text)[0]
-    add("two references", swap(text, reference, reference * 2))
+    add("two references", sign(swap(text, reference, reference * 2)), check=True)
+    add("not enveloped", sign(swap(
+        text, f'Transform Algorithm="{ENVELOPED}"', f'Transform Algorithm="{EXCLUSIVE}"')))
+    text = sign(build())
+    add("extra in signed info", swap(
+        text, "</ns1:SignedInfo>", '<x:y xmlns:x="urn:x" /></ns1:SignedInfo>'))
+    # As long as the space that is allowed.
+    add("signature of another space", swap(text, MORE + "rsa", MORE.replace("more", "less") + "rsa"))
     add("object", swap(text, "</ns1:Signature>", "<ns1:Object/></ns1:Signature>"), check=True)
     add("hmac length", swap(
         text, f'<ns1:SignatureMethod Algorithm="{SIG_RSA_SHA256}"/>',
@@ -363,6 +370,10 @@ def rules():
         a.conditions, "not_on_or_after", instant(600).replace("Z", "+00:00"))))
     add("unknown condition", replaced(
         "</ns0:Conditions>", '<x:Tuesday xmlns:x="urn:x" /></ns0:Conditions>'))
+    add("unknown condition of SAML", replaced(
+        "</ns0:Conditions>", "<ns0:Tuesday /></ns0:Conditions>"))
+    add("known condition of another space", replaced(
+        "</ns0:Conditions>", '<x:OneTimeUse xmlns:x="urn:x" /></ns0:Conditions>'))
     add("wrong issuer", sign(build(issuer="https://other.example")))
     add("other trusted issuer's key", sign(build(issuer="https://second.example")))
     add("issuer of another format", changed(
