@@ -59,7 +59,7 @@ require_swift() {
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
 build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
-build_packages="$build_packages libprotobuf-dev pkg-config"
+build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev pkg-config"
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"
@@ -85,6 +85,8 @@ test_packages="$test_packages python3-pyotp"
 test_packages="$test_packages nginx-light"
 # A network of its own, for names that lead inward.
 test_packages="$test_packages iproute2"
+# An identity provider of SAML, and what signs XML.
+test_packages="$test_packages python3-pysaml2 xmlsec1"
 # What speaks HTTP/2 as Apple does.
 test_packages="$test_packages python3-h2"
 

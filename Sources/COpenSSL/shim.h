@@ -164,6 +164,32 @@ static inline EVP_PKEY *shim_rsa_public_key(
     return key;
 }
 
+// RSAES-OAEP with SHA-256 throughout. A macro sets each of the parameters.
+static inline int shim_oaep(
+    EVP_PKEY *key, int encrypting, const uint8_t *bytes, size_t count, uint8_t *room, size_t *room_count) {
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
+    int done = context != NULL
+        && (encrypting ? EVP_PKEY_encrypt_init(context) : EVP_PKEY_decrypt_init(context)) == 1
+        && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING) == 1
+        && EVP_PKEY_CTX_set_rsa_oaep_md_name(context, "SHA256", NULL) == 1
+        && EVP_PKEY_CTX_set_rsa_mgf1_md_name(context, "SHA256", NULL) == 1
+        && (encrypting ? EVP_PKEY_encrypt(context, room, room_count, bytes, count)
+                       : EVP_PKEY_decrypt(context, room, room_count, bytes, count))
+            == 1;
+    EVP_PKEY_CTX_free(context);
+    return done;
+}
+
+// The x-coordinate of the point that two keys agree on.
+static inline int shim_agree(EVP_PKEY *own, EVP_PKEY *other, uint8_t *room, size_t *room_count) {
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, own, NULL);
+    int done = context != NULL && EVP_PKEY_derive_init(context) == 1
+        && EVP_PKEY_derive_set_peer(context, other) == 1
+        && EVP_PKEY_derive(context, room, room_count) == 1;
+    EVP_PKEY_CTX_free(context);
+    return done;
+}
+
 // OpenSSL's own default provider, with the decoders and keys of elliptic curves alone. OpenSSL 3.0 looks at
 // every decoder that it has, for each key anew: three quarters of what a certificate costs. In C, because OpenSSL
 // calls a provider by a table of functions that are all cast to one type, and holds it until the process ends.

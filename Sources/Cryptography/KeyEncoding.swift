@@ -38,6 +38,12 @@ extension EVPKey {
     }
 
     convenience init(spki encoded: [UInt8], kind: String) throws(Failure) {
+        try self.init(spki: encoded)
+        try check(kind)
+    }
+
+    /// Of any kind.
+    convenience init(spki encoded: [UInt8]) throws(Failure) {
         guard encoded.count <= EVPKey.maximumLength else {
             throw Failure(.tooLarge, "an encoded public key of \(encoded.count) bytes")
         }
@@ -54,7 +60,8 @@ extension EVPKey {
         guard consumed == encoded.count else {
             throw Failure(.malformed, "bytes behind a public key")
         }
-        try check(kind)
+        // Decoders that were tried in vain leave their words behind even when one succeeds.
+        ERR_clear_error()
     }
 
     private func check(_ kind: String) throws(Failure) {

@@ -51,6 +51,14 @@ public struct VerifyingKey: Sendable, Equatable {
         self.kind = kind
     }
 
+    /// From a SubjectPublicKeyInfo, with the limits of the kind that it turns out to be.
+    public init(spki: [UInt8]) throws(Failure) {
+        try self.init(EVPKey(spki: spki))
+    }
+
+    /// As a SubjectPublicKeyInfo.
+    public func spki() throws(Failure) -> [UInt8] { try key().spki() }
+
     /// Rejects unsupported kinds, curves with explicit parameters, and RSA keys too short or too
     /// long.
     init(_ key: EVPKey) throws(Failure) {

@@ -11,6 +11,8 @@ public enum JWKRejection: Error, Hashable, Sendable {
     case holdsSecret
     /// `use` or `key_ops` don't allow it to verify signatures.
     case notForSignatures
+    /// `use` or `key_ops` don't allow to encrypt to it.
+    case notForEncryption
     /// `alg` is unknown, or doesn't fit the kind of the key.
     case wrongAlgorithm
     /// More keys than Urd reads.

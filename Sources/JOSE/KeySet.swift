@@ -25,7 +25,9 @@ public struct KeySet: Sendable, Hashable {
             } catch {
                 switch error {
                 case .holdsSecret, .tooMany: throw error
-                case .malformed, .unsupportedKey, .notForSignatures, .wrongAlgorithm: continue
+                case .malformed, .unsupportedKey, .notForSignatures, .notForEncryption,
+                    .wrongAlgorithm:
+                    continue
                 }
             }
         }

@@ -24,6 +24,7 @@ enum Rules {
         "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
         "QRCode": ["CQREncode"],
         "PhoneNumbers": ["CPhoneNumber"],
+        "SAML": ["CXMLSec", "Values", "Cryptography"],
         "JOSE": ["Values", "JSON", "Cryptography"],
         "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
         "EventStore": [
@@ -102,7 +103,7 @@ enum Rules {
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
         "Threads", "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
-        "SecurityKeys", "PhoneNumbers",
+        "SecurityKeys", "PhoneNumbers", "SAML",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

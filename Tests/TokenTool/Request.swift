@@ -29,6 +29,9 @@ struct Request {
         case "check_access_token": return try checkAccessToken()
         case "check_id_token": return try checkIDToken()
         case "check_client_assertion": return try checkClientAssertion()
+        case "generate_decryption_key": return try generateDecryptionKey()
+        case "encrypt": return try .string(encrypt())
+        case "decrypt": return try decrypt()
         case "qr": return try qr()
         case "enrol": return try enrol()
         case "totp": return try totp()
@@ -114,6 +117,37 @@ struct Request {
         Set(
             try value("algorithms").array?.compactMap { Algorithm(rawValue: $0.string ?? "") } ?? []
         )
+    }
+
+    // MARK: - Encryption
+
+    private func generateDecryptionKey() throws -> JSON {
+        let key = try DecryptionKey.generate(keyManagement())
+        return [
+            "pkcs8": .string(Base64.encode(try key.pkcs8().exposedCopy())),
+            "jwk": key.encryptionKey.jwk, "kid": .string(key.id),
+        ]
+    }
+
+    private func keyManagement() throws -> JWE.KeyManagement {
+        let name = try text("algorithm")
+        guard let algorithm = JWE.KeyManagement(rawValue: name) else { throw Misuse.unknown(name) }
+        return algorithm
+    }
+
+    private func encrypt() throws -> String {
+        try JWE.encrypt(token: text("text"), to: EncryptionKey(jwk: value("jwk")))
+    }
+
+    private func decrypt() throws -> JSON {
+        guard let pkcs8 = Base64.decode(try text("pkcs8")) else { throw Misuse.missing("pkcs8") }
+        let key = try DecryptionKey(
+            pkcs8: SecretBytes(pkcs8), algorithm: keyManagement(), id: members["kid"]?.string)
+        let opened = try JWE.decrypt(text("token"), by: [key])
+        return [
+            "text": .string(String(decoding: opened.plaintext, as: UTF8.self)),
+            "cty": opened.contentType.map { .string($0) } ?? .null,
+        ]
     }
 
     // MARK: - Codes
