@@ -1,6 +1,8 @@
 """People with a mail address and a phone number: they sign in with either, change both on their page, and an app
 that asked for one of them is told that one."""
 
+import base64
+import json
 import re
 import unittest
 
@@ -26,6 +28,11 @@ def number():
     global counter
     counter += 1
     return f"+4178{4560000 + counter * 10007}"
+
+
+def claims_of(token):
+    part = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
 def register(**members):
@@ -71,6 +78,7 @@ class BothAddresses(unittest.TestCase):
                 self.assertEqual(told["identifier"], to)
             self.assertEqual(person["identifier"]["identifier_type"], kind)
             refreshed = app.refresh(person["oauth_token"]["refresh_token"])
+            self.assertEqual(claims_of(refreshed.json["access_token"])["identifier"], to)
             claims = app.call("GET", f"/api/v0/user?identifier={to.replace('+', '%2B')}", None, **{
                 "Authorization": f"Bearer {refreshed.json['access_token']}"}).json
             self.assertEqual(claims["identifier"], to)
@@ -128,7 +136,8 @@ class OwnPage(unittest.TestCase):
         # Nobody was signed out, and the mail address was told.
         self.assertEqual(browser.call("GET", "/account/data").status, 200)
         eventually(
-            lambda: any("sign in to" in mail["subject"] for mail in inbox(urd, email)), True)
+            lambda: any("sign in to" in mail["subject"] for mail in inbox(urd, email)),
+            "the mail address is told")
         self.assertEqual(App(urd).sign_in(phone, "PHONE")["user"]["ID"], account["id"])
 
     def test_a_person_without_a_mail_address_adds_one(self):
@@ -158,8 +167,20 @@ class OwnPage(unittest.TestCase):
         page = browser.call("GET", "/account/data")
         self.assertEqual(browser.post(page, "/account/phone/remove").status, 303)
         self.assertEqual(browser.call("GET", "/account/data").status, 303)
+        found = urd.api.call("GET", f"{REALM}/accounts", Phone=phone)[1]["items"]
+        self.assertEqual(found, [])
         self.assertNotEqual(App(urd).sign_in(phone, "PHONE")["user"]["ID"], account["id"])
         self.assertEqual(App(urd).sign_in(email)["user"]["ID"], account["id"])
+
+    def test_the_old_mail_address_is_told_that_another_took_its_place(self):
+        old, phone = address(), number()
+        account = register(email=old, phone=phone, confirmed=True)
+        status, body, _ = urd.api.call(
+            "PATCH", f"{REALM}/accounts/{account['id']}", {"email": address(), "confirmed": True})
+        self.assertEqual(status, 200, body)
+        eventually(
+            lambda: any("sign in to" in mail["subject"] for mail in inbox(urd, old)),
+            "the old address is told")
 
     def test_a_number_that_is_taken_is_asked_for_like_a_free_one_and_moves_nobody(self):
         taken = number()
