@@ -108,4 +108,16 @@ extension Call<RealmContext> {
         }
         return (live, Timestamp(seconds: expiry))
     }
+
+    /// The session whose access token came along, of an app of this tenant.
+    func ownSession(
+        _ tenant: Tenant
+    ) async throws(Problem) -> (session: SessionView, expiresAt: Timestamp)? {
+        guard let line = request.headers["Authorization"],
+            line.lowercased().hasPrefix("bearer "),
+            let known = try await tenantToken(String(line.dropFirst(7))),
+            known.session.terms.client == tenant.client.id
+        else { return nil }
+        return known
+    }
 }

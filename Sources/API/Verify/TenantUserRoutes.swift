@@ -207,7 +207,7 @@ extension Call<RealmContext> {
     }
 
     /// The account of an address, in whichever form it is typed.
-    fileprivate func findUser(_ typed: String) async throws(Problem) -> UUID? {
+    func findUser(_ typed: String) async throws(Problem) -> UUID? {
         guard let address = SignInAddress(typed: typed, context.place.settings) else { return nil }
         let mailbox = context.mint.mailbox(address.text)
         return try await reading { () throws(LogFailure) in
@@ -216,12 +216,7 @@ extension Call<RealmContext> {
     }
 
     /// Whose access token of the tenant's app came along.
-    fileprivate func ownUser(_ tenant: Tenant) async throws(Problem) -> UUID? {
-        guard let line = request.headers["Authorization"],
-            line.lowercased().hasPrefix("bearer "),
-            let known = try await tenantToken(String(line.dropFirst(7))),
-            known.session.terms.client == tenant.client.id
-        else { return nil }
-        return known.session.terms.account
+    func ownUser(_ tenant: Tenant) async throws(Problem) -> UUID? {
+        try await ownSession(tenant)?.session.terms.account
     }
 }
