@@ -3,12 +3,13 @@
 import base64
 import hashlib
 import json
+import time
 import uuid
 
 from browser import encode
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from fido2 import cbor
 from fido2.cose import ES256
 
@@ -52,3 +53,46 @@ class Authenticator:
     def credential(self, **response):
         return {"id": encode(self.id), "rawId": encode(self.id), "type": "public-key",
                 "response": response, "clientExtensionResults": {}}
+
+
+class Device:
+    """A device with a key of Ed25519, or of P-256, and its person's ID at one tenant."""
+
+    def __init__(self, person, issuer, algorithm="ED25519"):
+        self.person, self.issuer, self.algorithm = person, issuer, algorithm
+        if algorithm == "ED25519":
+            self.key = ed25519.Ed25519PrivateKey.generate()
+            raw = self.key.public_key().public_bytes(
+                serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+        else:
+            self.key = ec.generate_private_key(ec.SECP256R1())
+            raw = self.key.public_key().public_bytes(
+                serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        self.public = base64.b64encode(raw).decode()
+        self.path = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+    def sign(self, text):
+        if self.algorithm == "ED25519":
+            made = self.key.sign(text.encode())
+        else:
+            made = self.key.sign(text.encode(), ec.ECDSA(hashes.SHA256()))
+        return base64.b64encode(made).decode()
+
+    def event(self, label="LOGIN", at=None, method="TRUSTED_DEVICE", new=None, **more):
+        """A body that the device signed."""
+        at = str(int(time.time()) if at is None else at)
+        text = self.person + self.issuer + label + at + method + "true"
+        body = {"client_user_id": self.person, "issuer": self.issuer, "event": label,
+                "timestamp": at, "method": method, "public_key": self.public,
+                "algorithm": self.algorithm, "approved": True}
+        if new is not None:
+            text += new.public
+            body |= {"register_new_device": True, "new_device_public_key": new.public,
+                     "new_device_algorithm": new.algorithm, "device_name": "Second"}
+        return {**body, "code": self.sign(text), **more}
+
+    def answer(self, event, approved=True, **more):
+        text = (self.person + self.issuer + event["event"] + event["timestamp"]
+                + "TRUSTED_DEVICE" + ("true" if approved else "false"))
+        return {"public_key": self.public, "algorithm": self.algorithm, "approved": approved,
+                "code": self.sign(text), **more}

@@ -48,7 +48,7 @@ extension Call<RealmContext> {
         guard let known = try await tenantToken(body["token"]?.string ?? ""),
             known.session.terms.client == tenant.client.id,
             let account = known.session.terms.account,
-            let person = try await verifiedPerson(account)
+            let person = try await verifiedPerson(account, for: tenant)
         else { throw Self.notGood }
         // Nothing is set where the refresh token beside it is not good.
         let shown = body["refresh_token"]?.string

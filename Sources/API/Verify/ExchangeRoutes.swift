@@ -71,7 +71,9 @@ extension Call<RealmContext> {
             throw Problem(.invalidGrant, "Challenge Expired")
         case .failure: throw Self.notGood
         }
-        guard let person = try await verifiedPerson(code.account) else { throw Self.notGood }
+        guard let person = try await verifiedPerson(code.account, for: tenant) else {
+            throw Self.notGood
+        }
         return try await identity(of: person, granted, tenant)
     }
 

@@ -120,7 +120,7 @@ enum TenantPasskeyRoutes {
             } catch {
                 throw TenantPasskeyRoutes.worded(error)
             }
-            guard let person = try await call.verifiedPerson(who.account) else {
+            guard let person = try await call.verifiedPerson(who.account, for: tenant) else {
                 throw Call<RealmContext>.needsSignIn
             }
             var response = Response.json(.ok, ["user": person.user(of: tenant.apiKey)])
@@ -164,9 +164,12 @@ enum TenantPasskeyRoutes {
             }
             let proof = try await call.passkeyProof(id, credential, passkey)
             let grant = TenantSignIn(PasskeyGrant(ceremony: id, proof: proof), like: .passkey)
-            var response = try await call.openTenantSession(grant, tenant) { _ in
+            let (granted, person) = try await call.openTenantSession(grant, tenant) { _ in
                 Problem(.invalidGrant, "The passkey could not be verified, or is no longer.")
             }
+            var members: JSONObject = ["user": person.user(of: tenant.apiKey)]
+            var response = try await call.answer(
+                &members, with: granted, of: person, tenant)
             response.headers.append("Set-Cookie", CeremonyCookie.removal)
             return response
         }
@@ -252,11 +255,11 @@ extension Call<RealmContext> {
         return proof
     }
 
-    /// Opens a session of the tenant's app, and answers with its person and tokens.
+    /// Opens a session of the tenant's app.
     func openTenantSession<Proof: SignInProof>(
         _ grant: TenantSignIn<Proof>, _ tenant: Tenant,
         or problem: (GrantRefusal) -> Problem
-    ) async throws(Problem) -> Response {
+    ) async throws(Problem) -> (granted: GrantedTokens, person: VerifiedPerson) {
         switch try await redeemByName(grant, as: tenant) {
         case .failure(.strongerSignInNeeded):
             throw Problem(
@@ -264,10 +267,9 @@ extension Call<RealmContext> {
         case .failure(let refusal): throw problem(refusal)
         case .success(let granted):
             guard let account = granted.terms.account,
-                let person = try await verifiedPerson(account)
+                let person = try await verifiedPerson(account, for: tenant)
             else { throw Problem(.invalidGrant, "The account cannot sign in.") }
-            var members: JSONObject = ["user": person.user(of: tenant.apiKey)]
-            return try await answer(&members, with: granted, of: person, tenant)
+            return (granted, person)
         }
     }
 }

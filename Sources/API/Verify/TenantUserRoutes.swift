@@ -68,7 +68,9 @@ enum TenantUserRoutes {
         return try await call.answerTenant(tenant) { () throws(Problem) in
             let found = try await call.findUser(call.text("identifier") ?? "")
             let own = isServer ? found : try await call.ownUser(tenant)
-            guard let found, own == found, let person = try await call.verifiedPerson(found) else {
+            guard let found, own == found,
+                let person = try await call.verifiedPerson(found, for: tenant)
+            else {
                 return .json(.ok, VerifiedPerson.nobody.user(of: tenant.apiKey))
             }
             return .json(.ok, person.user(of: tenant.apiKey))
@@ -97,7 +99,7 @@ enum TenantUserRoutes {
         }
         var people: [JSON] = []
         for account in found {
-            if let person = try await call.verifiedPerson(account.id) {
+            if let person = try await call.verifiedPerson(account.id, for: tenant) {
                 people.append(person.user(of: tenant.apiKey))
             }
         }
@@ -112,6 +114,7 @@ enum TenantUserRoutes {
             Tenant.key, Tenant.secret,
             Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
             Parameter("method", in: .query, .text(0...40), "Such as WEBAUTHN."),
+            Parameter("public_key", in: .query, .text(0...512), "Of the device, in base64."),
         ],
         answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
@@ -128,13 +131,8 @@ enum TenantUserRoutes {
                 throw Problem(.invalidRequest, "cotter_user_id and method are required.")
             }
             let own = isServer ? id : try await call.ownUser(tenant)
-            let person = own == id ? try await call.verifiedPerson(id) : nil
-            return .json(
-                .ok,
-                [
-                    "method": .string(method),
-                    "enrolled": .bool(person?.enrolled.contains(method) ?? false),
-                ])
+            return try await call.enrolled(
+                id, method, key: call.text("public_key"), mayKnow: own == id, tenant)
         }
     }
 
@@ -200,7 +198,7 @@ extension Call<RealmContext> {
         case .idTaken, .mailboxTaken: throw Problem(.invalidRequest, "User already exists")
         case .invalid: throw Problem(.invalidRequest, "client_user_id is not valid.")
         }
-        guard let made = try await verifiedPerson(account) else {
+        guard let made = try await verifiedPerson(account, for: tenant) else {
             throw Problem(.internalError)
         }
         return .json(.ok, made.user(of: tenant.apiKey))

@@ -48,7 +48,9 @@ struct VerifiedPerson: Sendable {
 
 extension Call<RealmContext> {
     /// Nil where there is no such account, or none any more.
-    func verifiedPerson(_ account: UUID) async throws(Problem) -> VerifiedPerson? {
+    func verifiedPerson(
+        _ account: UUID, for tenant: Tenant
+    ) async throws(Problem) -> VerifiedPerson? {
         let events = try await RealmLookups(context).events(of: account)
         guard let first = events.first, let known = KnownPerson(events) else { return nil }
         let address = known.person.address ?? ""
@@ -56,7 +58,9 @@ extension Call<RealmContext> {
         return VerifiedPerson(
             account: account, address: address, isPhone: known.person.phone != nil,
             createdAt: first.at, changedAt: known.changedAt ?? first.at,
-            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"], externalID: known.person.externalID)
+            enrolled: (passkeys.isEmpty ? [] : ["WEBAUTHN"])
+                + (try await methods(of: account, for: tenant)).enrolled.map(\.rawValue),
+            externalID: known.person.externalID)
     }
 }
 
