@@ -193,7 +193,7 @@ private let table: [String: [String: String]] = {
 @Suite struct `What ends a way to sign in within a tenant's apps` {
     @Test(arguments: TenantProof.allCases.indices)
     func
-        `a proof within a tenant's apps ends with the events in docs/verify.md and survives others`(
+        `a tenant's proof ends with the events in docs/verify.md and survives others`(
             _ index: Int
         ) async throws
     {

@@ -84,7 +84,7 @@ extension TokenMint {
 }
 
 extension Call<RealmContext> {
-    func owner(_ account: UUID, _ tenant: Tenant) -> MethodOwner {
+    func methodOwner(_ account: UUID, _ tenant: Tenant) -> MethodOwner {
         MethodOwner(
             account: account, client: tenant.client.id,
             stream: context.mint.methods(of: account, for: tenant.client.id))
@@ -92,6 +92,6 @@ extension Call<RealmContext> {
 
     func methods(of account: UUID, for tenant: Tenant) async throws(Problem) -> TenantMethods {
         try await RealmLookups(context).folded(
-            TenantMethods.self, owner(account, tenant).stream)
+            TenantMethods.self, methodOwner(account, tenant).stream)
     }
 }

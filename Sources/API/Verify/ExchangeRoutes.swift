@@ -117,11 +117,11 @@ extension Call<RealmContext> {
             "user": person.user(of: tenant.apiKey),
         ]
         guard text("oauth_token") == "true" else { return .json(.ok, .object(members)) }
-        return try await answer(&members, with: granted, of: person, tenant)
+        return try await answerWithTokens(&members, with: granted, of: person, tenant)
     }
 
     /// The same with tokens. A page has its refresh token as a cookie as well.
-    func answer(
+    func answerWithTokens(
         _ members: inout JSONObject, with granted: GrantedTokens, of person: VerifiedPerson,
         _ tenant: Tenant
     ) async throws(Problem) -> Response {

@@ -141,7 +141,7 @@ extension Call<RealmContext> {
         else { throw Self.notGood }
         let mailbox = context.mint.mailbox(address.text)
         let command = ResetPIN(
-            owner: owner(account, tenant), mailbox: mailbox,
+            owner: methodOwner(account, tenant), mailbox: mailbox,
             shown: context.mint.shown { $0.digest(ofCode: typed, for: mailbox) }, hash: hash,
             app: tenant.client.metadata.appID ?? context.place.app, now: context.clock.now())
         switch try await Commands(self).attempt(command, as: .client(tenant.apiKey)) {

@@ -63,7 +63,7 @@ enum TenantEventRoutes {
     private static let get = Route<RealmContext>(
         .get, "/api/v0/event/get/{id}", id: "getTenantEvent", tag: "Verify",
         summary:
-            "Shows an event to whoever knows its number, and signs the device in that asked, once.",
+            "Shows an event to the app that knows its number, and signs its person in, once.",
         right: .nothing, voice: .verify,
         parameters: [number, Tenant.key, TenantMethodRoutes.wantsTokens], answer: answer,
         refusals: refusals, traits: .forTenantScripts
@@ -116,7 +116,7 @@ extension Call<RealmContext> {
         guard let asked = TenantEvent(body, tenant, own: try await ownUser(tenant)) else {
             throw TenantEvent.wrongForm
         }
-        let owner = owner(asked.account, tenant)
+        let owner = methodOwner(asked.account, tenant)
         try RateCounter(self).count(
             asked.method == .pin ? .passphrase : .passkeyBegin, target: owner.stream.description)
         guard body["approved"]?.bool ?? true else { throw TenantEvent.wrongForm }
@@ -210,14 +210,14 @@ extension Call<RealmContext> {
         let state = try await RealmLookups(context).folded(Approval.self, approval)
         var members = try event(number, state, of: person, tenant)
         guard let granted, let person else { return .json(.ok, .object(members)) }
-        return try await answer(&members, with: granted, of: person, tenant)
+        return try await answerWithTokens(&members, with: granted, of: person, tenant)
     }
 
     fileprivate func requestEvent(_ tenant: Tenant) async throws(Problem) -> Response {
         guard let asked = TenantEvent(body, tenant, own: nil), asked.method == .trustedDevice else {
             throw TenantEvent.wrongForm
         }
-        let owner = owner(asked.account, tenant)
+        let owner = methodOwner(asked.account, tenant)
         try RateCounter(self).count(.deviceCode, target: owner.stream.description)
         let number = TokenMint.randomNumber()
         let approval = context.mint.approval(number, for: tenant.client.id)
@@ -250,7 +250,7 @@ extension Call<RealmContext> {
         guard text("oauth_token") == "true", state.terms?.signsIn == true,
             try await RealmLookups(context).events(of: session).isEmpty
         else { return try await show(number, id, person, nil, tenant) }
-        let proof = ApprovalProof(approval: id, owner: owner(account, tenant))
+        let proof = ApprovalProof(approval: id, owner: methodOwner(account, tenant))
         let (granted, _) = try await openTenantSession(TenantSignIn(proof), tenant) {
             Self.refused($0)
         }
@@ -303,7 +303,7 @@ extension Call<RealmContext> {
             throw TenantEventRoutes.notApproved
         }
         try RateCounter(self).count(
-            .passkeyBegin, target: owner(account, tenant).stream.description)
+            .passkeyBegin, target: methodOwner(account, tenant).stream.description)
         guard let person = try await verifiedPerson(account, for: tenant),
             let signed = signed(
                 by: try await methods(of: account, for: tenant), .trustedDevice, person, tenant,
@@ -311,7 +311,7 @@ extension Call<RealmContext> {
         else { throw TenantEventRoutes.notApproved }
         let refusal = try await Commands(self).attempt(
             AnswerApproval(
-                approval: id, owner: owner(account, tenant), key: signed.key,
+                approval: id, owner: methodOwner(account, tenant), key: signed.key,
                 isApproved: isApproved, now: context.clock.now()),
             as: .user(account, client: tenant.apiKey))
         switch refusal {

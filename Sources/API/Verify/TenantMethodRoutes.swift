@@ -162,7 +162,7 @@ extension Call<RealmContext> {
                 guard let account = UUID(named) else {
                     throw Problem(.invalidRequest, "The person is named by their ID.")
                 }
-                try await remove(method, of: owner(account, tenant), nil, tenant)
+                try await remove(method, of: methodOwner(account, tenant), nil, tenant)
                 return try await changed(account, nil, tenant)
             }
             let who = try await recentUser(tenant)
@@ -170,7 +170,7 @@ extension Call<RealmContext> {
                 throw Self.needsSignIn
             }
             try RateCounter(self).count(.twoFactor, target: who.account.description)
-            let owner = owner(who.account, tenant)
+            let owner = methodOwner(who.account, tenant)
             if isTaken {
                 try await remove(method, of: owner, who.session, tenant)
             } else if method == .pin {

@@ -168,7 +168,7 @@ enum TenantPasskeyRoutes {
                 Problem(.invalidGrant, "The passkey could not be verified, or is no longer.")
             }
             var members: JSONObject = ["user": person.user(of: tenant.apiKey)]
-            var response = try await call.answer(
+            var response = try await call.answerWithTokens(
                 &members, with: granted, of: person, tenant)
             response.headers.append("Set-Cookie", CeremonyCookie.removal)
             return response
