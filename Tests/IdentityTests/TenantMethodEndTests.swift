@@ -192,11 +192,9 @@ private let table: [String: [String: String]] = {
 
 @Suite struct `What ends a way to sign in within a tenant's apps` {
     @Test(arguments: TenantProof.allCases.indices)
-    func
-        `a tenant's proof ends with the events in docs/verify.md and survives others`(
-            _ index: Int
-        ) async throws
-    {
+    func `a tenant's proof ends with the events in docs/verify.md and survives others`(
+        _ index: Int
+    ) async throws {
         let proof = TenantProof.allCases[index]
         let row = try #require(table[proof.rawValue])
         for end in TenantProofEnd.allCases {
