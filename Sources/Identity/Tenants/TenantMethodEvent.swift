@@ -17,7 +17,7 @@ public enum TenantMethodEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "app_method.key_enrolled", .services,
-            "A device's key signs the person in within a tenant's apps from now on.",
+            "A device's key signs the person in within a tenant's apps.",
             [
                 .account, .client, .uuid("key", "The key's own name."),
                 .choice("method", TenantMethod.self, "What the app uses the key for."),
