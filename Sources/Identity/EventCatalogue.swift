@@ -25,7 +25,7 @@ public enum EventCatalogue {
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
         + PushProviderEvent.catalogue + MessageGatewayEvent.catalogue + SubscriptionEvent.catalogue
         + SignalStreamEvent.catalogue + TokenClaimsEvent.catalogue
-        + CaptchaEvent.catalogue
+        + CaptchaEvent.catalogue + TenantMethodEvent.catalogue + ApprovalEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =

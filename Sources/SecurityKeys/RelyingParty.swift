@@ -28,7 +28,7 @@ public struct RelyingParty: Sendable {
     }
 
     /// Where the ceremony may take place.
-    func accepts(_ origin: String) -> Bool {
+    public func accepts(_ origin: String) -> Bool {
         RelyingParty.contains(origins, origin) || allowsSubdomains && isSubdomain(origin)
             || allowsLocalPorts && id == "localhost" && RelyingParty.isLocal(origin)
     }

@@ -32,7 +32,13 @@ import Testing
             routes(.forTenantScripts) == [
                 "getVerifiedIdentity", "refreshVerifyToken", "refreshVerifyTokenByHeader",
                 "endVerifyToken", "createTenantUser", "getTenantUser", "getTenantUserMethod",
-                "getTenantInfo",
+                "getTenantInfo", "hasTenantPasskey", "beginTenantPasskeyEnrollment",
+                "enrollTenantPasskey", "beginTenantPasskeySignIn", "signInByTenantPasskey",
+                "changeTenantUserMethod", "changeTenantUserMethodByPath", "hasAnyTenantDevice",
+                "hasTenantMethod", "hasTenantKey", "createTenantEvent", "requestTenantEvent",
+                "getTenantEvent", "getWaitingTenantEventByPath", "getWaitingTenantEvent",
+                "answerTenantEvent", "startPINReset", "verifyPINReset", "resetPIN",
+                "getTenantNotifications",
             ])
     }
 

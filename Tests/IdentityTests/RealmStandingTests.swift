@@ -42,6 +42,8 @@ private let inOpenRealms: [any Command.Type] = [
     UseAppKey.self, UseDelegatedCode.self, VouchForMailbox.self, ChangeSignalStream.self,
     CreateSignalStream.self, DeleteSignalStream.self, ReplaySignals.self,
     SetSignalStatus.self, SetSignalSubject.self, ConfirmOTP.self, SetTokenClaims.self,
+    AnswerApproval.self, EnrollDeviceKey.self, GiveApproval.self, RemoveTenantMethod.self,
+    RequestApproval.self, ResetPIN.self, SetPIN.self,
     SetCaptchaSecret.self,
 ]
 

@@ -11,7 +11,7 @@ func tenantSamples() -> [any Event] {
         MailboxEvent.codeConfirmed(code),
         CaptchaEvent.secretSet("AAAA"),
         TokenClaimsEvent.set(session: session, account: account, client: client, ["plan": "gold"]),
-    ]
+    ] + tenantMethodSamples()
 }
 
 @Suite struct `Tenants of the verify profile` {

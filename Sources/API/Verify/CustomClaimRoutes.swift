@@ -48,7 +48,8 @@ extension Call<RealmContext> {
         guard let known = try await tenantToken(body["token"]?.string ?? ""),
             known.session.terms.client == tenant.client.id,
             let account = known.session.terms.account,
-            let person = try await verifiedPerson(account, scope: known.session.terms.scope)
+            let person = try await verifiedPerson(
+                account, for: tenant, scope: known.session.terms.scope)
         else { throw Self.notGood }
         // Nothing is set where the refresh token beside it is not good.
         let shown = body["refresh_token"]?.string
@@ -107,5 +108,17 @@ extension Call<RealmContext> {
             return nil
         }
         return (live, Timestamp(seconds: expiry))
+    }
+
+    /// The session whose access token came along, of an app of this tenant.
+    func ownSession(
+        _ tenant: Tenant
+    ) async throws(Problem) -> (session: SessionView, expiresAt: Timestamp)? {
+        guard let line = request.headers["Authorization"],
+            line.lowercased().hasPrefix("bearer "),
+            let known = try await tenantToken(String(line.dropFirst(7))),
+            known.session.terms.client == tenant.client.id
+        else { return nil }
+        return known
     }
 }

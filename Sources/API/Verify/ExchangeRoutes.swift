@@ -71,7 +71,8 @@ extension Call<RealmContext> {
             throw Problem(.invalidGrant, "Challenge Expired")
         case .failure: throw Self.notGood
         }
-        guard let person = try await verifiedPerson(code.account, scope: code.scope) else {
+        guard let person = try await verifiedPerson(code.account, for: tenant, scope: code.scope)
+        else {
             throw Self.notGood
         }
         return try await identity(of: person, granted, tenant)
@@ -117,11 +118,20 @@ extension Call<RealmContext> {
             "user": person.user(of: tenant.apiKey),
         ]
         guard text("oauth_token") == "true" else { return .json(.ok, .object(members)) }
+        return try await answerWithTokens(&members, with: granted, of: person, tenant)
+    }
+
+    /// The same with tokens. A page has its refresh token as a cookie as well.
+    func answerWithTokens(
+        _ members: inout JSONObject, with granted: GrantedTokens, of person: VerifiedPerson,
+        _ tenant: Tenant
+    ) async throws(Problem) -> Response {
         let tokens = try await VerifyTokens(context, tenant).answer(granted, of: person)
         members["oauth_token"] = tokens
         var response = Response.json(.ok, .object(members))
         if request.headers["Origin"] != nil, let text = tokens["refresh_token"]?.string {
-            response.headers.append("Set-Cookie", RefreshCookie.line(text, granted, tenant, now))
+            response.headers.append(
+                "Set-Cookie", RefreshCookie.line(text, granted, tenant, context.clock.now()))
         }
         return response
     }

@@ -71,7 +71,7 @@ enum TenantUserRoutes {
             let own = isServer ? found : try await call.ownUser(tenant)
             let kind: VerifyRequest.Kind = typed.contains("@") ? .email : .phone
             guard let found, own == found,
-                let person = try await call.verifiedPerson(found, scope: [kind.scope])
+                let person = try await call.verifiedPerson(found, for: tenant, scope: [kind.scope])
             else {
                 return .json(.ok, VerifiedPerson.nobody.user(of: tenant.apiKey))
             }
@@ -101,7 +101,7 @@ enum TenantUserRoutes {
         }
         var people: [JSON] = []
         for account in found {
-            if let person = try await call.verifiedPerson(account.id) {
+            if let person = try await call.verifiedPerson(account.id, for: tenant) {
                 people.append(person.user(of: tenant.apiKey))
             }
         }
@@ -116,6 +116,7 @@ enum TenantUserRoutes {
             Tenant.key, Tenant.secret,
             Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
             Parameter("method", in: .query, .text(0...40), "Such as WEBAUTHN."),
+            Parameter("public_key", in: .query, .text(0...512), "Of the device, in base64."),
         ],
         answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
@@ -132,13 +133,8 @@ enum TenantUserRoutes {
                 throw Problem(.invalidRequest, "cotter_user_id and method are required.")
             }
             let own = isServer ? id : try await call.ownUser(tenant)
-            let person = own == id ? try await call.verifiedPerson(id) : nil
-            return .json(
-                .ok,
-                [
-                    "method": .string(method),
-                    "enrolled": .bool(person?.enrolled.contains(method) ?? false),
-                ])
+            return try await call.enrolled(
+                id, method, key: call.text("public_key"), mayKnow: own == id, tenant)
         }
     }
 
@@ -205,14 +201,14 @@ extension Call<RealmContext> {
         case .idTaken, .mailboxTaken: throw Problem(.invalidRequest, "User already exists")
         case .invalid: throw Problem(.invalidRequest, "client_user_id is not valid.")
         }
-        guard let made = try await verifiedPerson(account) else {
+        guard let made = try await verifiedPerson(account, for: tenant) else {
             throw Problem(.internalError)
         }
         return .json(.ok, made.user(of: tenant.apiKey))
     }
 
     /// The account of an address, in whichever form it is typed.
-    fileprivate func findUser(_ typed: String) async throws(Problem) -> UUID? {
+    func findUser(_ typed: String) async throws(Problem) -> UUID? {
         guard let address = SignInAddress(typed: typed, context.place.settings) else { return nil }
         let mailbox = context.mint.mailbox(address.text)
         return try await reading { () throws(LogFailure) in
@@ -221,12 +217,7 @@ extension Call<RealmContext> {
     }
 
     /// Whose access token of the tenant's app came along.
-    fileprivate func ownUser(_ tenant: Tenant) async throws(Problem) -> UUID? {
-        guard let line = request.headers["Authorization"],
-            line.lowercased().hasPrefix("bearer "),
-            let known = try await tenantToken(String(line.dropFirst(7))),
-            known.session.terms.client == tenant.client.id
-        else { return nil }
-        return known.session.terms.account
+    func ownUser(_ tenant: Tenant) async throws(Problem) -> UUID? {
+        try await ownSession(tenant)?.session.terms.account
     }
 }

@@ -51,7 +51,7 @@ extension Call<RealmContext> {
     ///
     /// - Parameter scope: of the session, which has `phone` where a phone number was asked for.
     func verifiedPerson(
-        _ account: UUID, scope: [String] = []
+        _ account: UUID, for tenant: Tenant, scope: [String] = []
     ) async throws(Problem) -> VerifiedPerson? {
         let events = try await RealmLookups(context).events(of: account)
         guard let first = events.first, let known = KnownPerson(events) else { return nil }
@@ -61,7 +61,9 @@ extension Call<RealmContext> {
         return VerifiedPerson(
             account: account, address: address, isPhone: phone != nil,
             createdAt: first.at, changedAt: known.changedAt ?? first.at,
-            enrolled: passkeys.isEmpty ? [] : ["WEBAUTHN"], externalID: known.person.externalID)
+            enrolled: (passkeys.isEmpty ? [] : ["WEBAUTHN"])
+                + (try await methods(of: account, for: tenant)).enrolled.map(\.rawValue),
+            externalID: known.person.externalID)
     }
 }
 

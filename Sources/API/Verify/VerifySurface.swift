@@ -4,7 +4,8 @@ internal import Identity
 struct VerifySurface: RealmSurface {
     let routes =
         ExchangeRoutes.table + VerifyTokenRoutes.table + CustomClaimRoutes.table
-        + TenantUserRoutes.table + FrameRoutes.table
+        + TenantUserRoutes.table + FrameRoutes.table + TenantPasskeyRoutes.table
+        + TenantMethodRoutes.table + TenantEventRoutes.table + PINResetRoutes.table
     let pages = HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
 
     func isServed(at place: Place) -> Bool {

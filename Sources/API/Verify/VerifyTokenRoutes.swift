@@ -154,7 +154,8 @@ extension Call<RealmContext> {
             let grant = RefreshGrant(session: token.session, generation: token.generation)
             guard case .success(let granted) = try await redeemByName(grant, as: tenant),
                 let account = granted.terms.account,
-                let person = try await verifiedPerson(account, scope: granted.terms.scope)
+                let person = try await verifiedPerson(
+                    account, for: tenant, scope: granted.terms.scope)
             else { throw Self.notGood }
             let tokens = try await VerifyTokens(context, tenant).answer(granted, of: person)
             var response = Response.json(.ok, tokens)

@@ -106,6 +106,9 @@ extension SessionTerms {
     /// By what the person signed in, in the words of the profile.
     var verifyMethod: String {
         if self.factors.contains(.passkey) { return "WEBAUTHN" }
+        if self.factors.contains(.pin) { return "PIN" }
+        if self.factors.contains(.biometric) { return "BIOMETRIC" }
+        if self.factors.contains(.deviceKey) { return "TRUSTED_DEVICE" }
         if self.factors.contains(.provider) { return "SOCIAL_LOGIN" }
         return self.factors.contains(.mailedLink) ? "MAGIC_LINK" : "OTP"
     }

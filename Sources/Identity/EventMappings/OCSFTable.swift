@@ -43,6 +43,9 @@ public enum OCSFTable {
 
     private static let signIns: [String: [OCSFRule]] = [
         "admin_key.refused": [.authentication(1, .failure)],
+        "approval.answered": [.authentication(6, .other)],
+        "approval.given": [.authentication(6)],
+        "approval.requested": [.authentication(6, .other)],
         "attestation.accepted": [.authentication(6)],
         "attestation.refused": [.authentication(6, .failure)],
         "browser.ended": [.authentication(2)],
@@ -71,6 +74,11 @@ public enum OCSFTable {
     ]
 
     private static let credentials: [String: [OCSFRule]] = [
+        "app_method.key_enrolled": [.account(10, factor: 10)],
+        "app_method.key_removed": [.account(11, factor: 10)],
+        "app_method.pin_refused": [.authentication(6, .failure, factor: 11)],
+        "app_method.pin_removed": [.account(11, factor: 11)],
+        "app_method.pin_set": [.account(3)],
         "passkey.enrolled": [.account(10, factor: 10)],
         "passkey.enrollment_refused": [.account(10, .failure, factor: 10)],
         "passkey.removed": [.account(11, factor: 10)],

@@ -54,7 +54,9 @@ public struct GrantDesk: Sendable {
         terms.change { terms in
             terms.sector = account == nil ? nil : metadata.sector
             // ID tokens name the same issuer at each refresh (OpenID Connect Core section 12.2).
-            if account != nil, metadata.logoutURI != nil || scope.contains("openid") {
+            if account != nil,
+                metadata.logoutURI != nil || scope.contains("openid") || metadata.rules.isTenant
+            {
                 terms.issuer = request.issuer
             }
             amend(&terms)

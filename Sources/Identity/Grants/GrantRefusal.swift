@@ -63,6 +63,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidCeremony(String)
     /// A passkey that did not prove itself, or that may not sign in.
     case passkeyRefused(String)
+    /// A way to sign in within a tenant's app that did not prove itself, or that may not sign in.
+    case methodRefused(String)
     /// A passkey that was only remembered, and is no more: it has to be looked up anew.
     case passkeyOutdated
     /// A refresh token that is not good, or not any more.
@@ -90,6 +92,7 @@ extension GrantRefusal {
         case .actorNotAllowed: "actor_not_allowed"
         case .unprovenSubjectToken: "unproven_token"
         case .invalidCeremony(let reason), .passkeyRefused(let reason),
+            .methodRefused(let reason),
             .invalidAuthorizationCode(let reason):
             reason
         case .invalidClient, .usedAssertion, .usedProof,

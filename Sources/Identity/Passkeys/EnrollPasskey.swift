@@ -72,8 +72,10 @@ public struct EnrollPasskey: AnsweringCommand, TimedCommand {
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        // A tenant's app is offered what its page is.
+        let isOfPage = facts.client.map { $0.aliveMetadata?.rules.isTenant ?? false } ?? true
         let isOffered =
-            facts.client == nil
+            isOfPage
             ? facts.settings.offers(.passkey) : facts.settings[SettingCatalogue.nativeGrants]
         guard isOffered else { throw .nativeGrantsDisabled }
         if let client = facts.client {

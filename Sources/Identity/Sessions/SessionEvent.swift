@@ -8,6 +8,13 @@ public enum AuthenticationFactor: String, CaseIterable, Sendable {
     case mailedLink = "mail"
     case passkey = "hwk"
     case passphrase = "pwd"
+    /// A few digits, which a tenant's app asks for.
+    case pin = "pin"
+    /// A key that a tenant's app keeps on a device.
+    case deviceKey = "swk"
+    /// The same, which the device lets be used by whom it knows. It is the app that says so: no proof of two
+    /// factors.
+    case biometric = "bio"
     /// An OpenID provider said so.
     case provider = "fed"
     /// One more than the first.

@@ -59,6 +59,10 @@ enum DerivedMakers {
         }
         makers[.device] = same { mint in UserCode(typed: "BCDF-GHJK").map { mint.device($0) } }
         makers[.consent] = same { $0.consent(of: id, to: other) }
+        makers[.tenantMethods] = same { $0.methods(of: id, for: other) }
+        makers[.approval] = same {
+            $0.approval($0.approvalNumber(ofSigned: "LOGIN", by: id), for: other)
+        }
         makers[.pairwise] = same { $0.subject(id, in: "client.example") }
         makers[.providerIdentity] = same { $0.identity("ann", at: "https://issuer.example") }
         makers[.providerSession] = same { $0.upstreamSession("s", at: "https://issuer.example") }

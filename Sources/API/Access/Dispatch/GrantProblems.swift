@@ -73,6 +73,7 @@ extension GrantRefusal: Refusal {
         case .unknownCeremony, .invalidCeremony:
             Problem(.invalidGrant, "Invalid or expired passkey ceremony.")
         case .passkeyRefused: Problem(.invalidGrant, "Passkey verification failed.")
+        case .methodRefused: Problem(.invalidGrant, "This way to sign in was refused.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
         case .invalidAuthorizationCode, .unknownAuthorizationCode:

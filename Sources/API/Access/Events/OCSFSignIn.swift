@@ -75,6 +75,8 @@ struct OCSFSignIn: Sendable {
         case .mailedLink?: .object(OCSFEvent.factor(8))
         case .passkey?: .object(OCSFEvent.factor(10))
         case .passphrase?: .object(OCSFEvent.factor(11))
+        case .pin?: .object(OCSFEvent.factor(11))
+        case .deviceKey?, .biometric?: .object(OCSFEvent.factor(10))
         case .provider?: ["factor_type_id": 99, "factor_type": "fed"]
         case .multiple?: nil
         case nil: ["factor_type_id": 99, "factor_type": .string(name)]

@@ -12,6 +12,8 @@ struct Ceremony: Sendable, Equatable {
         case enrollment
         /// On a page, by the browser that has this name.
         case page
+        /// In a tenant's app, on a page of the origin that is named with it.
+        case tenant
     }
 
     let kind: Kind

@@ -18,6 +18,8 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case notificationSource = "notification source"
     case notificationState = "notification state"
     case formName = "form name"
+    case tenantMethods = "tenant methods"
+    case approval
     case recoveryCodeDigest = "recovery code digest"
     case browserSecret = "browser secret"
 
@@ -87,7 +89,7 @@ extension DerivedPurpose {
         switch self {
         case .mailbox, .invite, .device, .consent, .pairwise, .providerIdentity, .providerSession,
             .accountIdentity, .providerToken, .network, .notificationSource, .notificationState,
-            .formName:
+            .formName, .tenantMethods, .approval:
             .name
         // Digests of random secrets with 60 bits and more, of which nothing is derived: a known key
         // gives none of them away.

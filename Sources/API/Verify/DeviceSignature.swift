@@ -1,0 +1,97 @@
+internal import Cryptography
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Keys and signatures of devices, as apps of the profile write them: in base64, of either alphabet.
+enum DeviceSignature {
+    /// Longer than any key or signature.
+    private static let limit = 512
+
+    static func bytes(_ text: String) -> [UInt8]? {
+        guard text.utf8.count <= limit else { return nil }
+        return Base64.decode(text) ?? Base64URL.decode(text)
+    }
+
+    /// A public key in its one encoding. Nil for what is no key, and for keys that verify anything.
+    static func key(_ text: String, _ algorithm: DeviceKeyAlgorithm) -> [UInt8]? {
+        guard let bytes = bytes(text) else { return nil }
+        switch algorithm {
+        case .ed25519: return (try? Ed25519.PublicKey(bytes))?.bytes
+        case .ecdsa: return (try? ES256.PublicKey(spki: bytes))?.spki
+        }
+    }
+
+    static func algorithm(_ text: String?) -> DeviceKeyAlgorithm? {
+        switch text?.uppercased() {
+        case nil, "", "ED25519": .ed25519
+        case "ECDSA", "ES256", "EC": .ecdsa
+        default: nil
+        }
+    }
+
+    static func isValid(_ signature: String, for message: String, by key: DeviceKey) -> Bool {
+        guard let signature = bytes(signature) else { return false }
+        let message = Array(message.utf8)
+        switch key.algorithm {
+        case .ed25519:
+            return (try? Ed25519.PublicKey(key.publicKey))?.isValid(signature, for: message)
+                ?? false
+        case .ecdsa:
+            guard let key = try? ES256.PublicKey(spki: key.publicKey) else { return false }
+            return key.isValid(der: signature, for: message)
+                || key.isValid(signature, for: message)
+        }
+    }
+}
+
+extension TokenMint {
+    /// The stream of what a person has within the apps of a tenant.
+    func methods(of account: UUID, for client: UUID) -> UUID {
+        .v8(derive(.tenantMethods, account.bytes + client.bytes))
+    }
+
+    /// The stream of an approval, from the number that the apps of a tenant know it by.
+    func approval(_ number: Int64, for client: UUID) -> UUID {
+        .v8(derive(.approval, [0] + client.bytes + bytes(number)))
+    }
+
+    /// The number of what a device signed: the same again where it is shown again.
+    func approvalNumber(ofSigned message: String, by key: UUID) -> Int64 {
+        fitting(derive(.approval, [1] + key.bytes + Array(message.utf8)))
+    }
+
+    /// The number beside the code that resets a PIN: the same for every code, and told for people whom there
+    /// are not too.
+    func resetNumber(of person: String, for client: UUID) -> Int64 {
+        fitting(derive(.approval, [2] + client.bytes + Array(person.utf8))) & 0x7FFF_FFFF
+    }
+
+    /// One that is not to be guessed, and that scripts can hold: 53 bits.
+    static func randomNumber() -> Int64 {
+        var random = SystemRandom()
+        return Int64(UInt64.random(in: 1..<(1 << 53), using: &random))
+    }
+
+    private func fitting(_ digest: [UInt8]) -> Int64 {
+        Int64(digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 11) | 1
+    }
+
+    private func bytes(_ number: Int64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
+    }
+}
+
+extension Call<RealmContext> {
+    func methodOwner(_ account: UUID, _ tenant: Tenant) -> MethodOwner {
+        MethodOwner(
+            account: account, client: tenant.client.id,
+            stream: context.mint.methods(of: account, for: tenant.client.id))
+    }
+
+    func methods(of account: UUID, for tenant: Tenant) async throws(Problem) -> TenantMethods {
+        try await RealmLookups(context).folded(
+            TenantMethods.self, methodOwner(account, tenant).stream)
+    }
+}

@@ -1,0 +1,108 @@
+internal import Cryptography
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What an app shows of something that a person agrees to: in the words of the profile, an event.
+struct TenantEvent: Sendable {
+    /// As the app names the person; the account's ID where it names none.
+    let account: UUID
+    let label: String
+    let method: TenantMethod
+    let signedAt: Timestamp
+    /// As it was written, because it is signed.
+    let timestamp: String
+
+    static let members: [Member] = [
+        .optional("client_user_id", .text(0...255), "The person's ID."),
+        .optional("cotter_user_id", .text(0...64), "The same."),
+        .optional("issuer", .text(0...255), "The API key."),
+        .optional("event", .text(0...64), "What it is. `LOGIN…` signs in."),
+        .optional("ip", .text(0...255), "Not looked at: the address is known."),
+        .optional("location", .text(0...255), "Not looked at."),
+        .optional("timestamp", .anything, "Seconds since 1970, within three minutes of now."),
+        .optional("method", .text(0...40), "PIN, BIOMETRIC or TRUSTED_DEVICE."),
+        .optional("code", .text(0...512), "The PIN, or the signature in base64."),
+        .optional("approved", .boolean, "Whether the person agrees."),
+        .optional("public_key", .text(0...512), "Of the device that signed, in base64."),
+        .optional("algorithm", .text(0...20), "Of that key."),
+        .optional("totp", .text(0...128), "Of the authenticator app, where there is one."),
+        .optional("register_new_device", .boolean, "Whether another device is let in."),
+        .optional("new_device_public_key", .text(0...512), "Its key, in base64."),
+        .optional("new_device_algorithm", .text(0...20), "Of that key."),
+        .optional("device_type", .text(0...64), "What kind of device that is."),
+        .optional("device_name", .text(0...255), "What the app calls it."),
+    ]
+
+    /// Nil where the request is none that could be agreed to.
+    init?(_ body: JSON, _ tenant: Tenant, own: UUID?) {
+        let named = [body["cotter_user_id"]?.string, body["client_user_id"]?.string]
+        let timestamp =
+            body["timestamp"]?.string ?? body["timestamp"]?.integer.map { String($0) } ?? ""
+        guard let account = named.lazy.compactMap({ $0.flatMap { UUID($0) } }).first ?? own,
+            let label = body["event"]?.string, Self.isLabel(label),
+            let method = body["method"]?.string.flatMap(TenantMethod.init),
+            timestamp.utf8.count == 10, let seconds = Int64(timestamp), seconds > 1_000_000_000,
+            body["issuer"]?.string ?? tenant.apiKey == tenant.apiKey
+        else { return nil }
+        self.account = account
+        self.label = label
+        self.method = method
+        self.timestamp = timestamp
+        signedAt = Timestamp(seconds: seconds)
+    }
+
+    private static func isLabel(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || [0x2D, 0x2E, 0x5F].contains($0)
+            }
+    }
+
+    static let wrongForm = Problem(
+        .invalidRequest,
+        "An event has client_user_id or cotter_user_id (the person's ID), issuer (the API key), event, "
+            + "method, and timestamp (seconds since 1970).")
+
+    /// What a device signs. Nothing stands between the parts; the time has ten digits, so that they are not
+    /// to be cut in another way.
+    static func message(
+        _ person: String, _ tenant: Tenant, _ label: String, _ timestamp: String,
+        _ method: TenantMethod, approved: Bool, newKey: String = ""
+    ) -> String {
+        person + tenant.apiKey + label + timestamp + method.rawValue
+            + (approved ? "true" : "false") + newKey
+    }
+}
+
+extension Call<RealmContext> {
+    /// An approval as apps see it. Whose it is, and where it was asked for, is told to those who may know.
+    func event(
+        _ number: Int64, _ approval: Approval, of person: VerifiedPerson?, _ tenant: Tenant
+    ) throws(Problem) -> JSONObject {
+        guard let terms = approval.terms else { throw TenantEventRoutes.unknown }
+        let isApproved = approval.answer?.isApproved ?? false
+        let name = person?.name(for: tenant.apiKey) ?? ""
+        let timestamp = String(terms.signedAt.seconds)
+        var members: JSONObject = [
+            "ID": .integer(number), "created_at": .string(terms.at.description),
+            "user_id": .string(person?.account.description ?? ""),
+            "client_user_id": .string(name), "issuer": .string(tenant.apiKey),
+            "event": .string(terms.label),
+            "ip": .string(person == nil ? "" : terms.address ?? ""), "location": "",
+            "timestamp": .string(timestamp), "method": .string(terms.method.rawValue),
+            "new": .bool(approval.isOpen(at: context.clock.now())),
+            "approved": .bool(isApproved), "signature": "",
+        ]
+        guard isApproved else { return members }
+        let message = TenantEvent.message(
+            name, tenant, terms.label, timestamp, terms.method, approved: true)
+        guard let key = context.mint.identityKey,
+            let signature = try? key.sign(Array(message.utf8))
+        else { throw Problem(.internalError) }
+        members["signature"] = .string(Base64.encode(signature))
+        return members
+    }
+}

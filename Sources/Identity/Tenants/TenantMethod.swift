@@ -1,0 +1,57 @@
+public import Values
+
+/// How a person signs in within a tenant's app beside a code: by what only they know, or by a key that one of
+/// their devices has.
+public enum TenantMethod: String, CaseIterable, Sendable {
+    case pin = "PIN"
+    /// The device lets its key be used by whom it knows by finger or face.
+    case biometric = "BIOMETRIC"
+    case trustedDevice = "TRUSTED_DEVICE"
+
+    var factor: AuthenticationFactor {
+        switch self {
+        case .pin: .pin
+        case .biometric: .biometric
+        case .trustedDevice: .deviceKey
+        }
+    }
+
+    public var isKey: Bool { self != .pin }
+}
+
+/// What a device signs with.
+public enum DeviceKeyAlgorithm: String, CaseIterable, Sendable {
+    case ed25519 = "ED25519"
+    /// On P-256, with SHA-256.
+    case ecdsa = "ECDSA"
+}
+
+/// The public key of a device that a person signs in with.
+public struct DeviceKey: Sendable, Equatable {
+    public var id: UUID
+    public var method: TenantMethod
+    public var algorithm: DeviceKeyAlgorithm
+    /// In its one encoding: 32 bytes of Ed25519, the SubjectPublicKeyInfo of P-256.
+    public var publicKey: [UInt8]
+    /// What the app calls the device. Nil too where its person is erased.
+    public var deviceType: String?
+    public var deviceName: String?
+    public var enrolledAt: Timestamp
+    /// The key of the device that let it in, if one did.
+    public var approvedBy: UUID?
+
+    public init(
+        id: UUID, method: TenantMethod, algorithm: DeviceKeyAlgorithm, publicKey: [UInt8],
+        deviceType: String? = nil, deviceName: String? = nil, enrolledAt: Timestamp,
+        approvedBy: UUID? = nil
+    ) {
+        self.id = id
+        self.method = method
+        self.algorithm = algorithm
+        self.publicKey = publicKey
+        self.deviceType = deviceType
+        self.deviceName = deviceName
+        self.enrolledAt = enrolledAt
+        self.approvedBy = approvedBy
+    }
+}
