@@ -42,7 +42,9 @@ private let inOpenRealms: [any Command.Type] = [
     UseAppKey.self, UseDelegatedCode.self, VouchForMailbox.self, ChangeSignalStream.self,
     CreateSignalStream.self, DeleteSignalStream.self, ReplaySignals.self,
     SetSignalStatus.self, SetSignalSubject.self, ConfirmOTP.self, SetTokenClaims.self,
-    SetCaptchaSecret.self,
+    SetCaptchaSecret.self, ChangePassphrase.self, DescribeService.self,
+    IssueFederatedAssertion.self,
+    SetServiceStanding.self,
 ]
 
 /// The others: they end, erase or record something also in a disabled realm, are about the realm
