@@ -164,7 +164,7 @@ private struct Federation {
         expected.append(AccountEvent.proofsEnded, in: account)
         try await set.when(change(.right(hash: "old"))).then(expected)
         try await set.when(change(.wrong(hash: "old"))).then(
-            PassphraseEvent.refused(at: noon), in: stream)
+            Decision(PassphraseEvent.refused(at: noon), in: stream, of: account))
         // It was changed meanwhile.
         try await set.when(change(.right(hash: "older"))).thenNothing()
         try await set.given(SessionEvent.ended(.revoked), in: deviceSession)

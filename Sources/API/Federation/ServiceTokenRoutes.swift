@@ -69,7 +69,7 @@ extension Call<RealmContext> {
             FederatedAssertionGrant(
                 assertion: context.mint.federatedAssertion(id), session: session, keyID: id,
                 audience: context.place.endpoint(of: service)),
-            of: service.client, service.clientID, as: session)
+            of: service.client, service.clientID)
         switch outcome {
         case .success(let granted): return .json(.ok, FederatedTokens(context).signing(granted))
         // The app hears of it, and takes the service off its list.
@@ -103,8 +103,7 @@ extension Call<RealmContext> {
             FederatedAppGrant(
                 above: caller.session.id, keyID: keyID, application: application,
                 session: context.mint.session(ofProof: text)),
-            of: service.client, service.clientID, as: context.mint.session(ofProof: text),
-            scope: try protocols())
+            of: service.client, service.clientID, scope: try protocols())
         switch outcome {
         case .success(let granted):
             return .json(.ok, try await FederatedTokens(context).bearer(granted))

@@ -85,7 +85,7 @@ public enum FederatedAssertionEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "federated_assertion.issued", .audit,
-            "An assertion was issued by which a device shows a person to a service.",
+            "An assertion was issued for a service.",
             [
                 .account, .uuid("session", "Session of the person's token."), device, .client,
                 .clientID, .text("authorized_party", "Client identifier of the app's version."),
@@ -93,7 +93,7 @@ public enum FederatedAssertionEvent: Event {
             ]),
         EventShape(
             "federated_assertion.redeemed", .services,
-            "A device showed an assertion to its service, which gave a token.",
+            "A service gave a token for an assertion.",
             [
                 .uuid("session", "Session of the token that was given."), .account, device,
                 .client, .clientID,

@@ -60,7 +60,7 @@ public enum FederatedDeviceEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "federated_device.asserted", .audit,
-            "A device showed the key of its app's version and got a token.",
+            "A device got a token by its app's key.",
             [.uuid("session", "Session of the device's token.")], terms),
         EventShape(
             "federated_device.signed_in", .services, "A person signed in on a device.",

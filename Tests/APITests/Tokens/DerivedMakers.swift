@@ -223,7 +223,10 @@ enum DerivedMakers {
             }
         }
         return [
-            .sharedKey: again { $0.sharedKeys(of: id, rotation: 0).first?.text },
+            .sharedKey: { mint in
+                let given = mint.sharedKeys(of: id, rotation: 0).first?.text
+                return { $0.sharedKeys(of: id, rotation: 0).contains { $0.text == given } }
+            },
             .requestKey: again { $0.requestKey(id, 0) },
             .upstreamState: sent { $0.upstreamState(id) },
             .upstreamNonce: sent { $0.upstreamNonce(id) },

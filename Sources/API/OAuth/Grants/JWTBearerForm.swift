@@ -74,8 +74,6 @@ extension Call<RealmContext> {
             session: context.mint.session(ofKey: id), keyID: id,
             audience: context.place.endpoint(of: service))
         grant.isRelayed = true
-        var request = request
-        request.session = grant.session
         let outcome = try await Commands(self).attempt(
             RedeemGrant(grant, request), as: .client(request.clientID))
         guard case .success(.success(let granted)) = outcome else { throw refused }
