@@ -65,7 +65,8 @@ declare
     -- They name a mail or a notice, which has a stream of its own.
     v_letters constant text[] := '{
         account.deletion_scheduled, account.disabled, account.mailbox_changed,
-        account.mailbox_moved, account.addresses_changed, account.stamp_rotated, client.certified, identity.linked,
+        account.mailbox_moved, account.addresses_changed, account.stamp_rotated, client.certified,
+        federated_device.signed_in, identity.linked,
         link.issued, mailed_code.issued, mailed_link.issued, notification.mailed, otp.issued,
         owner.device_added, owner.invited, passkey.enrolled, passkey.removed,
         passphrase.derived, passphrase.hint_requested, passphrase.refused, passphrase.removed,
@@ -152,7 +153,10 @@ begin
             case
                 when e.type in ('session.opened', 'session.refreshed', 'session.ended')
                     then e.stream
-                when e.type = 'token_claims.set' then d.session
+                when e.type in (
+                    'token_claims.set', 'federated_device.asserted', 'federated_device.signed_in',
+                    'federated_assertion.issued', 'federated_assertion.redeemed')
+                    then d.session
                 when e.type = 'upstream_session.used' and d.browser = 'false' then d.session end,
             case
                 when e.type in ('browser.opened', 'browser.ended') then e.stream

@@ -5,7 +5,8 @@ internal import JSON
 public enum API {
     /// What realms have. A new protocol is a folder, and a name here.
     private static let protocols: [any RealmSurface] = [
-        NativeSurface(), SiteSurface(), FlagshipSurface(), VerifySurface(), WebAppSurface(),
+        NativeSurface(), SiteSurface(), FlagshipSurface(), VerifySurface(), FederationSurface(),
+        WebAppSurface(),
         SignalsSurface(),
         ServiceFeedSurface(),
         WebhookKeySurface(),

@@ -44,6 +44,9 @@ enum Migrations {
         Step(
             version: 21, name: "resumed_subscriptions",
             sql: PackageResources.m021_resumed_subscriptions_sql),
+        Step(
+            version: 22, name: "request_sequences",
+            sql: PackageResources.m022_request_sequences_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

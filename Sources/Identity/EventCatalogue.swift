@@ -26,6 +26,8 @@ public enum EventCatalogue {
         + PushProviderEvent.catalogue + MessageGatewayEvent.catalogue + SubscriptionEvent.catalogue
         + SignalStreamEvent.catalogue + TokenClaimsEvent.catalogue
         + CaptchaEvent.catalogue + TenantMethodEvent.catalogue + ApprovalEvent.catalogue
+        + FederatedDeviceEvent.catalogue + DeviceUseEvent.catalogue
+        + FederatedAssertionEvent.catalogue + ServiceStandingEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =

@@ -21,6 +21,13 @@ extension JSONObject {
         return texts.count == values.count ? texts : nil
     }
 
+    /// Nil where it is there and no list of identifiers.
+    func uuids(_ name: String) -> [UUID]? {
+        guard let values = texts(name) else { return nil }
+        let ids = values.compactMap { UUID($0) }
+        return ids.count == values.count ? ids : nil
+    }
+
     /// Of mailed proofs, where it is not the first: see `Account.proofGeneration`.
     var generation: Int { self["generation"]?.integer.map { Int(clamping: $0) } ?? 0 }
 

@@ -17,4 +17,6 @@ public enum JWTType: String, CaseIterable, Sendable {
     /// Those of the verify profile: see `TenantToken`. Its clients look at no `typ`.
     case tenantAccessToken = "verify-access+jwt"
     case tenantIDToken = "verify-id+jwt"
+    /// By which the app of the federation profile shows a person to a service.
+    case federationAssertion = "federation-assertion+jwt"
 }

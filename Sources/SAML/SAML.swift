@@ -2,7 +2,7 @@ public import Values
 
 /// Bearer assertions of SAML 2.0 at a token endpoint (RFC 7522).
 ///
-/// libxml2 parses and libxmlsec1 verifies, with everything off that is not needed (decision 0136).
+/// libxml2 parses and libxmlsec1 verifies, with everything off that is not needed (decision 0135).
 /// What an assertion says is read from the very bytes that its signature covers.
 public enum SAML {
     /// The most that a text may have, encoded.

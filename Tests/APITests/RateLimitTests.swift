@@ -117,6 +117,7 @@ import Testing
             (.emailVerification, [.source: 300, .target: 5, .client: 600, .app: 3000]),
             (.emailOTPVerify, [.source: 200, .target: 15, .client: 600]),
             (.passphrase, [.source: 200, .target: 15]),
+            (.federationLogin, [.source: 200, .target: 10]),
             (.passkeyBegin, [.source: 300, .target: 60, .client: 1200]),
             (.twoFactor, [.source: 200, .target: 15]),
             (.oauthToken, [.source: 200, .client: 60]), (.bootstrap, [.source: 10]),

@@ -131,7 +131,7 @@ import Values
                 .tooMany(limit: 50), nil
             ),
             ("grant_types", "authorization_code", .wrongType(expected: .list), nil),
-            ("grant_types", ["authorization_code", "password"], .unsupported, 1),
+            ("grant_types", ["authorization_code", "implicit"], .unsupported, 1),
             ("grant_types", ["implicit"], .unsupported, 0),
             ("grant_types", ["urn:cocoar:sms"], .unsupported, 0),
             ("grant_types", ["authorization_code", "authorization_code"], .duplicate, 1),

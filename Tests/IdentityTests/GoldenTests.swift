@@ -40,6 +40,12 @@ func samples() throws -> [any Event] {
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
         "jwks": ["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]],
+        "federation_endpoint": "https://moodle.example.org/token",
+        "federation_attributes": ["email", "affiliations"],
+        "assertion_signed_response_alg": "ES256",
+        "assertion_encrypted_response_alg": "ECDH-ES",
+        "service_description": ["engineLink": "https://moodle.example.org/", "apis": [:]],
+        "service_description_uri": "https://moodle.example.org",
     ])
     return [
         RealmEvent.created(displayName: "Acme"),
@@ -134,6 +140,9 @@ private func sessionTerms() -> SessionTerms {
     terms.issuer = "https://id.example.org"
     terms.assertionIssuer = "https://a.example"
     terms.webApp = app
+    terms.federation = FederatedToken(
+        holder: .application, keyID: "AbCdEfGhIj", device: code, superiors: [session],
+        application: "org.example.notes")
     return terms
 }
 
@@ -214,7 +223,7 @@ private func flagshipSamples() throws -> [any Event] {
                 id: client, purpose: .certification, account: app, digest: try digest(1),
                 issuedAt: noon, installation: code, generation: 1)),
         MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
-    ] + providerSamples() + (try webAppSamples())
+    ] + providerSamples() + federationSamples() + (try webAppSamples())
 }
 
 private func providerSamples() -> [any Event] {

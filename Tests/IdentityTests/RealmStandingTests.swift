@@ -45,6 +45,9 @@ private let inOpenRealms: [any Command.Type] = [
     AnswerApproval.self, EnrollDeviceKey.self, GiveApproval.self, RemoveTenantMethod.self,
     RequestApproval.self, ResetPIN.self, SetPIN.self,
     SetCaptchaSecret.self,
+    ChangePassphrase.self, DescribeService.self,
+    IssueFederatedAssertion.self,
+    SetServiceStanding.self,
 ]
 
 /// The others: they end, erase or record something also in a disabled realm, are about the realm

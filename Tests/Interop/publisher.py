@@ -37,7 +37,8 @@ class Publisher:
                     self.send_header("Location", document)
                     self.end_headers()
                     return
-                body = json.dumps(document or {}).encode()
+                body = document if isinstance(document, bytes) else json.dumps(
+                    document or {}).encode()
                 self.send_response(200 if document else 404)
                 self.send_header("Content-Type", "application/jwk-set+json")
                 self.send_header("Content-Length", str(len(body)))

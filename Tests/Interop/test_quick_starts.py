@@ -21,11 +21,11 @@ from token_tool import missing, rerun
 from urd_process import PATIENCE, Urd, eventually, free_port
 from verify_client import Browser
 
-MISSING = missing("authlib", "requests", "jose")
+MISSING = missing("authlib", "requests", "jose", "jwcrypto")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "quick-starts"
-# Its client is in dev.env.
-READY_MADE = "verify.md"
+# Their clients are in dev.env.
+READY_MADE = ("federation.md", "verify.md")
 
 
 def setUpModule():
@@ -169,9 +169,13 @@ class QuickStart(unittest.TestCase):
         self.assertIn(f"Hello, {email}\nStill {email}\n", said)
         self.assertRegex(said, r'proved: ann-\w{8}@example.org\n{"success":true}\n200\n$')
 
+    def test_federation_page_works(self):
+        said = self.terminal(*self.read("federation.md")).ends()
+        self.assertEqual(said, "Hello, Ann Example\nGranted: org.example.notes\nOver.\n")
+
     def test_every_page_can_be_followed_again_and_keeps_its_secret(self):
         for page in sorted(PAGES.glob("*.md")):
-            if page.name == READY_MADE:
+            if page.name in READY_MADE:
                 continue
             (registration,) = [
                 block for block in self.read(page.name) if "client register" in block]

@@ -31,6 +31,8 @@ public final class RealmContext: RouteContext {
     var keys: TokenKeys { shared.keys }
     var webhooks: WebhookSource { shared.webhooks }
     var clients: KnownClients { shared.clients }
+    var services: KnownServices { shared.services }
+    var crawler: ServiceCrawler { shared.crawler }
     var passkeys: KnownPasskeys { shared.passkeys }
     var remoteKeys: RemoteKeys { shared.remoteKeys }
     var upstream: Upstream { shared.upstream }
@@ -45,12 +47,15 @@ public final class RealmContext: RouteContext {
     /// Nil where nobody follows.
     var feeds: Feeds? { shared.feeds }
     var signalPages: SignalPages { shared.signalPages }
+    var sequences: any RequestSequences { shared.sequences }
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
         let keys: TokenKeys
         let webhooks: WebhookSource
         let clients: KnownClients
+        let services: KnownServices
+        let crawler: ServiceCrawler
         let passkeys = KnownPasskeys()
         let remoteKeys: RemoteKeys
         let upstream: Upstream
@@ -66,19 +71,24 @@ public final class RealmContext: RouteContext {
         let passphrases: PassphraseWork
         let feeds: Feeds?
         let signalPages: SignalPages
+        let sequences: any RequestSequences
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
             passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = [],
-            signalPages: SignalPages
+            signalPages: SignalPages, sequences: any RequestSequences = NoRequestSequences(),
+            crawler: ServiceCrawler? = nil
         ) {
+            self.crawler = crawler ?? ServiceCrawler(passed: clock.passed) { _ in nil }
+            self.sequences = sequences
             self.keys = keys
             webhooks = WebhookSource(
                 keys: WebhookKeys(commands: commands, clock: clock, revision: keys.revision),
                 networks: webhookNetworks)
             replayableResponses = ReplayableResponses(passed: clock.passed)
             self.clients = clients
+            services = KnownServices(queries, revision: keys.revision)
             self.remoteKeys = remoteKeys
             self.upstream = upstream
             self.logos = logos
@@ -311,6 +321,10 @@ extension RealmContext {
         // What a token was exchanged for ends with it.
         if let origin = found.terms.exchange?.origin {
             guard try await live(origin) != nil else { return nil }
+        }
+        // A token of the federation profile is good while all above it are.
+        for superior in found.terms.federation?.superiors ?? [] {
+            guard try await live(superior) != nil else { return nil }
         }
         // What a certified installation has sleeps while its certification is taken back.
         if found.terms.method == .flagship, found.terms.scope.contains(Installation.scope),

@@ -19,7 +19,9 @@ public struct RealmContexts: Sendable {
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
-        feeds: Feeds? = nil, webhookNetworks: [String] = [], signalPages: SignalPages? = nil
+        feeds: Feeds? = nil, webhookNetworks: [String] = [], signalPages: SignalPages? = nil,
+        sequences: (any RequestSequences)? = nil,
+        fetchDescription: @escaping RemoteKeys.Fetch = { _ in nil }
     ) {
         self.places = places
         self.mint = mint
@@ -30,7 +32,9 @@ public struct RealmContexts: Sendable {
             logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
             queries: queries, clock: clock, passphrases: passphrases, feeds: feeds,
             webhookNetworks: webhookNetworks,
-            signalPages: signalPages ?? SignalPages(commands.events))
+            signalPages: signalPages ?? SignalPages(commands.events),
+            sequences: sequences ?? NoRequestSequences(),
+            crawler: ServiceCrawler(passed: clock.passed, fetch: fetchDescription))
     }
 
     /// The routes of a surface, where it is served.

@@ -54,11 +54,20 @@ struct RealmLookups {
     }
 
     func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
-        try await reading { () throws(LogFailure) in
+        let open = try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
                 of: account, in: context.place.realm, at: context.clock.now(), after: nil,
                 limit: 200)
         }
+        // A session below one that has ended is over, and has no event that says so.
+        var alive: [OpenSessionView] = []
+        for session in open {
+            if session.terms.federation != nil, try await context.live(session.id) == nil {
+                continue
+            }
+            alive.append(session)
+        }
+        return alive
     }
 
     /// What holds in an app, wherever it was asked for; where none is named, what holds here. Nil:

@@ -39,6 +39,28 @@ extension Call<AdminContext> {
         return secret
     }
 
+    /// Those that it may have been given by a write.
+    private func givenSecrets(
+        of id: UUID, _ client: Client, _ write: Write
+    ) async throws(Problem) -> [ClientSecret] {
+        guard client.metadata?.rules.hasSharedKey == true else {
+            return try await clientSecrets(of: write)
+        }
+        let mint = try await mint(of: write.realm)
+        return try await clientSecrets(of: write)
+            + mint.sharedKeys(of: id, rotation: client.secretRotations)
+    }
+
+    /// The secret of a client that is written: of one whose messages are signed by it, one that can be had again.
+    func secret(
+        of id: UUID, rotation: UInt32, hasSharedKey: Bool, _ write: Write
+    ) async throws(Problem) -> ClientSecret {
+        guard hasSharedKey else { return try await clientSecret(of: write) }
+        let keys = try await mint(of: write.realm).sharedKeys(of: id, rotation: rotation)
+        guard let key = keys.first else { throw Problem(.internalError) }
+        return key
+    }
+
     /// The stream of the client that the path names. A repeat finds it through what it did: the
     /// client may have been deleted since, by this very write perhaps.
     func client(for write: Write) async throws(Problem) -> UUID {
@@ -59,7 +81,7 @@ extension Call<AdminContext> {
         let client = try await state(Client.self, of: id, after: done)
         var members = ClientRoutes.json(ClientRoutes.view(id, client)).object ?? [:]
         if givesSecret,
-            let secret = try await clientSecrets(of: done.write).first(where: {
+            let secret = try await givenSecrets(of: id, client.state, done.write).first(where: {
                 $0.digest == client.state.secret
             })
         {

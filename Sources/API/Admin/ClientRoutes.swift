@@ -35,9 +35,11 @@ enum ClientRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .clientExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        let secret = try await call.clientSecret(of: write)
         var metadata = call.body.object ?? [:]
         let id = write.newID("client")
+        let secret = try await call.secret(
+            of: id, rotation: 0,
+            hasSharedKey: ClientMetadata.hasSharedKey(askedFor: metadata), write)
         let chosen = metadata.removeValue(forKey: "client_id")?.string
         let usesSecret =
             ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret ?? false
@@ -161,7 +163,10 @@ enum ClientRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = try await call.client(for: write)
-        let secret = try await call.clientSecret(of: write)
+        let client = try await call.state(Client.self, of: id, in: write.realm).state
+        let secret = try await call.secret(
+            of: id, rotation: client.secretRotations &+ 1,
+            hasSharedKey: client.metadata?.rules.hasSharedKey == true, write)
         let done = try await call.run(
             RotateClientSecret(id: id, secret: secret.digest), as: write)
         return try await call.answer(.ok, id, done, givesSecret: true)

@@ -97,6 +97,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchEventType = "no-such-event-type"
 
     case methodNotAllowed = "method-not-allowed"
+    case notImplemented = "not-implemented"
 
     case realmExists = "realm-exists"
     case realmDisabled = "realm-disabled"
@@ -171,6 +172,7 @@ extension ProblemKind {
             .noSuchEventType:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
+        case .notImplemented: .notImplemented
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
             .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
@@ -270,6 +272,7 @@ extension ProblemKind {
         case .noSuchSignalStream: "The client has no such stream."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
+        case .notImplemented: "There is no such service here."
         case .methodNotAllowed: "This path does not know the method."
         case .realmExists: "A realm of this name exists."
         case .realmDisabled: "The realm is disabled."

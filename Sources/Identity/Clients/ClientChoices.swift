@@ -9,6 +9,8 @@ public enum GrantType: String, CaseIterable, Sendable {
     case nativeOTP = "urn:cocoar:otp"
     case nativeMagicLink = "urn:cocoar:magic"
     case nativePasskey = "urn:cocoar:passkey"
+    /// On devices of the federation profile alone.
+    case password
     /// Of installations alone, regardless of their credentials: see `Installation`.
     case flagship = "urn:urd:flagship"
 
@@ -17,7 +19,7 @@ public enum GrantType: String, CaseIterable, Sendable {
     public var isForUsers: Bool {
         switch self {
         case .authorizationCode, .refreshToken, .deviceCode, .nativeOTP, .nativeMagicLink,
-            .nativePasskey, .jwtBearer, .tokenExchange, .flagship:
+            .nativePasskey, .jwtBearer, .tokenExchange, .password, .flagship:
             true
         case .clientCredentials: false
         }
@@ -93,6 +95,26 @@ public enum ClientProfile: String, CaseIterable, Sendable {
     case voo
     /// A tenant that has addresses proved on a page of the realm. See decision 0133.
     case verify
+    /// A version of the app of the federation profile, which its devices show the key of. See decision 0134.
+    case federationApp = "federation_app"
+    /// A service that takes assertions of the federation profile.
+    case federationService = "federation_service"
+}
+
+/// What assertions for a service are signed with.
+public enum AssertionSignature: String, CaseIterable, Sendable {
+    /// By the service's own key: its secret.
+    case hs256 = "HS256"
+    /// By a key of the realm.
+    case rs256 = "RS256"
+    case es256 = "ES256"
+}
+
+/// What assertions for a service are encrypted with, to a key of its `jwks`.
+public enum AssertionEncryption: String, CaseIterable, Sendable {
+    case none
+    case rsaOAEP256 = "RSA-OAEP-256"
+    case ecdhES = "ECDH-ES"
 }
 
 /// How a resource server's 401 names the login page to a client of the voo profile.

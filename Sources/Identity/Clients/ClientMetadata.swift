@@ -92,6 +92,16 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var notifications: JSON?
         /// The app that this client belongs to.
         public internal(set) var appID: UUID?
+        /// Of a service of the federation profile: its token endpoint, where that is not here.
+        public internal(set) var federationEndpoint: String?
+        /// What the service is told of people.
+        public internal(set) var federationAttributes: [String] = []
+        public internal(set) var assertionSignature = AssertionSignature.hs256
+        public internal(set) var assertionEncryption = AssertionEncryption.none
+        /// What it offers (RSD2), as it was said here or found where it publishes it.
+        public internal(set) var serviceDescription: JSON?
+        /// Where it publishes what it offers.
+        public internal(set) var serviceHost: String?
     }
 
     /// Requests hand on a client again and again, and it has many members.
@@ -128,9 +138,8 @@ public struct ClientMetadata: Sendable, Equatable {
             throw FieldFault(name, .unknown)
         }
         var read = Members()
-        // A tenant's apps refresh their tokens, so that the client needs both grants.
-        let isTenant = given["profile"]?.string == ClientProfile.verify.rawValue
-        read.grantTypes = isTenant ? [.authorizationCode, .refreshToken] : [.authorizationCode]
+        let profile = given["profile"]?.string.flatMap(ClientProfile.init(rawValue:))
+        read.grantTypes = (profile ?? .standard).usualGrants
         for field in MetadataField.all {
             guard let value = given[field.name] else { continue }
             try field.set(&read, value)
@@ -187,6 +196,12 @@ public struct ClientMetadata: Sendable, Equatable {
         case nil, .null: .secretBasic
         case let method?: method.string.flatMap(AuthenticationMethod.init(rawValue:))
         }
+    }
+
+    /// Whether a request asks for a profile whose clients sign messages by their secret.
+    public static func hasSharedKey(askedFor members: JSONObject) -> Bool {
+        let profile = members["profile"]?.string.flatMap(ClientProfile.init(rawValue:))
+        return profile?.rules.hasSharedKey == true
     }
 
     /// The app that a request names, for the commands that must look at it.

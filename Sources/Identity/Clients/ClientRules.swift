@@ -25,6 +25,15 @@ public struct ClientRules: Sendable, Equatable {
     /// People are asked before the client learns of them, if its metadata says so.
     public internal(set) var asksForConsent = true
 
+    /// Its secret can be had again, because messages are signed by it (HS256).
+    public internal(set) var hasSharedKey = false
+    /// It is a version of the app whose devices sign people in.
+    public internal(set) var isFederationApp = false
+    /// It takes assertions of devices.
+    public internal(set) var isFederationService = false
+    /// Seconds that its access tokens are valid, where nothing was said.
+    public internal(set) var accessLifetime: Int64?
+
     static let standard = ClientRules()
 
     static let voo: ClientRules = {
@@ -49,18 +58,54 @@ public struct ClientRules: Sendable, Equatable {
         return rules
     }()
 
+    static let federationApp: ClientRules = {
+        var rules = ClientRules()
+        rules.issuesWithoutOffline = true
+        rules.hasSharedKey = true
+        rules.isFederationApp = true
+        rules.asksForConsent = false
+        return rules
+    }()
+
+    static let federationService: ClientRules = {
+        var rules = ClientRules()
+        rules.issuesWithoutOffline = true
+        rules.hasSharedKey = true
+        rules.isFederationService = true
+        rules.asksForConsent = false
+        rules.accessLifetime = 86_000
+        return rules
+    }()
+
     /// Whether it departs from the standards anywhere.
     public var deviates: Bool { self != .standard }
 }
 
-extension ClientMetadata.Members {
-    public var rules: ClientRules {
-        switch profile {
+extension ClientProfile {
+    var rules: ClientRules {
+        switch self {
         case .standard: .standard
         case .voo: .voo
         case .verify: .verify
+        case .federationApp: .federationApp
+        case .federationService: .federationService
         }
     }
+
+    /// The grants of a client that names none.
+    var usualGrants: [GrantType] {
+        switch self {
+        case .standard, .voo: [.authorizationCode]
+        // A tenant's apps refresh their tokens, so that the client needs both grants.
+        case .verify: [.authorizationCode, .refreshToken]
+        case .federationApp: [.jwtBearer, .password, .refreshToken]
+        case .federationService: [.jwtBearer, .refreshToken]
+        }
+    }
+}
+
+extension ClientMetadata.Members {
+    public var rules: ClientRules { profile.rules }
 
     /// Whether people are asked before the client learns of them.
     public var asksForConsent: Bool { consent == .needed && rules.asksForConsent }

@@ -84,7 +84,7 @@ extension MetadataField {
                 "forwards_addresses", \.forwardsAddresses,
                 "Whether the client is believed where it says from where people ask through it"),
             .app,
-        ] + authorization + requests + rights + installation
+        ] + authorization + requests + rights + installation + federation
 
     /// What an installation says of its device.
     private static let installation: [MetadataField] = [
@@ -246,7 +246,7 @@ extension MetadataField {
             "Whether it must be told which sign-in is over"),
     ]
 
-    private static func web(
+    static func web(
         _ name: String, _ path: Path<String?>, _ about: String
     ) -> MetadataField {
         text(name, path, format: "uri", about) { text throws(FieldFault.Reason) in

@@ -30,6 +30,15 @@ enum MetadataRules {
                 throw FieldFault("grant_types", .conflicts(with: "client_credentials"), at: user)
             }
         }
+        if let password = grants.firstIndex(of: .password), !metadata.rules.isFederationApp {
+            throw FieldFault("grant_types", .needed(by: "profile"), at: password)
+        }
+        if metadata.rules.hasSharedKey, !metadata.authenticationMethod.usesSecret {
+            throw FieldFault("token_endpoint_auth_method", .conflicts(with: "profile"))
+        }
+        if metadata.assertionEncryption != .none, metadata.jwks == nil {
+            throw FieldFault("jwks", .needed(by: "assertion_encrypted_response_alg"))
+        }
         if metadata.rules.isTenant, !grants.contains(.authorizationCode) {
             throw FieldFault("grant_types", .needed(by: "profile"))
         }

@@ -9,6 +9,8 @@ public struct GrantDesk: Sendable {
     let method: GrantType
     /// Set where the person signs in on a page, and not in a client.
     var browser: BrowserDesk?
+    /// Where the session stands in the tree of a device of the federation profile.
+    var federation: FederatedToken?
 
     /// What the first access token is for, where that is not all that the session may have.
     var audience: [String]?
@@ -60,6 +62,7 @@ public struct GrantDesk: Sendable {
                 terms.issuer = request.issuer
             }
             amend(&terms)
+            if let federation { terms.join(federation, openedAt: request.now) }
         }
         var decision = decision
         if let browser, let account {
@@ -83,6 +86,9 @@ public struct GrantDesk: Sendable {
     var accessLifetime: Int64 {
         if method == .flagship { return settings[SettingCatalogue.installationTokenLifetime] }
         guard metadata.grantTypes.contains(where: \.isNative) else {
+            if let lifetime = metadata.rules.accessLifetime, metadata.accessTokenLifetime == nil {
+                return lifetime
+            }
             return metadata.accessTokenLifetime ?? settings[SettingCatalogue.accessTokenLifetime]
         }
         let setting = SettingCatalogue.nativeAccessTokenLifetime

@@ -142,7 +142,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         // A refresh token is first asked whether it was used before.
         case .refreshToken: break
         case .authorizationCode, .clientCredentials, .deviceCode, .jwtBearer, .nativeOTP,
-            .nativeMagicLink, .nativePasskey, .flagship:
+            .nativeMagicLink, .nativePasskey, .password, .flagship:
             try desk.require(request.resources)
         }
     }
@@ -164,7 +164,7 @@ extension GrantType {
         switch self {
         case .nativeOTP, .nativeMagicLink, .nativePasskey: true
         case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .jwtBearer,
-            .tokenExchange, .flagship:
+            .tokenExchange, .password, .flagship:
             false
         }
     }

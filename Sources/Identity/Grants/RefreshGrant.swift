@@ -23,14 +23,19 @@ public struct RefreshGrant: Grant {
     public struct Facts: Sendable {
         let session: Versioned<Session>
         let account: Versioned<Account>?
+        let superiors: Superiors
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let session = try await streams.read(Session.self, session)
+        let superiors = try await Superiors.read(
+            session.state.terms?.federation?.superiors ?? [], from: streams)
         guard let holder = session.state.terms?.account else {
-            return Facts(session: session, account: nil)
+            return Facts(session: session, account: nil, superiors: superiors)
         }
-        return Facts(session: session, account: try await streams.read(Account.self, holder))
+        return Facts(
+            session: session, account: try await streams.read(Account.self, holder),
+            superiors: superiors)
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.account?.stream }
@@ -42,7 +47,8 @@ public struct RefreshGrant: Grant {
         guard let terms = session.state.terms, terms.client == desk.request.client,
             terms.isOffline, session.state.end == nil, now < terms.expiresAt,
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
-            isFresh(session, desk), terms.key == nil || terms.key == desk.request.keyProof?.key
+            isFresh(session, desk), facts.superiors.areAlive(at: now),
+            terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
         guard generation <= session.state.generation else { throw .invalidRefreshToken }
         // Before anything else that is asked: no fault of a request hides that its token was used before.

@@ -11,7 +11,8 @@ extension GrantDesk {
     func wantsMore(_ factors: [AuthenticationFactor], by method: GrantType?) -> Bool {
         guard settings[SettingCatalogue.signInLevel] == .multi else { return false }
         switch method {
-        case nil, .nativeOTP, .nativeMagicLink, .nativePasskey, .authorizationCode, .deviceCode:
+        case nil, .nativeOTP, .nativeMagicLink, .nativePasskey, .authorizationCode, .deviceCode,
+            .password:
             return !factors.areStrong
         case .refreshToken, .clientCredentials, .jwtBearer, .tokenExchange, .flagship:
             return false

@@ -18,6 +18,8 @@ public struct RealmRules: Sendable, Equatable {
     public internal(set) var passphraseReset: String?
     /// Tenants send people to a page that proves an address, and get tokens for it.
     public internal(set) var servesTenants = false
+    /// Devices prove themselves, and show people to services by assertions.
+    public internal(set) var servesFederation = false
     /// What holds in the place of the catalogue's defaults, where a setting was not set.
     public internal(set) var defaults: JSONObject = [:]
 
@@ -49,6 +51,20 @@ public struct RealmRules: Sendable, Equatable {
         ]
         return rules
     }()
+
+    /// People sign in by passphrase on devices alone, once for a long time: an access token lasts an hour, and is
+    /// refreshed for ninety days after it was used last.
+    static let federation: RealmRules = {
+        var rules = RealmRules()
+        rules.servesFederation = true
+        rules.defaults = [
+            SettingCatalogue.loginPassphrase.name: true,
+            SettingCatalogue.accessTokenLifetime.name: 3_600,
+            SettingCatalogue.refreshTokenLifetime.name: .integer(90 * 86_400),
+            SettingCatalogue.sessionLifetime.name: .integer(3_650 * 86_400),
+        ]
+        return rules
+    }()
 }
 
 extension RealmProfile {
@@ -57,6 +73,7 @@ extension RealmProfile {
         case .standard: .standard
         case .flagship: .flagship
         case .verify: .verify
+        case .federation: .federation
         }
     }
 }

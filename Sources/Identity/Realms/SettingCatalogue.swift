@@ -33,6 +33,8 @@ public enum RealmProfile: String, CaseIterable, Sendable {
     case flagship
     /// Tenants have mail addresses and phone numbers proved on a page of the realm: decision 0133.
     case verify
+    /// Devices show people to services by assertions: decision 0134.
+    case federation
 }
 
 /// The languages that Urd speaks to people.

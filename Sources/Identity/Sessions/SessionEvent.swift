@@ -69,6 +69,8 @@ public struct SessionTerms: Sendable, Equatable {
         public var assertionIssuer: String?
         /// The web app or konnector that its tokens are for, which an installation opened.
         public var webApp: UUID?
+        /// Where it stands in the tree of a device of the federation profile.
+        public var federation: FederatedToken?
     }
 
     /// They are handed on with every token.
@@ -154,6 +156,8 @@ public enum SessionEnd: String, CaseIterable, Sendable {
     case withdrawn
     /// It was over already, by what happened to its account.
     case lapsed
+    /// Its device showed itself anew, and has another one.
+    case replaced
 }
 
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
@@ -288,6 +292,7 @@ extension SessionTerms.Members {
         fields["issuer"] = issuer.map { .string($0) }
         fields["assertion_issuer"] = assertionIssuer.map { .string($0) }
         fields["web_app"] = webApp.map { .uuid($0) }
+        if let federation { fields.merge(federation.fields) { own, _ in own } }
         return fields.merging(from.fields) { own, _ in own }
     }
 }
@@ -322,6 +327,7 @@ extension SessionTerms {
             terms.issuer = fields["issuer"]?.string
             terms.assertionIssuer = fields["assertion_issuer"]?.string
             terms.webApp = fields.uuid("web_app")
+            terms.federation = FederatedToken(recorded: fields)
         }
     }
 }

@@ -19,5 +19,11 @@ extension SessionTerms {
         .text("issuer", "Issuer identifier in its tokens.").optional,
         .text("assertion_issuer", "Issuer of the assertion that opened it (RFC 7523).").optional,
         .webApp,
+        .choice("holder", FederatedHolder.self, "What holds the token, in the federation profile.")
+            .optional,
+        .text("kid", "Identifier of the token's key.").optional,
+        .uuid("federated_device", "Device that the token is on.").optional,
+        .uuids("superiors", "Sessions that it ends with, the device's first.").optional,
+        .text("application", "What a third party's app calls itself.").optional,
     ]
 }

@@ -26,6 +26,7 @@ struct DevelopmentEnvironment: Equatable, Sendable {
                 ("URD_VERIFY_API_SECRET_KEY", tenant.secret),
             ]
         }
+        lines += demo.federation?.lines(port: listening.port) ?? []
         lines += demo.stores?.lines ?? []
         if let token = demo.registerToken { lines.append(("URD_FLAGSHIP_TOKEN", token)) }
         if let port = listening.privatePort {
@@ -52,6 +53,7 @@ struct DevelopmentEnvironment: Equatable, Sendable {
         {
             demo.tenant = DemoTenant(apiKey: key, secret: secret)
         }
+        demo.federation = DemoFederation(values)
         return demo
     }
 

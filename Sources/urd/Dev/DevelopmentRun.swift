@@ -70,10 +70,12 @@ struct DemoData {
     private static let client = "demo-client"
     private static let nativeClient = "demo-native"
 
+    let store: Store
     private let router: Router
     private let metrics: Metrics
 
     init(_ store: Store) throws {
+        self.store = store
         metrics = store.metrics
         router = Router(
             API.table,
@@ -118,6 +120,7 @@ struct DemoData {
         try await prepareFlagship(stores)
         let owner = try await prepareOwner()
         let tenant = try await prepareVerify(previous?.tenant)
+        let federation = try await prepareFederation(previous?.federation)
         var key = previous?.adminKey
         if let known = key, try await !isValid(known) { key = nil }
         if key == nil {
@@ -129,7 +132,7 @@ struct DemoData {
         return Demo(
             realm: Self.realm, clientID: Self.client, clientSecret: secret,
             nativeClientID: Self.nativeClient, adminKey: key, registerToken: owner, stores: stores,
-            tenant: tenant)
+            tenant: tenant, federation: federation)
     }
 
     /// At `demo.localhost`, where each person who confirms a mail address gets an account.

@@ -55,4 +55,6 @@ struct Demo: Equatable, Sendable {
     var stores: DemoStores?
     /// Of the realm in which addresses are proved for tenants.
     var tenant: DemoTenant?
+    /// Of the realm whose devices show people to services.
+    var federation: DemoFederation?
 }

@@ -55,3 +55,4 @@ struct Models: Sendable {
 
 extension ReadModelQueries: AdminQueries, RealmQueries, HostQueries {}
 extension FeedCursorStore: FeedCursors {}
+extension RequestSequenceStore: RequestSequences {}

@@ -53,6 +53,13 @@ struct OutgoingCalls: Sendable {
         return response.body
     }
 
+    /// What a service publishes of what it offers; nil if it cannot be fetched, for any reason.
+    func description(at address: String) async -> [UInt8]? {
+        var request = OutgoingRequest(url: address)
+        request.headers["Accept"] = "text/plain, application/x-rsd+json, application/json"
+        return await answer(request)
+    }
+
     /// What providers are asked for; nil where they do not say it.
     func ask(_ address: String, bearer: String?) async -> [UInt8]? {
         var request = OutgoingRequest(url: address)

@@ -228,6 +228,7 @@ struct Service: Sendable {
             for realm in store.log.hub.realms {
                 _ = try? await store.log.forgetOldCommands(in: realm)
                 _ = try? await store.log.forgetOldClaims(in: realm)
+                try? await store.sequences.forgetUnused(in: realm)
             }
             try await Task.sleep(for: .seconds(3600))
         }
@@ -248,7 +249,9 @@ extension RealmContexts {
             fetchKeys: { await outgoing?.keys(at: $0) },
             fetchLogo: { await outgoing?.logo(at: $0) },
             callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds,
-            webhookNetworks: webhookSources, signalPages: store.signalPages)
+            webhookNetworks: webhookSources, signalPages: store.signalPages,
+            sequences: store.sequences,
+            fetchDescription: { await outgoing?.description(at: $0) })
     }
 }
 

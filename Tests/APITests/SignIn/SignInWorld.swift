@@ -195,6 +195,12 @@ struct FoldedQueries: RealmQueries, Folding {
     let log: WatchedLog
     let signals = MemorySignals()
 
+    func clients(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [ClientView] {
+        try await MemoryQueries(log: log).clients(in: realm, after: after, limit: limit)
+    }
+
     func fold<State: StreamState>(
         _ type: State.Type, _ stream: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> State {

@@ -75,6 +75,10 @@ enum DerivedMakers {
         makers[.recoveryCodeDigest] = same { mint in
             RecoveryCode(typed: "0000-0000-0000").flatMap { mint.digest(of: $0, for: id) }
         }
+        makers[.federatedKey] = same { $0.session(ofKey: "AbCdEfGhIj") }
+        makers[.federatedDevice] = same { $0.federatedDevice("device") }
+        makers[.federatedAssertion] = same { $0.federatedAssertion("AbCdEfGhIj") }
+        makers[.federatedProof] = same { $0.derive(.federatedProof, [1]) }
         let secret = BrowserSecret(for: id)
         makers[.browserSecret] = same { $0.digest(of: secret) }
         return makers
@@ -96,6 +100,11 @@ enum DerivedMakers {
             { $0.registrationAccessToken(ofClient: id) },
             { $0.readRegistrationAccessToken($1) == id })
         makers[.proofNonce] = read({ $0.proofNonce(at: now) }, { $0.isProofNonce($1, at: now) })
+        makers[.federatedToken] = read(
+            { $0.federatedToken("AbCdEfGhIj", id, 0) },
+            { mint, text in
+                mint.version { $0.federatedToken("AbCdEfGhIj", id, 0) == text } != nil
+            })
         makers[.identitySignature] = read(
             { Base64URL.encode((try? $0.identityKey?.sign([7])) ?? []) },
             { mint, text in
@@ -210,7 +219,19 @@ enum DerivedMakers {
                 return { $0.version(ofUpstreamState: state, id).map(text) == sent }
             }
         }
+        /// What was given once is compared under each version.
+        func again(_ text: @escaping (TokenMint) -> String?) -> DerivedMaker {
+            { mint in
+                let given = text(mint)
+                return { $0.version { text($0) == given } != nil }
+            }
+        }
         return [
+            .sharedKey: { mint in
+                let given = mint.sharedKeys(of: id, rotation: 0).first?.text
+                return { $0.sharedKeys(of: id, rotation: 0).contains { $0.text == given } }
+            },
+            .requestKey: again { $0.requestKey(id, 0) },
             .upstreamState: sent { $0.upstreamState(id) },
             .upstreamNonce: sent { $0.upstreamNonce(id) },
             .upstreamVerifier: sent { $0.upstreamVerifier(id) },

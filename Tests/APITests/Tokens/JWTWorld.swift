@@ -82,6 +82,8 @@ struct JWTWorld: Sendable {
         case .logoutToken: return try await logoutToken(tokens.id)
         case .securityEvent: return try await securityEvent()
         case .tenantAccessToken, .tenantIDToken: return try await tenantToken(kind)
+        // As a service that wants the realm's own signature gets it.
+        case .federationAssertion: return try await signedAgain(tokens.id, as: kind)
         }
     }
 

@@ -10,6 +10,11 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient?
 
+    /// In the order of their ids, from behind one on.
+    func clients(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [ClientView]
+
     /// The streams of a realm's installations, in the order in which they were made.
     func installations(in realm: RealmID) async throws(LogFailure) -> [UUID]
 

@@ -22,6 +22,10 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case approval
     case recoveryCodeDigest = "recovery code digest"
     case browserSecret = "browser secret"
+    case federatedKey = "federated key"
+    case federatedDevice = "federated device"
+    case federatedAssertion = "federated assertion"
+    case federatedProof = "federated proof"
 
     // Tokens: a name, and a keyed digest of it.
     case refreshToken = "urd_rt_"
@@ -47,6 +51,7 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case csrfToken = "form token"
     case proofNonce = "dpop nonce"
     case identitySignature = "identity signature"
+    case federatedToken = "federated token"
 
     // What the log keeps of secrets that people show.
     case oneTimeCodeDigest = "one-time code digest"
@@ -66,6 +71,8 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case upstreamState = "upstream state"
     case upstreamNonce = "upstream nonce"
     case upstreamVerifier = "upstream verifier"
+    case sharedKey = "shared key"
+    case requestKey = "request key"
 
     case seal
 }
@@ -89,7 +96,8 @@ extension DerivedPurpose {
         switch self {
         case .mailbox, .invite, .device, .consent, .pairwise, .providerIdentity, .providerSession,
             .accountIdentity, .providerToken, .network, .notificationSource, .notificationState,
-            .formName, .tenantMethods, .approval:
+            .formName, .tenantMethods, .approval, .federatedKey, .federatedDevice,
+            .federatedAssertion, .federatedProof:
             .name
         // Digests of random secrets with 60 bits and more, of which nothing is derived: a known key
         // gives none of them away.
@@ -98,14 +106,15 @@ extension DerivedPurpose {
             .registrationAccessToken, .registerToken, .sessionCode, .mailedCode, .ownerLink,
             .delegatedCode, .ownerMove, .emailVerified, .connectionState, .trustedBrowser,
             .passphraseReset, .keepAccount, .ownerConfirmation, .attestationChallenge,
-            .passkeyCeremony, .secondStep, .csrfToken, .proofNonce, .identitySignature:
+            .passkeyCeremony, .secondStep, .csrfToken, .proofNonce, .identitySignature,
+            .federatedToken:
             .token
         case .oneTimeCodeDigest, .magicLinkDigest, .mailedCodeDigest, .ownerMoveDigest,
             .mailboxMoveDigest:
             .digest
         case .oneTimeCode, .magicLink, .inviteCode, .clientSecret, .adminKey, .webhookSecret,
             .passkeyChallenge,
-            .upstreamState, .upstreamNonce, .upstreamVerifier:
+            .upstreamState, .upstreamNonce, .upstreamVerifier, .sharedKey, .requestKey:
             .repeatable
         case .seal: .sealed
         }

@@ -26,7 +26,7 @@ struct PresentedToken: Sendable {
     /// account. What an installation may is said by routes of its own.
     func isOfSignIn(_ issuer: String) -> Bool {
         switch session.terms.method {
-        case .tokenExchange, .jwtBearer, .flagship: false
+        case .tokenExchange, .jwtBearer, .password, .flagship: false
         case nil, .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .nativeOTP,
             .nativeMagicLink, .nativePasskey:
             isFor(issuer)

@@ -7,7 +7,19 @@ internal import Values
 
 extension GrantForm {
     /// Its member `assertion` is described with the passkeys'.
-    static let jwtBearer = GrantForm { call throws(Problem) -> JWTBearerGrant in
+    static let jwtBearer = GrantForm(JWTBearerGrant.self, []) { call, request throws(Problem) in
+        if call.context.place.settings.rules.servesFederation,
+            let outcome = try await call.redeemRelayed(request)
+        {
+            return outcome
+        }
+        return try await Commands(call).dispatch(
+            RedeemGrant(try await read(call), request), as: .client(request.clientID))
+    }
+
+    private static func read(
+        _ call: Call<RealmContext>
+    ) async throws(Problem) -> JWTBearerGrant {
         guard let text = call.body["assertion"]?.string else {
             throw Problem(.invalidRequest, "assertion is required.")
         }
@@ -40,6 +52,34 @@ extension GrantForm {
 }
 
 extension Call<RealmContext> {
+    /// An assertion of this realm that its service received from the app, and shows itself. Nil for another issuer's.
+    fileprivate func redeemRelayed(
+        _ request: GrantRequest
+    ) async throws(Problem) -> GrantOutcome? {
+        guard let text = body["assertion"]?.string,
+            let service = try await FederationServices(context).find(request.clientID)
+        else { return nil }
+        if let claimed = try? SignedStatement.Claimed(text),
+            claimed.issuer != context.place.issuer
+        {
+            return nil
+        }
+        // One answer to all that is wrong with it, as clients of the profile know it.
+        let refused = Problem(.invalidRequest, "invalid assertion provided")
+        guard body["scope"]?.string?.split(separator: " ").contains("openid") == true,
+            let id = try await AssertionText(context).read(text, for: service)
+        else { throw refused }
+        var grant = FederatedAssertionGrant(
+            assertion: context.mint.federatedAssertion(id),
+            session: context.mint.session(ofKey: id), keyID: id,
+            audience: context.place.endpoint(of: service))
+        grant.isRelayed = true
+        let outcome = try await Commands(self).attempt(
+            RedeemGrant(grant, request), as: .client(request.clientID))
+        guard case .success(.success(let granted)) = outcome else { throw refused }
+        return .success(granted)
+    }
+
     fileprivate func subject(
         of claims: Claims, _ rule: TrustedIssuer.SubjectRule
     ) -> JWTBearerGrant.Subject? {

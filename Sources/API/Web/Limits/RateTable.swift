@@ -18,6 +18,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     /// Typing a passphrase: apart from codes, so that an attacker who guesses the one doesn't lock
     /// the owner out of the other.
     case passphrase
+    /// Typing a passphrase on a device of the federation profile, by account and by device.
+    case federationLogin = "federation-login"
     /// Beginning to sign in with a passkey, or to enrol one.
     case passkeyBegin = "passkey-begin"
     /// PasskeyEnrollment an authenticator app, and proving it outside of the token endpoint.
@@ -99,6 +101,8 @@ public struct RateTable: Sendable {
         table[.emailOTPVerify, .client] = Rate(600, per: minute)
         table[.passphrase, .source] = Rate(600, per: minute, burst: 200)
         table[.passphrase, .target] = Rate(15, per: minute)
+        table[.federationLogin, .source] = Rate(600, per: minute, burst: 200)
+        table[.federationLogin, .target] = Rate(10, per: .seconds(900))
         table[.passkeyBegin, .source] = Rate(1_200, per: .seconds(300), burst: 300)
         table[.passkeyBegin, .target] = Rate(60, per: .seconds(300))
         table[.passkeyBegin, .client] = Rate(1_200, per: .seconds(300))

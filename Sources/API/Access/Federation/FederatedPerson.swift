@@ -1,0 +1,44 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+/// A person as services know them: by the mail address, and by what each service is told.
+struct FederatedPerson {
+    let account: UUID
+    private let claims: JSONObject
+    let affiliations: [String]
+
+    /// The audience of roles that are a person's affiliations.
+    static let affiliationAudience = "affiliation"
+
+    /// Nil where there is no such account, or none any more.
+    static func find(_ account: UUID, in context: RealmContext) async throws(Problem) -> Self? {
+        let events = try await RealmLookups(context).events(of: account)
+        guard let known = KnownPerson(events), !known.isErased else { return nil }
+        let claims = PersonClaims.claims(of: known, ["email", "profile", "phone"])
+        guard claims["email"]?.string != nil else { return nil }
+        return FederatedPerson(
+            account: account, claims: claims,
+            affiliations: known.roles.byAudience[affiliationAudience] ?? [])
+    }
+
+    var subject: String { claims["email"]?.string ?? "" }
+
+    func attributes(for service: FederationService) -> JSONObject {
+        attributes(service.attributes)
+    }
+
+    func attributes(_ chosen: Set<FederationAttribute>) -> JSONObject {
+        var members: JSONObject = [:]
+        for attribute in chosen {
+            switch attribute {
+            case .email, .name, .givenName, .familyName, .locale, .phone:
+                members[attribute.rawValue] = claims[attribute.rawValue]
+            case .affiliations:
+                members[attribute.rawValue] = .array(affiliations.map { .string($0) })
+            }
+        }
+        return members
+    }
+}

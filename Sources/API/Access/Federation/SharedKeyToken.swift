@@ -1,0 +1,73 @@
+internal import Cryptography
+internal import JSON
+internal import Values
+
+/// A JWT that is signed by a shared key (HS256), as clients of the profile make them: no `typ`, and times that may
+/// be texts. It is taken apart and not yet believed.
+struct SharedKeyToken {
+    let keyID: String?
+    let members: JSONObject
+    private let input: [UInt8]
+    private let signature: [UInt8]
+
+    private static let longest = 8 * 1024
+
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.longest else { return nil }
+        let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
+        let limits = JSON.Limits(depth: 8, size: Self.longest, takesNull: false)
+        guard parts.count == 3,
+            let header = Self.object(parts[0], limits), header["alg"]?.string == "HS256",
+            // What changes the meaning of the message would have to be understood.
+            ["crit", "b64", "enc", "zip"].allSatisfy({ header[$0] == nil }),
+            let members = Self.object(parts[1], limits),
+            let signature = Base64URL.decode(String(parts[2]))
+        else { return nil }
+        keyID = header["kid"]?.string
+        self.members = members
+        self.signature = signature
+        input = Array("\(parts[0]).\(parts[1])".utf8)
+    }
+
+    private static func object(_ part: Substring, _ limits: JSON.Limits) -> JSONObject? {
+        guard let bytes = Base64URL.decode(String(part)) else { return nil }
+        return (try? JSON.parse(bytes, limits: limits))?.object
+    }
+
+    func isSigned(by key: String) -> Bool {
+        HMACKey(Array(key.utf8)).isValid(signature, for: input)
+    }
+
+    func text(_ name: String) -> String? {
+        guard let text = members[name]?.string, !text.isEmpty, text.utf8.count <= 1024 else {
+            return nil
+        }
+        return text
+    }
+
+    /// A number, or the text of one: clients write either.
+    func integer(_ name: String) -> Int64? {
+        guard let value = members[name] else { return nil }
+        return value.integer ?? value.string.flatMap { Int64($0) }
+    }
+
+    /// Whether the audience is one of these, and nothing else.
+    func isFor(_ readers: Set<String>) -> Bool {
+        if let text = members["aud"]?.string { return readers.contains(text) }
+        guard let list = members["aud"]?.array, list.count == 1, let text = list[0].string else {
+            return false
+        }
+        return readers.contains(text)
+    }
+
+    /// Whether it is good at a time: of now, and not over. An end that is far away ends nothing later than the
+    /// leeway does, counted from `iat`.
+    func isTimely(at now: Timestamp, within leeway: Int64) -> Bool {
+        guard let issued = integer("iat"), now.seconds - leeway <= issued,
+            issued <= now.seconds + leeway
+        else { return false }
+        guard members["exp"] != nil else { return true }
+        guard let end = integer("exp") else { return false }
+        return now.seconds < end && issued <= end
+    }
+}

@@ -1,0 +1,104 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Where the app gets assertions for services, and where services ask about them.
+enum AssertionRoutes {
+    static let table: [Route<RealmContext>] = [issue]
+
+    private static let issue = Route<RealmContext>(
+        .post, "/eduid/authorization", id: "issueFederatedAssertion", tag: "Federation",
+        summary: "Issues an assertion by which the app shows its person to one service, once.",
+        right: .nothing, voice: .federation,
+        body: Body(
+            schema: .object(
+                .optional("request_type", .anything, "`code`."),
+                .optional("redirect_uri", .anything, "The service's address."),
+                .optional("client_id", .anything, "The app's version."),
+                .optional("state", .anything, "Comes back.")),
+            example: [
+                "request_type": "code", "redirect_uri": "https://service.example.org",
+                "client_id": "ch.eduid.app.1",
+            ], maximumBytes: 64 * 1024),
+        answer: .ok(
+            "The assertion.",
+            .object(
+                .required("code", .text(1...16384), "The assertion: the app hands it on as it is."),
+                .required("redirect_uri", .text(1...2048), "The service's token endpoint."),
+                .optional("state", .text(0...2048), "What the request said.")),
+            example: ["code": "…", "redirect_uri": "https://service.example.org/token"]),
+        refusals: FederationPaths.refusals + [.noSuchClient, .notImplemented]
+    ) { call throws(Problem) in
+        let caller = try await RequestAuthorization(call).caller(.person)
+        try RateCounter(call).count(.oauthToken)
+        guard try call.requireMember("request_type") == "code" else {
+            throw Problem(.invalidRequest, "request_type must be code.")
+        }
+        if let client = call.member("client_id"), client != caller.session.terms.clientID {
+            throw Problem(.forbidden, "client_id is not the app's version that the token is of.")
+        }
+        let services = FederationServices(call.context)
+        let address = try call.requireMember("redirect_uri")
+        guard let service = try await services.find(at: address) else {
+            throw Problem(.noSuchClient, "There is no such service.")
+        }
+        return try await call.issue(for: service, caller)
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func issue(
+        for service: FederationService, _ caller: FederatedCaller
+    ) async throws(Problem) -> Response {
+        let (id, now) = (TokenMint.newKeyID(), context.clock.now())
+        guard let person = try await FederatedPerson.find(try caller.account, in: context) else {
+            throw Problem(.forbidden)
+        }
+        let lifetime = IssueFederatedAssertion.longest
+        // What cannot be written must not be on record as issued.
+        let text = try await AssertionText(context).make(
+            of: person, id: id, azp: caller.session.terms.clientID, for: service, issuedAt: now,
+            lifetime: lifetime)
+        let rejection = try await Commands(self).attempt(
+            IssueFederatedAssertion(
+                assertion: context.mint.federatedAssertion(id), session: caller.session.id,
+                service: service.client.id, audience: context.place.endpoint(of: service),
+                lifetime: lifetime, now: now),
+            as: caller.commandCaller)
+        switch rejection {
+        case nil: break
+        case .noSuchService: throw Problem(.noSuchClient, "There is no such service.")
+        case .signedOut: throw Problem(.forbidden)
+        case .used: throw Problem(.contended)
+        }
+        var members: JSONObject = [
+            "code": .string(text), "redirect_uri": .string(context.place.endpoint(of: service)),
+        ]
+        members["state"] = member("state").map { .string($0) }
+        return .json(.ok, .object(members))
+    }
+
+    /// Whom an assertion shows: told to the service alone that it was issued for.
+    func validateAssertion() async throws(Problem) -> Response {
+        let service = try await ServiceAuthentication(self).service()
+        let notThere = Problem(.noSuchSession, "No such assertion was issued for this service.")
+        guard let id = member("jti"), id.utf8.count == TokenMint.keyIDLength else { throw notThere }
+        let terms = try await RealmLookups(context).folded(
+            FederatedAssertion.self, context.mint.federatedAssertion(id)
+        ).terms
+        guard let terms, terms.service == service.client.id,
+            context.clock.now() < terms.expiresAt,
+            try await context.live(terms.session) != nil,
+            let person = try await FederatedPerson.find(terms.account, in: context)
+        else { throw notThere }
+        return .json(
+            .ok,
+            [
+                "sub": .string(person.subject), "azp": .string(terms.party),
+                "iat": .integer(terms.issuedAt.seconds), "email": .string(person.subject),
+            ])
+    }
+}

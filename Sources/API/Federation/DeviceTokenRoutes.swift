@@ -1,0 +1,169 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import ReadModels
+internal import Values
+
+/// The token endpoint for devices and people.
+enum DeviceTokenRoutes {
+    static let table: [Route<RealmContext>] = [token]
+
+    static let answer = Schema.object(
+        .optional("access_token", .text(1...16384), "Names the token."),
+        .optional("token_type", .text(1...20), "`mac`, or `Bearer` of another app."),
+        .optional("kid", .text(1...100), "Names its key."),
+        .optional("mac_key", .text(1...200), "The key, byte by byte."),
+        .optional("mac_algorithm", .text(1...20), "HS256."),
+        .optional("expires_in", .integer(0...(1 << 40)), "Seconds; a device's has no end."),
+        .optional("refresh_token", .text(1...4096), "For the next one."),
+        .optional("scope", .text(0...2048), "Protocols that another app may speak."),
+        .optional("sub", .text(0...320), "Of a validation: whom it shows."),
+        .optional("azp", .text(1...255), "Of a validation: the app's version."),
+        .optional("iat", .integer(0...(1 << 53 - 1)), "Of a validation: since when."),
+        .optional("email", .text(0...320), "Of a validation."))
+
+    static let example: JSON = [
+        "access_token": "…", "token_type": "mac", "kid": "Zk3nQ0bT9c", "mac_key": "…",
+        "mac_algorithm": "HS256",
+    ]
+
+    private static let token = Route<RealmContext>(
+        .post, "/eduid/token", id: "getFederatedToken", tag: "Federation",
+        summary: "Issues tokens to devices and to people on them.",
+        detail: """
+            `client_credentials`: a device shows a JWT in the header `Authorization`, signed by the key of its \
+            app's version. `password`: a person signs in, in a request that is signed by the device's token. \
+            `refresh_token`: the next token of a person. `validate`: a service asks whom an assertion shows.
+            """,
+        right: .nothing, voice: .federation,
+        body: Body(
+            schema: .object(
+                .optional("grant_type", .anything, "What is shown."),
+                .optional("username", .anything, "A mail address."),
+                .optional("password", .anything, "The passphrase."),
+                .optional("totp_code", .anything, "Where the account has a second factor."),
+                .optional("refresh_token", .anything, "A refresh token."),
+                .optional("jti", .anything, "The name of an assertion.")),
+            example: ["grant_type": "client_credentials"], maximumBytes: 64 * 1024),
+        answer: .ok("The token.", answer, example: example),
+        refusals: FederationPaths.refusals + [.noSuchSession, .unsupportedGrantType]
+    ) { call throws(Problem) in
+        try RateCounter(call).count(.oauthToken)
+        switch try call.requireMember("grant_type") {
+        case "client_credentials": return try await call.assertDevice()
+        case "password": return try await call.signInOnDevice()
+        case "refresh_token": return try await call.refreshFederated(at: nil)
+        case "validate": return try await call.validateAssertion()
+        // Codes are for services: this endpoint has none.
+        case "authorization_code":
+            throw Problem.refused("invalid_scope", "Codes are redeemed at the service.")
+        default: throw Problem(.unsupportedGrantType)
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func assertDevice() async throws(Problem) -> Response {
+        let notGood = Problem.refused(
+            "invalid_client",
+            "The assertion must be a JWT of now, signed (HS256) by the key of a version that is not "
+                + "rejected: kid and iss its client_id, aud the token endpoint alone, sub the device and "
+                + "name its name.")
+        let lines = request.headers.all("Authorization")
+        guard let line = lines.first else { throw Problem(.unauthenticated) }
+        guard lines.count == 1, let text = AuthorizationLine.text(of: line, by: "bearer"),
+            let shown = SharedKeyToken(text), let clientID = shown.text("iss"),
+            shown.keyID == clientID,
+            let client = try await RealmLookups(context).client(named: clientID),
+            !client.isDisabled, client.metadata.rules.isFederationApp,
+            let key = try await context.sharedKey(of: client), shown.isSigned(by: key.text),
+            shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
+            shown.isFor([context.place.federationEndpoint]),
+            let device = shown.text("sub"), let name = shown.label("name"),
+            let sequence = RequestAuthorization.sequence(of: shown)
+        else {
+            try context.countSource()
+            throw notGood
+        }
+        let stream = context.mint.federatedDevice(device)
+        // An assertion that was overheard must not put the device out again.
+        guard try await isNew(sequence, of: stream) else { throw notGood }
+        let keyID = TokenMint.newKeyID()
+        let outcome = try await grant(
+            DeviceAssertionGrant(
+                device: stream, keyID: keyID, type: shown.label("device_type"),
+                system: shown.label("os"), name: name),
+            of: client, clientID, as: context.mint.session(ofKey: keyID))
+        guard case .success(let granted) = outcome else { throw notGood }
+        return .json(.ok, FederatedTokens(context).signing(granted))
+    }
+
+    private func isNew(_ sequence: Int64, of token: UUID) async throws(Problem) -> Bool {
+        try await reading { () throws(LogFailure) in
+            try await context.sequences.advance(token, to: sequence, in: context.place.realm)
+        }
+    }
+
+    /// What is wrong tells nothing of whether there is an account: every failure is 403 and takes as long.
+    fileprivate func signInOnDevice() async throws(Problem) -> Response {
+        let device = try await RequestAuthorization(self).caller(.device)
+        let notGood = Problem.refused(
+            "access_denied", "The mail address or the passphrase is not right, or both.")
+        async let pause: Void = context.hesitate()
+        let counter = RateCounter(self)
+        try counter.count(.federationLogin, target: "device \(device.token.device)")
+        guard let name = member("username"), let typed = member("password"),
+            typed.utf8.count <= 1024, let address = try? MailAddress(trimmed(name)),
+            let client = try await RealmLookups(context).client(
+                named: device.session.terms.clientID)
+        else {
+            await pause
+            throw notGood
+        }
+        let mailbox = context.mint.mailbox(address.text)
+        try counter.count(.federationLogin, target: mailbox.description)
+        let comparison = try await Passphrases(self).compare(typed, for: mailbox)
+        let keyID = TokenMint.newKeyID()
+        let outcome = try await grant(
+            DeviceSignInGrant(
+                proof: PassphraseProof(
+                    mailbox: mailbox, comparison: comparison,
+                    second: SecondFactors(self).inGrant, mail: context.newID()),
+                device: device.session.id, keyID: keyID, mail: context.newID(),
+                name: try await deviceName(device.token.device)),
+            of: client, device.session.terms.clientID, as: context.mint.session(ofKey: keyID))
+        guard case .success(let granted) = outcome else {
+            await pause
+            throw notGood
+        }
+        // Attempts that were right count for nothing.
+        counter.giveBack()
+        return .json(.ok, FederatedTokens(context).signing(granted))
+    }
+
+    /// What a device called itself when it showed itself last, from the event: it stands nowhere else.
+    func deviceName(_ device: UUID) async throws(Problem) -> String? {
+        for event in try await RealmLookups(context).events(of: device).reversed() {
+            if case .asserted(_, let terms) = FederatedDeviceEvent(event) { return terms.name }
+        }
+        return nil
+    }
+}
+
+extension SharedKeyToken {
+    /// A text that people may be shown; what is none is left out.
+    func label(_ name: String) -> String? {
+        guard let text = text(name), text.unicodeScalars.count <= 100 else { return nil }
+        let isLine = text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+                .unassigned:
+                false
+            default: true
+            }
+        }
+        return isLine ? text : nil
+    }
+}

@@ -1,0 +1,15 @@
+internal import Identity
+
+/// Devices that show people to services by assertions, and the services' token endpoints: see decision 0134.
+struct FederationSurface: RealmSurface {
+    let routes =
+        DeviceTokenRoutes.table + ServiceTokenRoutes.table + AssertionRoutes.table
+        + ProfileRoutes.table + FederationRevocationRoutes.table + FederatedDeviceRoutes.table
+        + ServiceStandingRoutes.table + DiscoveryRoutes.table + ProbeRoutes.table
+
+    let mails = FederationMails.rules
+
+    func isServed(at place: Place) -> Bool {
+        place.webApp == nil && place.settings.rules.servesFederation
+    }
+}

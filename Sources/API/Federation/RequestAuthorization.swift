@@ -1,0 +1,160 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import ReadModels
+internal import Values
+
+/// Whose token signed a request.
+struct FederatedCaller {
+    let session: SessionView
+    let token: FederatedToken
+
+    var account: UUID {
+        get throws(Problem) {
+            guard let account = session.terms.account else { throw Problem(.forbidden) }
+            return account
+        }
+    }
+
+    /// As the log names them.
+    var commandCaller: Commands.Caller {
+        if let account = session.terms.account {
+            return .user(account, client: session.terms.clientID)
+        }
+        return .client(session.terms.clientID)
+    }
+}
+
+/// Requests that are signed by the key of a token: by a MAC in the header, or by a JWT that was made for them. Each
+/// has a number that is higher than those before it, which the replay guard takes on all nodes.
+struct RequestAuthorization {
+    private let call: Call<RealmContext>
+    private var context: RealmContext { call.context }
+    private var request: Request { call.request }
+
+    /// How far the clocks may be apart, in seconds.
+    static let leeway: Int64 = 300
+
+    init(_ call: Call<RealmContext>) { self.call = call }
+
+    /// The caller, where its token is one of these.
+    func caller(_ holders: FederatedHolder...) async throws(Problem) -> FederatedCaller {
+        do throws(Problem) {
+            let caller = try await signer()
+            guard holders.contains(caller.token.holder) else {
+                throw Problem(.forbidden, "The token is not one for this.")
+            }
+            return caller
+        } catch {
+            // An attacker who guesses is slowed down; whoever signs rightly is not counted.
+            if error.kind == .forbidden { try context.countSource() }
+            throw error
+        }
+    }
+
+    private var notGood: Problem {
+        Problem(
+            .forbidden, "The request is not signed by a token that is good, or was sent before.")
+    }
+
+    private func signer() async throws(Problem) -> FederatedCaller {
+        let lines = request.headers.all("Authorization")
+        guard let line = lines.first else { throw Problem(.unauthenticated) }
+        guard lines.count == 1, let shown = AuthorizationLine(line) else { throw notGood }
+        switch shown.scheme {
+        case "mac":
+            guard let mac = RequestMAC(shown.text), let sequence = mac.sequence,
+                isTimely(Timestamp(microseconds: sequence)),
+                let caller = try await holder(of: mac.keyID)
+            else { throw notGood }
+            guard isKnown(caller, { mac.isOf(request, by: $0) }) else { throw notGood }
+            try await advance(caller.session.id, to: sequence)
+            return caller
+        case "bearer":
+            guard let token = SharedKeyToken(shown.text), let keyID = token.keyID,
+                let sequence = Self.sequence(of: token),
+                token.isTimely(at: context.clock.now(), within: Self.leeway),
+                token.isFor(audiences), let caller = try await holder(of: keyID),
+                isIssuer(token, caller)
+            else { throw notGood }
+            guard isKnown(caller, { token.isSigned(by: $0) }) else { throw notGood }
+            try await advance(caller.session.id, to: sequence)
+            return caller
+        default: throw notGood
+        }
+    }
+
+    private func isTimely(_ time: Timestamp) -> Bool {
+        let now = context.clock.now()
+        return now.adding(seconds: -Self.leeway) <= time
+            && time <= now.adding(seconds: Self.leeway)
+    }
+
+    /// The number that a JWT has, or else the time when it was made.
+    static func sequence(of token: SharedKeyToken) -> Int64? {
+        if let number = token.integer("seq") { return number > 0 ? number : nil }
+        guard let seconds = token.integer("iat"), (0..<(1 << 40)).contains(seconds) else {
+            return nil
+        }
+        return seconds * 1_000_000
+    }
+
+    /// Whom a JWT may be made for: the very address that is asked, or the surface as a whole.
+    var audiences: Set<String> {
+        let issuer = context.place.issuer
+        return [
+            issuer + request.path, issuer, issuer + FederationPaths.base,
+            context.place.federationEndpoint,
+        ]
+    }
+
+    /// The app signs as its version, as its token, or as the device.
+    private func isIssuer(_ token: SharedKeyToken, _ caller: FederatedCaller) -> Bool {
+        guard let issuer = token.text("iss") else { return false }
+        return issuer == caller.session.terms.clientID || issuer == caller.token.keyID
+            || context.mint.federatedDevice(issuer) == caller.token.device
+    }
+
+    /// The token of a `kid`, while it is good.
+    private func holder(of keyID: String) async throws(Problem) -> FederatedCaller? {
+        guard keyID.utf8.count == TokenMint.keyIDLength,
+            let session = try await context.live(context.mint.session(ofKey: keyID)),
+            let token = session.terms.federation, token.holder != .application
+        else { return nil }
+        guard try await context.isFresh(session) else { return nil }
+        return FederatedCaller(session: session, token: token)
+    }
+
+    private func isKnown(_ caller: FederatedCaller, _ isRight: (String) -> Bool) -> Bool {
+        context.mint.version {
+            isRight($0.requestKey(caller.session.id, caller.session.generation))
+        } != nil
+    }
+
+    /// A request that is good is used up, whatever becomes of it.
+    func advance(_ token: UUID, to sequence: Int64) async throws(Problem) {
+        let isNew = try await reading { () throws(LogFailure) in
+            try await context.sequences.advance(token, to: sequence, in: context.place.realm)
+        }
+        guard isNew else { throw notGood }
+    }
+}
+
+extension RealmContext {
+    /// Whether the access token of a session's present number is good yet. A device's has no end.
+    func isFresh(_ session: SessionView) async throws(Problem) -> Bool {
+        guard session.terms.federation?.holder != .device else { return true }
+        let given = session.refreshedAt ?? session.terms.openedAt
+        let lifetime = try await accessLifetime(of: session.terms.clientID)
+        return clock.now() < given.adding(seconds: lifetime)
+    }
+
+    private func accessLifetime(of clientID: String) async throws(Problem) -> Int64 {
+        let client = try await reading { () throws(LogFailure) in
+            try await clients.recent(clientID, in: place.realm)
+        }
+        return client?.metadata.accessTokenLifetime ?? client?.metadata.rules.accessLifetime
+            ?? place.settings[SettingCatalogue.accessTokenLifetime]
+    }
+}

@@ -1,0 +1,70 @@
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// What a service offers (RSD2): what was said of it or found where it publishes it, with links that stand by
+/// themselves, and the protocols that every service speaks.
+struct ServiceOffer {
+    private let service: FederationService
+    private let place: Place
+
+    /// The protocol of every token endpoint.
+    static let plainProtocol = "org.ietf.oauth2"
+    static let assertionProtocol = "urn:ietf:params:oauth:assertion"
+
+    init(_ service: FederationService, _ place: Place) {
+        self.service = service
+        self.place = place
+    }
+
+    var protocols: Set<String> { Set(interfaces.keys) }
+
+    var json: JSON {
+        var members = said
+        let home = homePage
+        let engine = link(members["engineLink"]?.string, from: home ?? "") ?? address
+        members["engineName"] = members["engineName"] ?? .string(name)
+        members["engineLink"] = .string(engine)
+        members["homePageLink"] = .string(home ?? engine)
+        for name in ["homePageIcon"] {
+            if let text = members[name]?.string {
+                members[name] = link(text, from: home ?? engine).map { .string($0) }
+            }
+        }
+        members["apis"] = .object(
+            interfaces.mapValues { interface in
+                guard var known = interface.object else { return interface }
+                known["apiLink"] =
+                    link(known["apiLink"]?.string, from: engine).map { .string($0) }
+                    ?? .string(engine)
+                return .object(known)
+            })
+        return .object(members)
+    }
+
+    private var said: JSONObject { service.client.metadata.serviceDescription?.object ?? [:] }
+    private var name: String { service.client.metadata.clientName ?? service.clientID }
+    private var address: String { service.address ?? place.endpoint(of: service) }
+    private var homePage: String? {
+        link(said["homePageLink"]?.string, from: service.client.metadata.clientURI ?? address)
+            ?? service.client.metadata.clientURI
+    }
+
+    /// Those that it described, those that other apps may ask for, and the token endpoint itself.
+    private var interfaces: JSONObject {
+        var interfaces = said["apis"]?.object ?? [:]
+        let endpoint: JSON = ["apiLink": .string(place.endpoint(of: service))]
+        for name in service.client.metadata.scope + [Self.plainProtocol, Self.assertionProtocol]
+        where interfaces[name] == nil {
+            interfaces[name] = endpoint
+        }
+        return interfaces
+    }
+
+    /// A relative link is resolved by the one above it: an interface's by the engine's, and that by the home page's.
+    private func link(_ text: String?, from base: String) -> String? {
+        guard let text else { return nil }
+        return LinkResolution.resolve(text, from: base)
+    }
+}

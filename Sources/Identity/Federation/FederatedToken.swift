@@ -1,0 +1,73 @@
+internal import JSON
+public import Values
+
+/// What holds a token of the federation profile.
+public enum FederatedHolder: String, CaseIterable, Sendable {
+    /// An installation of the app, which showed the key of its version: the top of the tree.
+    case device
+    /// A person who signed in on a device.
+    case person
+    /// The app, at a service that it showed an assertion to.
+    case service
+    /// Another app on the device, at such a service.
+    case application
+}
+
+/// Where a session of the federation profile stands in the tree of its device.
+///
+/// A session is alive while all of its superiors are: whatever ends one of them ends all below it by that one
+/// event, and no refresh can bring it back.
+public struct FederatedToken: Sendable, Equatable {
+    public var holder: FederatedHolder
+    /// The `kid` of its key, which the session is found by.
+    public var keyID: String
+    /// The stream of the device.
+    public var device: UUID
+    /// The sessions above it, the device's first.
+    public var superiors: [UUID]
+    /// Of a third party's app: what it calls itself.
+    public var application: String?
+
+    public init(
+        holder: FederatedHolder, keyID: String, device: UUID, superiors: [UUID] = [],
+        application: String? = nil
+    ) {
+        self.holder = holder
+        self.keyID = keyID
+        self.device = device
+        self.superiors = superiors
+        self.application = application
+    }
+
+    var fields: JSONObject {
+        var fields: JSONObject = [
+            "holder": .string(holder.rawValue), "kid": .string(keyID),
+            "federated_device": .uuid(device), "superiors": .array(superiors.map { .uuid($0) }),
+        ]
+        fields["application"] = application.map { .string($0) }
+        return fields
+    }
+
+    init?(recorded fields: JSONObject) {
+        guard let holder: FederatedHolder = fields.choice("holder"),
+            let keyID = fields["kid"]?.string, let device = fields.uuid("federated_device"),
+            let superiors = fields.uuids("superiors")
+        else { return nil }
+        self.init(
+            holder: holder, keyID: keyID, device: device, superiors: superiors,
+            application: fields["application"]?.string)
+    }
+}
+
+extension SessionTerms.Members {
+    /// A device's token has no end of its own: the person, or the version's rejection, ends it.
+    mutating func join(_ token: FederatedToken, openedAt: Timestamp) {
+        federation = token
+        guard token.holder == .device else { return }
+        isOffline = false
+        expiresAt = openedAt.adding(seconds: Self.deviceLifetime)
+    }
+
+    /// In seconds: a hundred years.
+    private static let deviceLifetime: Int64 = 36_525 * 86_400
+}

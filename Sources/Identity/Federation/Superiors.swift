@@ -1,0 +1,37 @@
+internal import EventSourcing
+public import Values
+
+/// The sessions above one in the tree of a device, each with its client: what a decision asserts about them
+/// holds when it is committed, so that none outlives a revocation that came first.
+struct Superiors: Sendable {
+    private let links: [(session: Versioned<Session>, client: Versioned<Client>)]
+
+    static func read(
+        _ sessions: [UUID], from streams: some StreamReader
+    ) async throws(LogFailure) -> Superiors {
+        var links: [(session: Versioned<Session>, client: Versioned<Client>)] = []
+        for id in sessions {
+            let session = try await streams.read(Session.self, id)
+            let client = try await streams.read(Client.self, session.state.terms?.client ?? .zero)
+            links.append((session, client))
+        }
+        return Superiors(links: links)
+    }
+
+    func areAlive(at now: Timestamp) -> Bool {
+        links.allSatisfy { link in
+            guard let terms = link.session.state.terms, link.session.state.end == nil,
+                now < terms.expiresAt
+            else { return false }
+            return link.client.aliveMetadata != nil && !link.client.state.isDisabled
+        }
+    }
+
+    /// The lowest of them: what the next token is issued under.
+    var last: Versioned<Session>? { links.last?.session }
+}
+
+extension FederatedToken {
+    /// The line that a token below this one has above it.
+    public func line(below session: UUID) -> [UUID] { superiors + [session] }
+}

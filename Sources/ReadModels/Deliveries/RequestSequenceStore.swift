@@ -1,0 +1,100 @@
+public import EventSourcing
+public import Postgres
+internal import Synchronization
+public import Values
+
+/// The replay guard of signed requests: how far the numbers of each token's requests have come. They move with
+/// each request, and stand in no log.
+///
+/// Requests that come at the same time are guarded by one statement and one commit.
+public final class RequestSequenceStore: Sendable {
+    private struct Use: Hashable, Sendable {
+        let token: UUID
+        let sequence: Int64
+        /// Two requests with the same number are two, and one of them is a replay.
+        let request: Int64
+    }
+
+    private let database: Database
+    private let uses: LookUp<Use, Bool>
+    private let requests = RequestNumbers()
+
+    public init(_ database: Database) {
+        self.database = database
+        uses = LookUp(database) { connection, realm, keys in
+            Self.advance(keys, in: realm, over: connection)
+        }
+    }
+
+    /// Takes a number for a token. False: that one was used, or a higher one.
+    public func advance(
+        _ token: UUID, to sequence: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        let use = Use(token: token, sequence: sequence, request: requests.next())
+        do {
+            return try await uses.find(use, in: realm) ?? false
+        } catch {
+            throw error.asLogFailure
+        }
+    }
+
+    private static func advance(
+        _ uses: [Use], in realm: RealmID, over connection: Connection
+    ) -> Result<[Use: Result<Bool, ReadFailure>], ReadFailure> {
+        let sorted = uses.sorted { left, right in
+            (left.token, left.sequence, left.request) < (right.token, right.sequence, right.request)
+        }
+        var tokens = ArrayParameter(of: .uuid)
+        var sequences = ArrayParameter(of: .int8)
+        for use in sorted {
+            tokens.append(uuid: (use.token.high, use.token.low))
+            sequences.append(use.sequence)
+        }
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(tokens)
+        parameters.add(sequences)
+        // Whether a statement that failed took the numbers is not known: its callers try again with higher ones.
+        guard let rows = try? connection.execute(advancing, parameters), rows.count == sorted.count
+        else { return .failure(.unavailable) }
+        var taken: [Use: Result<Bool, ReadFailure>] = [:]
+        for (row, use) in sorted.enumerated() { taken[use] = .success(rows.bool(row, 0)) }
+        return .success(taken)
+    }
+
+    /// Forgets the numbers of tokens that were not used for a month: what they have signed is too old by its
+    /// time, however far a clock may have jumped.
+    public func forgetUnused(in realm: RealmID) async throws(LogFailure) {
+        do {
+            try await database.run { connection throws(Failure) in
+                var parameters = Parameters()
+                parameters.add(realm.name)
+                _ = try connection.execute(forgetting, parameters)
+            }
+        } catch {
+            throw .unavailable
+        }
+    }
+}
+
+/// Tells apart requests of one process.
+private final class RequestNumbers: Sendable {
+    private let last = Mutex<Int64>(0)
+
+    func next() -> Int64 {
+        last.withLock { last in
+            last &+= 1
+            return last
+        }
+    }
+}
+
+private let advancing = Statement(
+    "request_sequence_advance",
+    "select t.taken from unnest(urd.advance_sequences($1, $2, $3)) with ordinality t(taken, n) order by t.n"
+)
+
+private let forgetting = Statement(
+    "request_sequence_forget",
+    "delete from urd.request_sequence s where s.realm = $1 and s.used_on < current_date - 30"
+)

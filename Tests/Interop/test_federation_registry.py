@@ -1,0 +1,88 @@
+"""The registry of what services offer: what they publish at /services.txt is found, kept, and given while their host is
+down."""
+
+import json
+import unittest
+
+from federation_client import App, Site
+from token_tool import missing, rerun
+from urd_process import Urd, eventually
+
+MISSING = missing("jwcrypto", "cryptography")
+if not MISSING:
+    from publisher import Publisher
+
+
+def setUpModule():
+    global urd, site, publisher
+    publisher = Publisher()
+    urd = Urd(URD_OUTGOING_NETWORKS="127.0.0.0/8", URD_OUTGOING_CA_FILE=publisher.ca_file)
+    site = Site(urd.values)
+
+
+def tearDownModule():
+    urd.close()
+    publisher.close()
+
+
+class Registry(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.app = App(site)
+        cls.app.register()
+        cls.app.person()
+        cls.home = f"https://127.0.0.1:{publisher.server.server_port}"
+
+    def service(self, name, host):
+        status, answer, _ = urd.api.call("POST", "/api/admin/realms/federation/clients", {
+            "client_id": name, "client_name": name, "profile": "federation_service",
+            "redirect_uris": [f"https://{name}.example"], "service_description_uri": host})
+        self.assertEqual(status, 201, answer)
+
+    def found(self, *names):
+        status, engines = self.app.user.call(
+            "POST", site.url + "/protocol-discovery/protocol", list(names))
+        self.assertEqual(status, 200, engines)
+        return engines
+
+    def test_edu_13_what_a_service_publishes_is_found_and_kept_while_its_host_is_down(self):
+        publisher.documents["/services.txt"] = (
+            b"# services\napplication/x-rsd+json; /rsd.json\nttl: 300\n")
+        publisher.documents["/rsd.json"] = {
+            "engineName": "Published", "engineLink": "/moodle/", "homePageLink": self.home + "/",
+            "apis": {"org.example.published": {"apiLink": "api", "apiVersion": "2"}}}
+        self.service("published", self.home)
+        self.found("org.ietf.oauth2")
+        eventually(lambda: self.found("org.example.published"), "it is crawled")
+        [engine] = self.found("org.example.published")
+        self.assertEqual(engine["engineLink"], self.home + "/moodle/")
+        self.assertEqual(
+            engine["apis"]["org.example.published"]["apiLink"], self.home + "/moodle/api")
+        asked = publisher.asked.count("/services.txt")
+        self.found("org.ietf.oauth2")
+        self.assertEqual(publisher.asked.count("/services.txt"), asked, "asked before its time")
+        publisher.documents.clear()
+        self.assertEqual(len(self.found("org.example.published")), 1)
+        kept = urd.sql(
+            "select count(*) from urd.event where type = 'client.updated'"
+            " and data::text like '%org.example.published%'")
+        self.assertEqual(kept, "1")
+
+    def test_edu_13_a_document_elsewhere_or_at_a_forbidden_address_is_not_fetched(self):
+        before = len(publisher.asked)
+        publisher.documents["/away/services.txt"] = b""
+        self.service("private", "https://10.255.255.1")
+        publisher.documents["/services.txt"] = (
+            b"application/x-rsd+json; https://localhost:1/rsd.json\n")
+        self.service("away", self.home.replace("127.0.0.1", "127.0.0.1"))
+        self.found("org.ietf.oauth2")
+        eventually(lambda: len(publisher.asked) > before, "the list is read")
+        self.assertNotIn("/rsd.json", publisher.asked[before:])
+
+
+if MISSING:
+    Registry = None
+    load_tests = lambda *_: rerun(__file__)  # noqa: E731
+
+if __name__ == "__main__":
+    unittest.main()
