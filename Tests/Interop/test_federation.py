@@ -366,18 +366,40 @@ class Assertions(unittest.TestCase):
         message.verify(keys.get_key(message.jose_header["kid"]))
         self.assertEqual(self.app.redeem(answer)[0], 200)
 
-    def test_edu_05_nothing_readable_for_a_service_that_wants_it_encrypted(self):
+    def test_edu_05_an_assertion_is_encrypted_for_a_service_that_wants_that(self):
+        import json
+        from jwcrypto import jwe, jwk
+        keys = {
+            "RSA-OAEP-256": jwk.JWK.generate(kty="RSA", size=2048, use="enc", kid="e1"),
+            "ECDH-ES": jwk.JWK.generate(kty="EC", crv="P-256", use="enc", kid="e2")}
+        public = {"keys": [json.loads(key.export_public()) for key in keys.values()]}
+        for number, (algorithm, key) in enumerate(keys.items()):
+            name = f"sealed{number}"
+            secret = service(
+                name, assertion_encrypted_response_alg=algorithm, jwks=public)
+            answer = self.app.assertion_for(f"https://{name}.example")
+            message = jwe.JWE(algs=[algorithm, "A256GCM"])
+            message.deserialize(answer["code"], key)
+            self.assertEqual(message.jose_header["alg"], algorithm)
+            claims = read(message.payload.decode(), secret)
+            self.assertEqual((claims["sub"], claims["aud"]),
+                             (site.values["URD_FEDERATION_USER"], answer["redirect_uri"]))
+            # The other key does not open it, and the text says nothing.
+            other = [k for k in keys.values() if k is not key][0]
+            with self.assertRaises(Exception):
+                jwe.JWE(algs=[algorithm, "A256GCM"]).deserialize(answer["code"], other)
+            self.assertNotIn(claims["jti"], answer["code"])
+
+    def test_edu_05_a_service_without_a_key_to_encrypt_to_gets_nothing_readable(self):
         import json
         from jwcrypto import jwk
-        key = jwk.JWK.generate(kty="RSA", size=2048, use="enc", kid="e1")
+        key = jwk.JWK.generate(kty="RSA", size=2048, use="sig", kid="s1")
         service(
-            "sealed", assertion_encrypted_response_alg="RSA-OAEP-256",
+            "keyless", assertion_encrypted_response_alg="RSA-OAEP-256",
             jwks={"keys": [json.loads(key.export_public())]})
-        status, answer = self.app.issue("https://sealed.example")
-        if status == 200:
-            self.assertEqual(answer["code"].count("."), 4)
-        else:
-            self.assertEqual(status, 501)
+        status, answer = self.app.issue("https://keyless.example")
+        self.assertEqual(status, 501, answer)
+        self.assertNotIn("code", answer)
 
     def test_edu_05_only_for_registered_services_and_people(self):
         self.assertEqual(self.app.issue("https://unknown.example")[0], 404)

@@ -25,7 +25,7 @@ struct AssertionText {
             "sub": .string(person.subject), "azp": .string(party),
         ]
         claims.merge(person.attributes(for: service)) { own, _ in own }
-        return try await sealed(try await signed(claims, for: service), for: service)
+        return try sealed(try await signed(claims, for: service), for: service)
     }
 
     private func signed(
@@ -57,16 +57,30 @@ struct AssertionText {
         }
     }
 
-    /// The place where an assertion is encrypted to the service's key, by the algorithm of its registration. There is
-    /// no encryption to others' keys here yet, and a service that wants it gets nothing that can be read on the way.
+    /// Encrypted to a key of the service's, where its registration says so.
     private func sealed(
         _ text: String, for service: FederationService
-    ) async throws(Problem) -> String {
-        switch service.client.metadata.assertionEncryption {
+    ) throws(Problem) -> String {
+        let metadata = service.client.metadata
+        let algorithm: JWE.KeyManagement
+        switch metadata.assertionEncryption {
         case .none: return text
-        case .rsaOAEP256, .ecdhES:
+        case .rsaOAEP256: algorithm = .rsaOAEP256
+        case .ecdhES: algorithm = .ecdhES
+        }
+        // Nothing readable goes out in its place.
+        guard let keys = metadata.jwks,
+            let key = EncryptionKey.first(in: keys, for: [algorithm]),
+            text.utf8.count <= JWE.longestPlaintext
+        else {
             throw Problem(
-                .notImplemented, "Assertions cannot be encrypted to a service's key here yet.")
+                .notImplemented,
+                "The service wants its assertions encrypted, and its jwks has no key for that.")
+        }
+        do {
+            return try JWE.encrypt(token: text, to: key)
+        } catch {
+            throw Problem(.internalError, "The assertion could not be encrypted.")
         }
     }
 
