@@ -115,6 +115,7 @@ let package = Package(
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
                 "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels",
+                "SAML",
                 "SecurityKeys",
             ]),
         .executableTarget(

@@ -37,7 +37,7 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels",
+            "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels", "SAML",
             "SecurityKeys",
         ],
         // What apps take in: they have Foundation and know nothing of our modules.

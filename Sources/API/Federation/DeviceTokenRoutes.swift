@@ -109,11 +109,12 @@ extension Call<RealmContext> {
     /// What is wrong tells nothing of whether there is an account: every failure is 403 and takes as long.
     fileprivate func signInOnDevice() async throws(Problem) -> Response {
         let device = try await RequestAuthorization(self).caller(.device)
+        guard let deviceID = device.token.device else { throw Problem(.forbidden) }
         let notGood = Problem.refused(
             "access_denied", "The mail address or the passphrase is not right, or both.")
         async let pause: Void = context.hesitate()
         let counter = RateCounter(self)
-        try counter.count(.federationLogin, target: "device \(device.token.device)")
+        try counter.count(.federationLogin, target: "device \(deviceID)")
         guard let name = member("username"), let typed = member("password"),
             typed.utf8.count <= 1024, let address = try? MailAddress(trimmed(name)),
             let client = try await RealmLookups(context).client(
@@ -132,7 +133,7 @@ extension Call<RealmContext> {
                     mailbox: mailbox, comparison: comparison,
                     second: SecondFactors(self).inGrant, mail: context.newID()),
                 device: device.session.id, keyID: keyID, mail: context.newID(),
-                name: try await deviceName(device.token.device)),
+                name: try await deviceName(deviceID)),
             of: client, device.session.terms.clientID, as: context.mint.session(ofKey: keyID))
         guard case .success(let granted) = outcome else {
             await pause

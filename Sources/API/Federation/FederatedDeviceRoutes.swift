@@ -104,16 +104,16 @@ struct FederatedDevices {
     func list(of account: UUID) async throws(Problem) -> [FederatedDeviceView] {
         var found: [FederatedDeviceView] = []
         for session in try await sessions(of: account, .person) {
-            guard let token = session.terms.federation else { continue }
-            if let index = found.firstIndex(where: { $0.device == token.device }) {
+            guard let device = session.terms.federation?.device else { continue }
+            if let index = found.firstIndex(where: { $0.device == device }) {
                 found[index].sessions.append(session.id)
                 found[index].lastUsedAt = max(found[index].lastUsedAt, session.lastUsedAt)
                 continue
             }
-            let terms = try await terms(of: token.device, account)
+            let terms = try await terms(of: device, account)
             found.append(
                 FederatedDeviceView(
-                    device: token.device, sessions: [session.id],
+                    device: device, sessions: [session.id],
                     version: session.terms.clientID, name: terms?.name, type: terms?.type,
                     system: terms?.system, signedInAt: session.openedAt,
                     lastUsedAt: session.lastUsedAt))

@@ -21,15 +21,15 @@ public struct FederatedToken: Sendable, Equatable {
     public var holder: FederatedHolder
     /// The `kid` of its key, which the session is found by.
     public var keyID: String
-    /// The stream of the device.
-    public var device: UUID
+    /// The stream of the device. Nil below an issuer of its own, whose assertion names none.
+    public var device: UUID?
     /// The sessions above it, the device's first.
     public var superiors: [UUID]
     /// Of a third party's app: what it calls itself.
     public var application: String?
 
     public init(
-        holder: FederatedHolder, keyID: String, device: UUID, superiors: [UUID] = [],
+        holder: FederatedHolder, keyID: String, device: UUID?, superiors: [UUID] = [],
         application: String? = nil
     ) {
         self.holder = holder
@@ -42,19 +42,20 @@ public struct FederatedToken: Sendable, Equatable {
     var fields: JSONObject {
         var fields: JSONObject = [
             "holder": .string(holder.rawValue), "kid": .string(keyID),
-            "federated_device": .uuid(device), "superiors": .array(superiors.map { .uuid($0) }),
+            "superiors": .array(superiors.map { .uuid($0) }),
         ]
+        fields["federated_device"] = device.map { .uuid($0) }
         fields["application"] = application.map { .string($0) }
         return fields
     }
 
     init?(recorded fields: JSONObject) {
         guard let holder: FederatedHolder = fields.choice("holder"),
-            let keyID = fields["kid"]?.string, let device = fields.uuid("federated_device"),
-            let superiors = fields.uuids("superiors")
+            let keyID = fields["kid"]?.string, let superiors = fields.uuids("superiors")
         else { return nil }
         self.init(
-            holder: holder, keyID: keyID, device: device, superiors: superiors,
+            holder: holder, keyID: keyID, device: fields.uuid("federated_device"),
+            superiors: superiors,
             application: fields["application"]?.string)
     }
 }

@@ -61,7 +61,8 @@ public struct IssueFederatedAssertion: TimedCommand {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard !facts.assertion.exists else { throw .used }
         guard let terms = facts.line.last?.state.terms, let token = terms.federation,
-            token.holder == .person, facts.line.areAlive(at: now), let account = facts.account,
+            token.holder == .person, let device = token.device, facts.line.areAlive(at: now),
+            let account = facts.account,
             account.isWelcome, account.state.stamp == terms.stamp
         else { throw .signedOut }
         guard facts.client.aliveMetadata?.rules.isFederationService == true,
@@ -70,7 +71,7 @@ public struct IssueFederatedAssertion: TimedCommand {
         return Decision(
             FederatedAssertionEvent.issued(
                 FederatedAssertionTerms(
-                    account: account.stream, session: session, device: token.device,
+                    account: account.stream, session: session, device: device,
                     service: service, serviceID: facts.client.state.clientID,
                     party: terms.clientID, audience: audience, issuedAt: now,
                     expiresAt: now.adding(seconds: min(lifetime, Self.longest)))),

@@ -152,7 +152,8 @@ public enum SettingCatalogue {
 
     public static let assertionIssuers = Declare.object(
         "assertion_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
-        "Issuers whose assertions sign users in: by issuer, with jwks or jwks_uri, and how it names "
+        "Issuers whose assertions sign users in: by issuer, with jwks or jwks_uri, or with certificates "
+            + "(PEM) if it issues SAML assertions for services of the federation profile, and how it names "
             + "accounts (subject: account, by sub; or email, by the claim email with email_verified "
             + "true, and sub is not compared)")
     public static let deviceCodeLifetime = Declare.seconds(

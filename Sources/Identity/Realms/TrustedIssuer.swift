@@ -15,6 +15,8 @@ public struct TrustedIssuer: Sendable, Equatable {
 
     public let jwks: JSON?
     public let jwksURI: String?
+    /// Of an issuer of SAML assertions, in PEM: no JWT of it is taken.
+    public let certificates: [String]
     public let subject: SubjectRule
 
     /// Nil where the setting, which was checked, has none of this name.
@@ -23,6 +25,7 @@ public struct TrustedIssuer: Sendable, Equatable {
         else { return nil }
         jwks = value["jwks"]
         jwksURI = value["jwks_uri"]?.string
+        certificates = value["certificates"]?.array?.compactMap(\.string) ?? []
         subject = value["subject"]?.string.flatMap(SubjectRule.init(rawValue:)) ?? .account
     }
 
@@ -32,7 +35,8 @@ public struct TrustedIssuer: Sendable, Equatable {
         for (issuer, value) in issuers {
             guard (1...512).contains(issuer.utf8.count) else { throw .malformed }
             guard let members = value.object else { throw .wrongType(expected: .object) }
-            guard members.keys.allSatisfy(["jwks", "jwks_uri", "subject"].contains) else {
+            guard members.keys.allSatisfy(["jwks", "jwks_uri", "certificates", "subject"].contains)
+            else {
                 throw .unsupported
             }
             try checkKeys(members)
@@ -43,7 +47,24 @@ public struct TrustedIssuer: Sendable, Equatable {
         }
     }
 
+    private static func checkCertificates(_ value: JSON) throws(FieldFault.Reason) {
+        guard let texts = value.array?.compactMap(\.string), texts.count == value.array?.count
+        else { throw .wrongType(expected: .list) }
+        guard (1...8).contains(texts.count) else { throw .tooMany(limit: 8) }
+        for text in texts {
+            guard text.utf8.count <= 16_384, text.hasPrefix("-----BEGIN ") else {
+                throw .malformed
+            }
+        }
+    }
+
     private static func checkKeys(_ members: JSONObject) throws(FieldFault.Reason) {
+        if let certificates = members["certificates"] {
+            guard members["jwks"] == nil, members["jwks_uri"] == nil else {
+                throw .conflicts(with: "certificates")
+            }
+            return try checkCertificates(certificates)
+        }
         switch (members["jwks"], members["jwks_uri"]) {
         case (let keys?, nil): try KeySetRule.check(keys)
         case (nil, let address?):

@@ -1,0 +1,167 @@
+"""EDU-06: assertions of SAML 2.0 that another issuer made, shown to a service of the federation profile. They are
+written here and signed by xmlsec1."""
+
+import base64
+import datetime
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+import urllib.parse
+import uuid
+
+from federation_client import App, Site
+from token_tool import missing, rerun
+from urd_process import Urd, together
+
+MISSING = missing("jwcrypto")
+ISSUER = "https://idp.example/metadata"
+GRANT = "urn:ietf:params:oauth:grant-type:saml2-bearer"
+OLD_GRANT = "urn:ietf:param:oauth:grant-type:saml2-bearer"
+MAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+SHA256 = "http://www.w3.org/2001/04/xmlenc#sha256"
+SHA1 = "http://www.w3.org/2000/09/xmldsig#sha1"
+RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
+RSA_SHA1 = "http://www.w3.org/2000/09/xmldsig#rsa-sha1"
+
+DOCUMENT = """<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="{id}" Version="2.0" \
+IssueInstant="{issued}"><saml:Issuer>{issuer}</saml:Issuer>\
+<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:SignedInfo>\
+<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/>\
+<ds:SignatureMethod Algorithm="{signature}"/><ds:Reference URI="#{id}"><ds:Transforms>\
+<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"/>\
+<ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></ds:Transforms>\
+<ds:DigestMethod Algorithm="{digest}"/><ds:DigestValue/></ds:Reference></ds:SignedInfo>\
+<ds:SignatureValue/></ds:Signature>\
+<saml:Subject><saml:NameID Format="{format}">{name}</saml:NameID>\
+<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer">\
+<saml:SubjectConfirmationData NotOnOrAfter="{until}" Recipient="{recipient}"/>\
+</saml:SubjectConfirmation></saml:Subject>\
+<saml:Conditions NotBefore="{since}" NotOnOrAfter="{until}"><saml:AudienceRestriction>\
+<saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>\
+<saml:AuthnStatement AuthnInstant="{issued}"><saml:AuthnContext><saml:AuthnContextClassRef>\
+urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport</saml:AuthnContextClassRef>\
+</saml:AuthnContext></saml:AuthnStatement></saml:Assertion>"""
+
+
+def setUpModule():
+    global urd, site, folder
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="urd-saml-", dir="/tmp"))
+    for name in ("idp", "stranger"):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
+             folder / f"{name}.key", "-out", folder / f"{name}.crt", "-subj", "/CN=" + name,
+             "-days", "2"], check=True, capture_output=True, timeout=60)
+    urd = Urd()
+    site = Site(urd.values)
+    trust(["idp"])
+
+
+def tearDownModule():
+    urd.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def trust(names):
+    issuers = {ISSUER: {
+        "certificates": [(folder / f"{name}.crt").read_text() for name in names],
+        "subject": "email"}} if names else {}
+    status, body, _ = urd.api.call(
+        "PATCH", "/api/admin/realms/federation/settings", {"assertion_issuers": issuers})
+    assert status == 200, body
+
+
+def instant(seconds):
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Shown(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        app = App(site)
+        app.register()
+        app.person()
+        cls.endpoint = app.assertion_for()["redirect_uri"]
+
+    def assertion(self, key="idp", **change):
+        members = {
+            "id": "_" + uuid.uuid4().hex, "issued": instant(0), "issuer": ISSUER,
+            "signature": RSA_SHA256, "digest": SHA256, "format": MAIL,
+            "name": site.values["URD_FEDERATION_USER"], "since": instant(-60),
+            "until": instant(300), "recipient": self.endpoint, "audience": self.endpoint, **change}
+        template = folder / "template.xml"
+        template.write_text(DOCUMENT.format(**members))
+        signed = subprocess.run(
+            ["xmlsec1", "--sign", "--privkey-pem", folder / f"{key}.key", "--id-attr:ID",
+             "urn:oasis:names:tc:SAML:2.0:assertion:Assertion", template],
+            check=True, capture_output=True, timeout=60).stdout
+        return signed[signed.index(b"<saml:"):]
+
+    def show(self, document, grant=GRANT):
+        text = base64.urlsafe_b64encode(document).rstrip(b"=").decode()
+        return site.call("POST", self.endpoint, {"grant_type": grant, "assertion": text})
+
+    def refused(self, document):
+        status, answer = self.show(document)[:2]
+        self.assertEqual((status, answer["error"]), (403, "invalid_grant"), answer)
+        return answer
+
+    def test_edu_06_an_assertion_of_saml_gives_a_token_of_the_service(self):
+        for grant in (GRANT, OLD_GRANT):
+            status, answer = self.show(self.assertion(), grant)[:2]
+            self.assertEqual(status, 200, answer)
+            self.assertEqual(answer["token_type"], "mac")
+            self.assertLessEqual({"access_token", "kid", "mac_key"}, set(answer))
+
+    def test_edu_06_an_assertion_of_saml_is_good_once(self):
+        document = self.assertion()
+        answers = together(50, lambda number: self.show(document)[0])
+        self.assertEqual(sorted(answers), [200] + [403] * 49)
+
+    def test_edu_06_what_is_wrong_with_an_assertion_of_saml_is_not_said(self):
+        good = self.assertion()
+        twice = good.replace(b"<saml:Subject>", b"<saml:Subject/><saml:Subject>")
+        entity = b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + good
+        answers = [self.refused(document) for document in (
+            self.assertion(key="stranger"), self.assertion(issuer="https://other.example"),
+            self.assertion(audience="https://other.example"),
+            self.assertion(recipient="https://other.example/token"),
+            self.assertion(until=instant(-120)), self.assertion(since=instant(600)),
+            self.assertion(signature=RSA_SHA1), self.assertion(digest=SHA1),
+            self.assertion(name="nobody@example.org"), twice, entity,
+            good.replace(site.values["URD_FEDERATION_USER"].encode(), b"eve@example.org"),
+            b"<a/>", b"no xml")]
+        self.assertEqual(len({str(answer) for answer in answers}), 1, answers)
+        self.assertEqual(self.show(good)[0], 200)
+
+    def test_edu_06_a_session_ends_with_the_trust_in_its_issuer(self):
+        status, answer = self.show(self.assertion())[:2]
+        self.assertEqual(status, 200)
+        refresh = {"grant_type": "refresh_token", "refresh_token": answer["refresh_token"]}
+        status, answer = site.call("POST", self.endpoint, refresh)[:2]
+        self.assertEqual(status, 200, answer)
+        trust([])
+        try:
+            self.assertNotEqual(self.show(self.assertion())[0], 200)
+            again = {**refresh, "refresh_token": answer["refresh_token"]}
+            self.assertNotEqual(site.call("POST", self.endpoint, again)[0], 200)
+        finally:
+            trust(["idp"])
+
+    def test_an_issuer_has_keys_of_one_kind(self):
+        for issuer in ({"certificates": []}, {"certificates": ["x"]},
+                       {"certificates": [(folder / "idp.crt").read_text()], "jwks": {"keys": []}}):
+            status, body, _ = urd.api.call(
+                "PATCH", "/api/admin/realms/federation/settings",
+                {"assertion_issuers": {ISSUER: issuer}})
+            self.assertEqual(status, 400, body)
+
+
+def load_tests(loader, tests, pattern):
+    return rerun(__file__) if MISSING else tests
+
+
+if __name__ == "__main__":
+    unittest.main()
