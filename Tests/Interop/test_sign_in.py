@@ -300,7 +300,9 @@ class MailsBySMTP(unittest.TestCase):
         app.request_code("550-nobody@example.org")
 
         def deferred():
-            return one.sql("select count(*) from urd.event where type = 'mail.deferred'") == "2"
+            return one.sql(
+                "select count(*) from urd.event where type = 'mail.deferred' and realm = 'demo'"
+            ) == "2"
 
         eventually(deferred, "both mails were tried in vain")
 
@@ -313,9 +315,11 @@ class MailsBySMTP(unittest.TestCase):
             lambda: reasons() == [("not_connected", None)] * 2, "both are listed with the reason")
         server = MailServer("--port", str(port))
         self.addCleanup(server.close)
-        taken = server.next()
-        self.assertEqual(taken["to"], ["ann@example.org"])
-        content = base64.b64decode(taken["content"]).decode()
+        # The person of another demo realm is told that they have a passphrase.
+        taken = [server.next(), server.next()]
+        taken = [each for each in taken if each["to"] == ["ann@example.org"]]
+        self.assertEqual(len(taken), 1)
+        content = base64.b64decode(taken[0]["content"]).decode()
         mailed = re.search(r"^ {4}(\d{6})\s*$", content, re.MULTILINE)
         status, tokens, _ = app.redeem("ann@example.org", mailed[1])
         self.assertEqual(status, 200, tokens)
@@ -323,7 +327,7 @@ class MailsBySMTP(unittest.TestCase):
         def settled():
             return one.sql(
                 "select string_agg(type || coalesce(data ->> 'code', ''), ' ' order by type) "
-                "from urd.event where type in ('mail.sent', 'mail.failed')")
+                "from urd.event where type in ('mail.sent', 'mail.failed') and realm = 'demo'")
 
         eventually(lambda: settled() == "mail.failed550 mail.sent", "each has its end on record")
 
