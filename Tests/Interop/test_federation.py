@@ -414,10 +414,11 @@ class Assertions(unittest.TestCase):
             status, answer = self.app.redeem(self.app.assertion_for(), grant)
             self.assertEqual(status, 200, answer)
             self.assertEqual(answer["token_type"], "mac")
+        # A JWT is no assertion of SAML.
         for spelling in ("param", "params"):
             status, answer = self.app.redeem(
                 self.app.assertion_for(), f"urn:ietf:{spelling}:oauth:grant-type:saml2-bearer")
-            self.assertEqual((status, answer["error"]), (400, "unsupported_grant_type"))
+            self.assertEqual((status, answer["error"]), (403, "invalid_grant"))
 
     def test_edu_06_an_assertion_is_good_once(self):
         answer = self.app.assertion_for()
