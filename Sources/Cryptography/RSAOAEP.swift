@@ -20,8 +20,8 @@ public enum RSAOAEP {
 
     /// The secret, which has to have `count` bytes.
     ///
-    /// Whoever sends what is opened here must not learn why it fails: go on with a random secret in
-    /// its place, and fail where that one does (Manger's attack).
+    /// The sender of the message must not learn why decryption fails: the caller goes on with a random secret
+    /// in its place, and fails where that one does (Manger's attack).
     public static func decrypt(
         _ sealed: [UInt8], by key: RS256.PrivateKey, count: Int
     ) throws(Failure) -> SecretBytes {
@@ -30,7 +30,7 @@ public enum RSAOAEP {
         }
         var length = sealed.count
         var done: Int32 = 0
-        // OpenSSL wants room for the modulus, whatever comes out.
+        // OpenSSL wants room for the whole modulus, even if the secret is shorter.
         let whole = unsafe SecretBytes(count: sealed.count) { room in
             done = unsafe shim_oaep(
                 key.key.pointer, 0, sealed, sealed.count,

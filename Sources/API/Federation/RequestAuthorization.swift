@@ -47,7 +47,7 @@ struct RequestAuthorization {
             }
             return caller
         } catch {
-            // An attacker who guesses is slowed down; whoever signs rightly is not counted.
+            // An attacker who guesses signatures is slowed down; a client that signs correctly is not counted.
             if error.kind == .forbidden { try context.countSource() }
             throw error
         }
@@ -132,7 +132,7 @@ struct RequestAuthorization {
         } != nil
     }
 
-    /// A request that is good is used up, whatever becomes of it.
+    /// Uses up the sequence number of a request whose signature is good, even if the route refuses the request.
     func advance(_ token: UUID, to sequence: Int64) async throws(Problem) {
         let isNew = try await reading { () throws(LogFailure) in
             try await context.sequences.advance(token, to: sequence, in: context.place.realm)

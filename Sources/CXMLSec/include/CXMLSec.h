@@ -44,7 +44,8 @@ enum xml_signature {
     xml_signature_failed,
 };
 
-// NULL and the fault where the bytes, which are UTF-8 whatever they say of themselves, are no such document.
+// The bytes are read as UTF-8, also where the document declares another encoding. Returns NULL and sets the
+// fault where they are no document within the limits.
 struct xml_document *xml_document_read(
     const uint8_t *bytes, int count, struct xml_limits limits, enum xml_fault *fault);
 void xml_document_free(struct xml_document *document);

@@ -6,7 +6,7 @@ import Synchronization
 internal import Values
 
 /// Reads what services publish of what they offer: `/services.txt` at their host, and the document (RSD2) that it
-/// names. Whoever asks for services is answered from the registry, and has those looked at again that are due.
+/// names. A request for services is answered from the registry, and starts the crawl of the services that are due.
 final class ServiceCrawler: Sendable {
     private let fetch: RemoteKeys.Fetch
     private let passed: @Sendable () -> Duration
