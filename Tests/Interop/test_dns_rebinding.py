@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import uuid
 
@@ -200,12 +201,15 @@ class Names(unittest.TestCase):
         self.assertIn(status, range(200, 300), answer)
         return answer
 
+    def register(self):
+        self.admin("POST", "/accounts", {"email": f"{uuid.uuid4().hex[:12]}@example.org"})
+
     def test_no_name_leads_inward_however_it_is_answered(self):
         hooks = {word: self.admin("POST", "/webhooks", {
             "url": f"https://{word}.hooks.example:{PORT}/hook", "name": word,
             "types": ["account.registered"]})["id"] for word in self.words}
         for turn in range(3):
-            self.admin("POST", "/accounts", {"email": f"{uuid.uuid4().hex[:12]}@example.org"})
+            self.register()
             eventually(lambda: self.receiver.hosts.count("steady") > turn, "it is delivered", 120)
             for hook in hooks.values():
                 self.admin("POST", f"/webhooks/{hook}/pause")
@@ -214,9 +218,18 @@ class Names(unittest.TestCase):
         def outcomes(word):
             return {one["outcome"]
                     for one in self.admin("GET", f"/webhooks/{hooks[word]}/attempts")["items"]}
+
+        def is_refused(word):
+            if outcomes(word) - {"delivered"}:
+                return True
+            # A sender's thread keeps what the resolver said for a minute. Where one thread sent all three events, the
+            # name was looked up once.
+            time.sleep(2)
+            self.register()
+            return False
         for word in self.words:
             if word != "steady":
-                eventually(lambda: outcomes(word) - {"delivered"}, f"{word} is refused")
+                eventually(lambda: is_refused(word), f"{word} is refused", 150)
         self.assertEqual([trap.count for trap in self.traps], [0, 0, 0])
         for word in ("inner", "loopback", "nowhere", "mapped", "translated"):
             self.assertEqual(outcomes(word), {"not_public"}, word)
