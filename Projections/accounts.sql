@@ -128,3 +128,19 @@ create or replace view urd.accounts as
         a.deletion_due, a.registered_at, a.changed_at, a.version
     from urd.accounts_{build} a;
 grant select on urd.accounts to urd_app, urd_observer;
+
+create or replace view analyst.accounts_v1 with (security_barrier) as
+    select a.account, a.confirmed, a.disabled, a.mailbox is not null as has_mailbox,
+        a.phone is not null as has_second_address, a.deletion_due, a.registered_at, a.changed_at
+    from urd.accounts_{build} a
+    where a.realm = (select analyst.realm());
+comment on view analyst.accounts_v1 is 'Each account as it is now, without anything of its person.';
+comment on column analyst.accounts_v1.account is 'The account.';
+comment on column analyst.accounts_v1.confirmed is 'Whether its address is proved.';
+comment on column analyst.accounts_v1.disabled is 'Whether its person may not sign in.';
+comment on column analyst.accounts_v1.has_mailbox is 'Whether it has a mail address or a phone number.';
+comment on column analyst.accounts_v1.has_second_address is 'Whether it has a phone number beside a mail address.';
+comment on column analyst.accounts_v1.deletion_due is 'When it will be deleted, where that was asked for.';
+comment on column analyst.accounts_v1.registered_at is 'When it was registered.';
+comment on column analyst.accounts_v1.changed_at is 'When it last changed.';
+grant select on analyst.accounts_v1 to urd_analyst;

@@ -60,3 +60,40 @@ grant select on urd.audit_trail to urd_app;
 revoke select on urd.audit_trail from urd_observer;
 grant select (realm, position, at, stream, subject, type, actor, client, correlation)
     on urd.audit_trail to urd_observer;
+
+create or replace view analyst.events_v1 with (security_barrier) as
+    select a.position, a.at, a.type, a.stream, a.subject, a.actor, a.client, a.correlation,
+        (
+            select coalesce(json_object_agg(d.key, d.value), '{}')
+            from urd.event e cross join lateral json_each(e.data) d
+            join urd.event_field f on f.type = e.type and f.field = d.key and f.visibility = 'open'
+            where e.realm = a.realm and e.position = a.position) as fields
+    from urd.audit_trail_{build} a
+    where a.realm = (select analyst.realm());
+comment on view analyst.events_v1 is 'Every event, in the order of the log.';
+comment on column analyst.events_v1.position is 'Position in the log of the realm.';
+comment on column analyst.events_v1.at is 'When it happened.';
+comment on column analyst.events_v1.type is 'Type of the event.';
+comment on column analyst.events_v1.stream is 'The thing that it happened to: an account, a session, a client.';
+comment on column analyst.events_v1.subject is 'The person whose key seals what is personal in it.';
+comment on column analyst.events_v1.actor is 'Who caused it.';
+comment on column analyst.events_v1.client is 'Through which client.';
+comment on column analyst.events_v1.correlation is 'The request that it came of.';
+comment on column analyst.events_v1.fields is
+    'Its open fields: see field_catalogue_v1. What is personal or secret is not in there.';
+grant select on analyst.events_v1 to urd_analyst;
+
+create or replace view analyst.admin_acts_v1 with (security_barrier) as
+    select a.position, a.at, a.type, a.stream, a.subject, a.actor, a.correlation
+    from urd.audit_trail_{build} a
+    where a.realm = (select analyst.realm())
+        and (starts_with(a.actor, 'admin:') or starts_with(a.actor, 'operator:'));
+comment on view analyst.admin_acts_v1 is 'What administrators did by the admin API and the command line.';
+comment on column analyst.admin_acts_v1.position is 'Position in the log of the realm.';
+comment on column analyst.admin_acts_v1.at is 'When it happened.';
+comment on column analyst.admin_acts_v1.type is 'Type of the event.';
+comment on column analyst.admin_acts_v1.stream is 'The thing that it happened to.';
+comment on column analyst.admin_acts_v1.subject is 'The person whom it concerns.';
+comment on column analyst.admin_acts_v1.actor is 'The key of the admin API, or the operator.';
+comment on column analyst.admin_acts_v1.correlation is 'The request that it came of.';
+grant select on analyst.admin_acts_v1 to urd_analyst;

@@ -110,3 +110,17 @@ create or replace view urd.clients as
 grant select on urd.clients to urd_app;
 grant select (realm, client, client_id, metadata, disabled, registered_at, changed_at, version)
     on urd.clients to urd_observer;
+
+create or replace view analyst.clients_v1 with (security_barrier) as
+    select c.client, c.client_id, c.metadata::jsonb ->> 'client_name' as name, c.disabled, c.registered_at,
+        c.changed_at
+    from urd.clients_{build} c
+    where c.realm = (select analyst.realm());
+comment on view analyst.clients_v1 is 'The OAuth clients as they are now.';
+comment on column analyst.clients_v1.client is 'The client.';
+comment on column analyst.clients_v1.client_id is 'What it calls itself in requests.';
+comment on column analyst.clients_v1.name is 'Its name for people.';
+comment on column analyst.clients_v1.disabled is 'Whether it may not be used.';
+comment on column analyst.clients_v1.registered_at is 'When it was registered.';
+comment on column analyst.clients_v1.changed_at is 'When it last changed.';
+grant select on analyst.clients_v1 to urd_analyst;

@@ -34,3 +34,13 @@ end $$;
 create or replace view urd.daily_counts as
     select c.realm, c.day, c.type, c.events from urd.daily_counts_{build} c;
 grant select on urd.daily_counts to urd_app, urd_observer;
+
+create or replace view analyst.daily_v1 with (security_barrier) as
+    select c.day, c.type, c.events
+    from urd.daily_counts_{build} c
+    where c.realm = (select analyst.realm());
+comment on view analyst.daily_v1 is 'How many events of each type there were on each day, in UTC.';
+comment on column analyst.daily_v1.day is 'The day, in UTC.';
+comment on column analyst.daily_v1.type is 'Type of the events.';
+comment on column analyst.daily_v1.events is 'How many there were.';
+grant select on analyst.daily_v1 to urd_analyst;

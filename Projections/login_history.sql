@@ -135,3 +135,27 @@ create or replace view urd.login_history as
         h.channel
     from urd.login_history_{build} h;
 grant select on urd.login_history to urd_app, urd_observer;
+
+create or replace view analyst.sign_ins_v1 with (security_barrier) as
+    select h.position, h.at, h.account, h.app, h.client, h.client_id, h.method, h.outcome, h.reason,
+        h.session, h.source, h.device, h.channel, h.ended_at, h.end_reason
+    from urd.login_history_{build} h
+    where h.realm = (select analyst.realm());
+comment on view analyst.sign_ins_v1 is 'Who signed in or tried to: one row for each attempt.';
+comment on column analyst.sign_ins_v1.position is 'Position of the event in the log of the realm.';
+comment on column analyst.sign_ins_v1.at is 'When it happened.';
+comment on column analyst.sign_ins_v1.account is 'The account; null where it is not known.';
+comment on column analyst.sign_ins_v1.app is 'The app of a tenant, where one was meant.';
+comment on column analyst.sign_ins_v1.client is 'The client; null on a page.';
+comment on column analyst.sign_ins_v1.client_id is 'The name of the client.';
+comment on column analyst.sign_ins_v1.method is 'By what the person signed in, or tried to.';
+comment on column analyst.sign_ins_v1.outcome is 'signed_in or refused.';
+comment on column analyst.sign_ins_v1.reason is 'Why it was refused.';
+comment on column analyst.sign_ins_v1.session is 'The session that was opened.';
+comment on column analyst.sign_ins_v1.source is
+    'Pseudonym of the address that it came from: the same for the same address in a realm.';
+comment on column analyst.sign_ins_v1.device is 'Kind of device and browser.';
+comment on column analyst.sign_ins_v1.channel is 'By what a code came, if to a phone.';
+comment on column analyst.sign_ins_v1.ended_at is 'When the session ended before its time.';
+comment on column analyst.sign_ins_v1.end_reason is 'Why it did.';
+grant select on analyst.sign_ins_v1 to urd_analyst;

@@ -90,3 +90,15 @@ create or replace view urd.passkeys as
         k.used_at, k.named, k.version
     from urd.passkeys_{build} k;
 grant select on urd.passkeys to urd_app, urd_observer;
+
+create or replace view analyst.passkeys_v1 with (security_barrier) as
+    select k.passkey, k.account, k.enrolled_at, k.used_at
+    from urd.passkeys_{build} k
+    where k.realm = (select analyst.realm());
+comment on view analyst.passkeys_v1 is
+    'The passkeys that can be signed in with. What their owners call them is personal.';
+comment on column analyst.passkeys_v1.passkey is 'The passkey.';
+comment on column analyst.passkeys_v1.account is 'Whose it is.';
+comment on column analyst.passkeys_v1.enrolled_at is 'When it was enrolled.';
+comment on column analyst.passkeys_v1.used_at is 'When it was last used; null where it never was.';
+grant select on analyst.passkeys_v1 to urd_analyst;

@@ -89,3 +89,22 @@ create or replace view urd.sessions as
         s.refreshed_at, s.ended, s.announced, s.version
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;
+
+create or replace view analyst.sessions_v1 with (security_barrier) as
+    select s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at, s.refreshed_at,
+        s.generation, s.ended as end_reason
+    from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
+        client uuid, client_id text, app uuid, method text)
+    where s.realm = (select analyst.realm());
+comment on view analyst.sessions_v1 is 'Each session of an application as it is now.';
+comment on column analyst.sessions_v1.session is 'The session.';
+comment on column analyst.sessions_v1.account is 'Whose it is; null where a client acts for itself.';
+comment on column analyst.sessions_v1.client is 'Its client.';
+comment on column analyst.sessions_v1.client_id is 'The name of the client.';
+comment on column analyst.sessions_v1.app is 'The app of a tenant, where one was meant.';
+comment on column analyst.sessions_v1.method is 'By what it was opened.';
+comment on column analyst.sessions_v1.opened_at is 'When it was opened.';
+comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last refreshed.';
+comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
+comment on column analyst.sessions_v1.end_reason is 'Why it ended before its time; null where it did not.';
+grant select on analyst.sessions_v1 to urd_analyst;

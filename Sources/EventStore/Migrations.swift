@@ -47,6 +47,7 @@ enum Migrations {
         Step(
             version: 22, name: "request_sequences",
             sql: PackageResources.m022_request_sequences_sql),
+        Step(version: 23, name: "analysts", sql: PackageResources.m023_analysts_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

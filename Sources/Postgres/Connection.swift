@@ -61,6 +61,15 @@ public struct Statement: Sendable {
         unsafe _ = PQsetNoticeProcessor(handle, ignoreNotice, nil)
     }
 
+    /// What PostgreSQL keeps of a role's password, and takes in its place (SCRAM-SHA-256).
+    public func verifier(ofPassword password: String, of role: String) throws(Failure) -> String {
+        guard
+            let text = unsafe PQencryptPasswordConn(handle, password, role, "scram-sha-256")
+        else { throw lost() }
+        defer { unsafe PQfreemem(text) }
+        return unsafe String(cString: text)
+    }
+
     deinit {
         unsafe PQfinish(handle)
     }

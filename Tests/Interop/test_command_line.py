@@ -43,6 +43,7 @@ LAST = [
     "account log-out", "account disable", "account enable", "account delete",
     "account cancel-deletion", "account erase", "subject erase", "admin key revoke",
     "keys rotate-realm", "projections rollback", "keys rotate-master",
+    "analyst remove",
 ]
 
 

@@ -207,13 +207,15 @@ public struct Router: Sendable {
         "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
     ]
 
+    private static let isFramed = Array("frame-ancestors http".utf8)
+
     /// No cache keeps an answer, unless its route says so.
     private func harden(
         _ response: inout Response, _ caution: Voice.Caution, _ traits: RouteTraits
     ) {
         response.headers.fill(from: Self.cautions)
-        // Who may show it in a frame says the policy then, which older browsers do not read.
-        if response.headers["Content-Security-Policy"]?.contains("frame-ancestors http") == true {
+        // The policy begins with the site that may show the page in a frame. Older browsers do not read it there.
+        if response.headers["Content-Security-Policy"]?.utf8.starts(with: Self.isFramed) == true {
             response.headers.removeAll("X-Frame-Options")
         }
         if response.headers["Cache-Control"] == nil {

@@ -12,7 +12,8 @@ enum Commands {
             LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
-            ProjectionsVerify(), ProjectionsRollback(),
+            ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
+            AnalystRemove(),
         ]
 }
 

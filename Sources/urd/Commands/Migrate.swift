@@ -67,6 +67,7 @@ struct Migrate: Subcommand {
             let migrator = try Migrator(Connection(address, application: "urd migrate"))
             let steps = try migrator.migrate()
             let built = try await Models.migrate(owner: address, console: console)
+            try EventFieldTable.write(to: address)
             return steps + built
         } catch let refusal as Migrator.Refusal {
             throw CommandFailure(refusal.description)

@@ -73,8 +73,11 @@ struct Page: Sendable {
         }
         var rules = [
             "default-src 'none'", "style-src 'self'", "img-src 'self'\(logo ?? "")",
-            "base-uri 'none'", "frame-ancestors \(framedBy ?? "'none'")",
+            "base-uri 'none'",
         ]
+        // First where it allows anybody: the router looks for it there.
+        rules.insert(
+            "frame-ancestors \(framedBy ?? "'none'")", at: framedBy == nil ? rules.endIndex : 0)
         let sources = foreignScript.map { " \($0.sources)" } ?? ""
         if script != nil || foreignScript != nil {
             rules += ["script-src 'self'\(sources)", "connect-src 'self'\(sources)"]

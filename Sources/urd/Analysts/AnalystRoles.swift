@@ -1,0 +1,118 @@
+import Postgres
+import Values
+
+/// The database roles of analysts: each reads the views of one realm (Schema/m023_analysts.sql). They belong to the
+/// PostgreSQL cluster and not to the log, so that PostgreSQL itself keeps their passwords and their limits.
+struct AnalystRoles {
+    struct Analyst {
+        let name: String
+        let realm: String
+        let addedAt: Timestamp
+    }
+
+    private let connection: Connection
+
+    init(owner address: String) throws(Postgres.Failure) {
+        connection = try Connection(address, application: "urd analyst")
+    }
+
+    /// Letters, digits and `_`: a name that needs no quotes anywhere. PostgreSQL keeps `pg_` for itself, and Urd `urd`.
+    static func isName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        return (1...63).contains(bytes.count)
+            && bytes.first.map { (0x61...0x7A).contains($0) } == true
+            && bytes.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
+            }
+            && !name.hasPrefix("pg_") && name != "urd" && !name.hasPrefix("urd_")
+            && name != "postgres" && name != "public"
+    }
+
+    func realms() throws(Postgres.Failure) -> [String] {
+        try texts("select realm from urd.realm_log where position > 0 order by 1")
+    }
+
+    func all() throws(Postgres.Failure) -> [Analyst] {
+        let rows = try connection.executeOnce(
+            "select role::text, realm, added_at from urd.analyst order by 1", Parameters())
+        return (0..<rows.count).map { row in
+            Analyst(
+                name: rows.text(row, 0), realm: rows.text(row, 1),
+                addedAt: Timestamp(microseconds: rows.time(row, 2)))
+        }
+    }
+
+    /// False where the cluster has a role of that name, which may be anybody's.
+    func add(_ name: String, realm: String, password: String) throws(Postgres.Failure) -> Bool {
+        // What is sent is what PostgreSQL keeps: its logs do not see the password.
+        let verifier = try connection.verifier(ofPassword: password, of: name)
+        return try connection.transaction { connection throws(Postgres.Failure) in
+            var parameters = Parameters()
+            parameters.add(name)
+            guard
+                try connection.executeOnce(
+                    "select from pg_roles where rolname = $1", parameters
+                ).count == 0
+            else { return false }
+            parameters.add(verifier)
+            try run(
+                """
+                select format('create role %I login password %L connection limit 4 in role urd_analyst',
+                    $1::text, $2::text)
+                """, parameters)
+            for limit in Self.limits {
+                var parameters = Parameters()
+                parameters.add(name)
+                parameters.add(limit.name)
+                parameters.add(limit.value)
+                try run(
+                    "select format('alter role %I set %I = %L', $1::text, $2::text, $3::text)",
+                    parameters)
+            }
+            var seat = Parameters()
+            seat.add(name)
+            seat.add(realm)
+            try connection.executeOnce(
+                "insert into urd.analyst (role, realm) values ($1::text::name, $2)", seat)
+            return true
+        }
+    }
+
+    /// Ends the connections of the analyst too. False where there is no such analyst.
+    func remove(_ name: String) throws(Postgres.Failure) -> Bool {
+        try connection.transaction { connection throws(Postgres.Failure) in
+            var parameters = Parameters()
+            parameters.add(name)
+            guard
+                try connection.executeOnce(
+                    "delete from urd.analyst where role = $1::text::name returning role", parameters
+                ).count == 1
+            else { return false }
+            try run("select format('alter role %I nologin', $1::text)", parameters)
+            // Of a role that this one made it may end connections (membership), others it cannot see.
+            try run("select format('grant %I to current_user', $1::text)", parameters)
+            try connection.executeOnce(
+                "select pg_terminate_backend(pid) from pg_stat_activity where usename = $1::text::name",
+                parameters)
+            try run("select format('drop role %I', $1::text)", parameters)
+            return true
+        }
+    }
+
+    private static let limits = [
+        (name: "statement_timeout", value: "30s"),
+        (name: "idle_in_transaction_session_timeout", value: "60s"),
+        (name: "default_transaction_read_only", value: "on"),
+        (name: "search_path", value: "analyst"),
+    ]
+
+    /// Runs the statement that this one writes: PostgreSQL quotes names best itself.
+    private func run(_ writing: String, _ parameters: Parameters) throws(Postgres.Failure) {
+        try connection.run(connection.executeOnce(writing, parameters).text(0, 0))
+    }
+
+    private func texts(_ sql: String) throws(Postgres.Failure) -> [String] {
+        let rows = try connection.executeOnce(sql, Parameters())
+        return (0..<rows.count).map { rows.text($0, 0) }
+    }
+}
