@@ -75,7 +75,7 @@ private func row(_ name: String, _ cells: [String]) -> String {
             var cells: [String] = []
             for permission in AdminPermission.allCases {
                 let reason =
-                    route.parameters.contains { $0.name == "reason" } ? "&reason=Test" : ""
+                    route.parameters.contains { $0.name == "reason" } ? "&reason=Incident" : ""
                 func ask(_ permissions: [AdminPermission]) async throws -> Answered {
                     try await world.send(
                         route.method, world.path(route), query: "\(parameter.name)=true\(reason)",
