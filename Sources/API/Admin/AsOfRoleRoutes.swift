@@ -12,7 +12,7 @@ enum AsOfRoleRoutes {
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/as-of/{moment}/roles", id: "listRolesAsOf",
         commandLine: .urd(
-            "as-of roles", examples: "urd as-of roles now", "urd as-of roles yesterday --role admin"
+            "as-of roles", examples: "urd as-of roles now"
         ),
         tag: "As of", summary: "List who had which roles.",
         detail: """
