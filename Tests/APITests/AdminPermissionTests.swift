@@ -74,9 +74,11 @@ private func row(_ name: String, _ cells: [String]) -> String {
             guard let needed = parameter.permission, route.permission != nil else { continue }
             var cells: [String] = []
             for permission in AdminPermission.allCases {
+                let reason =
+                    route.parameters.contains { $0.name == "reason" } ? "&reason=Incident" : ""
                 func ask(_ permissions: [AdminPermission]) async throws -> Answered {
                     try await world.send(
-                        route.method, world.path(route), query: "\(parameter.name)=true",
+                        route.method, world.path(route), query: "\(parameter.name)=true\(reason)",
                         key: try await world.limitedKey(permissions))
                 }
                 let alone = try await ask([permission])

@@ -199,4 +199,18 @@ private let month: Int64 = 30 * 86_400
         try await given().when(record).then(made, in: id)
         try await given(made, in: id).when(record).thenRejected(.idTaken)
     }
+
+    @Test func `what is opened for a reason is recorded with it, if it can be shown`() async throws
+    {
+        let id = UUID(high: 9, low: 1)
+        var record = RecordDisclosure(
+            id: id, kind: .person, accounts: [account], reason: "Incident 4711")
+        let made = DisclosureEvent.made(.person, accounts: [account], reason: "Incident 4711")
+        try await given().when(record).then(made, in: id)
+        record.reason = "Incident\n4711"
+        try await given().when(record).thenRejected(.invalid(FieldFault("reason", .malformed)))
+        record.reason = String(repeating: "x", count: 301)
+        try await given().when(record).thenRejected(
+            .invalid(FieldFault("reason", .tooLong(limit: 300))))
+    }
 }

@@ -111,7 +111,9 @@ private func signInSamples() throws -> [any Event] {
         LogoutNoticeEvent.delivered(attempt: 1),
         LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
         LogoutNoticeEvent.failed(attempt: 7, code: 400),
-        SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
+        SessionEvent.refused(refused),
+        DisclosureEvent.made(
+            .person, accounts: [account], reason: "Incident 4711"),
         DisclosureEvent.streamed(
             StreamedBatch(subscription: client, positions: 4...9, subjects: [account])),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),

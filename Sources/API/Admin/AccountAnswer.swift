@@ -105,9 +105,12 @@ extension Call<AdminContext> {
     /// The personal data of an account, for a caller whose request for it is on record.
     func openedPerson(_ account: UUID) async throws(Problem) -> JSON {
         try await disclose(.person, of: [account])
-        guard let known = KnownPerson(try await events(of: account)), !known.isErased,
-            known.person.address != nil
-        else { return .null }
+        return person(KnownPerson(try await events(of: account)))
+    }
+
+    /// Null where nothing is known of the person any more.
+    func person(_ known: KnownPerson?) -> JSON {
+        guard let known, !known.isErased, known.person.address != nil else { return .null }
         var members: JSONObject = [:]
         members["email"] = known.person.email.map { .string($0) }
         members["phone"] = known.person.phone.map { .string($0) }
@@ -117,10 +120,13 @@ extension Call<AdminContext> {
         return .object(members)
     }
 
-    func disclose(_ kind: DisclosureKind, of accounts: [UUID]) async throws(Problem) {
+    func disclose(
+        _ kind: DisclosureKind, of accounts: [UUID], for reason: String? = nil
+    ) async throws(Problem) {
         let write = write(in: try realm)
         _ = try await run(
-            RecordDisclosure(id: write.newID("disclosure"), kind: kind, accounts: accounts),
+            RecordDisclosure(
+                id: write.newID("disclosure"), kind: kind, accounts: accounts, reason: reason),
             as: write)
     }
 }
@@ -129,6 +135,8 @@ extension RecordDisclosure.Rejection: Refusal {
     var problem: Problem {
         switch self {
         case .idTaken: Problem(.internalError)
+        // The one field is a parameter of a question.
+        case .invalid(let fault): Problem(.invalidParameter, field: fault.field)
         }
     }
 }

@@ -9,5 +9,6 @@ struct AdminSurface: Surface {
         + OwnerAdminRoutes.table + WebAppRoutes.table + DeviceHistoryRoutes.table
         + PushProviderRoutes.table + MessageGatewayRoutes.table + CaptchaRoutes.table
         + NotificationAdminRoutes.table
-        + ProviderAdminRoutes.table
+        + ProviderAdminRoutes.table + AsOfRoutes.table + AsOfDiffRoutes.table
+        + AsOfRoleRoutes.table
 }

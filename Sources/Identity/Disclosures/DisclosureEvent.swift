@@ -27,7 +27,8 @@ public struct StreamedBatch: Sendable, Equatable {
 
 /// That sealed data was disclosed. The event's actor is the one it was shown to, or Urd where it is sent.
 public enum DisclosureEvent: Event {
-    case made(DisclosureKind, accounts: [UUID])
+    /// The reason is the one that the asker gave, where one had to be given.
+    case made(DisclosureKind, accounts: [UUID], reason: String? = nil)
     case streamed(StreamedBatch)
 
     public static let catalogue: [EventShape] = [
@@ -36,6 +37,7 @@ public enum DisclosureEvent: Event {
             [
                 .choice("kind", DisclosureKind.self, "Kind of data that was disclosed."),
                 .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
+                .text("reason", "What the actor said it was for.").optional,
             ]),
         EventShape(
             "personal_data.streamed", .audit, "Sealed personal data is sent to a subscription.",
@@ -58,10 +60,14 @@ public enum DisclosureEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .made(let kind, let accounts):
-            ["kind": .string(kind.rawValue), "accounts": .texts(accounts.map(\.description))]
+        case .made(let kind, let accounts, let reason):
+            var fields: JSONObject = [
+                "kind": .string(kind.rawValue), "accounts": .texts(accounts.map(\.description)),
+            ]
+            fields["reason"] = reason.map { .string($0) }
+            return fields
         case .streamed(let batch):
-            [
+            return [
                 "subscription": .string(batch.subscription.description),
                 "from": .integer(batch.positions.lowerBound),
                 "to": .integer(batch.positions.upperBound),
@@ -76,7 +82,8 @@ public enum DisclosureEvent: Event {
             guard let kind: DisclosureKind = fields.choice("kind"),
                 let accounts = fields.texts("accounts")
             else { return nil }
-            self = .made(kind, accounts: accounts.compactMap { UUID($0) })
+            self = .made(
+                kind, accounts: accounts.compactMap { UUID($0) }, reason: fields["reason"]?.string)
         case "personal_data.streamed":
             guard let subscription = fields.uuid("subscription"),
                 let from = fields["from"]?.integer, let to = fields["to"]?.integer, from <= to,

@@ -7,8 +7,13 @@ public struct RecordDisclosure: Command {
     public var kind: DisclosureKind
     /// Whose it is.
     public var accounts: [UUID]
+    /// What the one who asked says it is for.
+    public var reason: String?
 
-    public init(id: UUID, kind: DisclosureKind, accounts: [UUID]) {
+    public static let longestReason = 300
+
+    public init(id: UUID, kind: DisclosureKind, accounts: [UUID], reason: String? = nil) {
+        self.reason = reason
         self.id = id
         self.kind = kind
         self.accounts = accounts
@@ -16,6 +21,7 @@ public struct RecordDisclosure: Command {
 
     public enum Rejection: Error, Equatable, Sendable {
         case idTaken
+        case invalid(FieldFault)
     }
 
     public func gather(
@@ -26,6 +32,13 @@ public struct RecordDisclosure: Command {
 
     public func decide(_ facts: Versioned<Disclosure>) throws(Rejection) -> Decision {
         guard !facts.exists else { throw .idTaken }
-        return Decision(DisclosureEvent.made(kind, accounts: accounts), in: id)
+        if let reason {
+            do throws(FieldFault.Reason) {
+                try TextRule.label(reason, limit: Self.longestReason)
+            } catch {
+                throw .invalid(FieldFault("reason", error))
+            }
+        }
+        return Decision(DisclosureEvent.made(kind, accounts: accounts, reason: reason), in: id)
     }
 }

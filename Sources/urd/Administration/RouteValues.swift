@@ -10,7 +10,7 @@ extension RouteCommand {
         var values = given
         for input in inputs {
             let operand = isOperand(input) ? word(input, call) : nil
-            if let operand { values[input.name] = .string(operand) }
+            if let operand { values[input.name] = .string(try moment(operand, input)) }
             if isOperand(input), !isNamedRealm(input) { continue }
             if let operand {
                 if let given = call.arguments.values["realm"]?.first, given != operand {
@@ -46,6 +46,15 @@ extension RouteCommand {
             values[known] = .null
         }
         return values
+    }
+
+    /// A position stays as it is; a time is read as people say it.
+    private func moment(_ text: String, _ input: Operation.Input) throws(UsageError) -> String {
+        guard TimeWords.isMoment(input), Int64(text) == nil else { return text }
+        guard let time = TimeWords.read(text, now: Log.systemTime()) else {
+            throw UsageError("'\(text)' is no position and no time.\(TimeWords.forms)")
+        }
+        return time
     }
 
     private func value(

@@ -57,7 +57,9 @@ struct CommandGroup: Sendable {
         CommandGroup(
             name: "audit", title: "Audit and privacy",
             rows: [
-                Row("audit", "analyst", summary: "See who changed what; let analysts ask in SQL"),
+                Row(
+                    "audit", "as-of", "analyst",
+                    summary: "See who changed what, and how it was then"),
                 Row("events", "feed", summary: "Read the events of a realm, and follow them"),
                 Row("verify", summary: "Verify that the log is as it was written"),
                 Row("proof", "log", summary: "Prove and export what the signed log says"),

@@ -16,6 +16,11 @@ enum TimeWords {
         input.place == .query && ["since", "until"].contains(input.name)
     }
 
+    /// Where a position of the log will do, too.
+    static func isMoment(_ input: Operation.Input) -> Bool {
+        input.place == .path && ["moment", "from", "to"].contains(input.name)
+    }
+
     /// - Returns: nil where the text is no time.
     static func read(_ text: String, now: Timestamp) -> String? {
         let day = { (seconds: Int64) in String(now.adding(seconds: seconds).description.prefix(10))

@@ -35,7 +35,8 @@ struct World {
         "realm": "acme", "host": "id.acme.example", "position": "1", "level": "0", "index": "0",
         "channel": "sms",
         "problem": "busy", "subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a77",
-        "provider": "corporate",
+        "provider": "corporate", "moment": "2099-01-01T00:00:00Z", "from": "1",
+        "to": "2099-01-01",
     ]
     private let clock = Clock()
 

@@ -1,0 +1,136 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+extension Account: ShownState {
+    static func place(of stream: UUID) -> [String] { ["account"] }
+
+    func members(_ context: ShownContext) -> JSONObject? {
+        var members: JSONObject = [
+            "id": .string(context.stream.description), "confirmed": .bool(isConfirmed),
+            "enabled": .bool(!isDisabled), "deleted": .bool(isDeleted),
+            "erased": .bool(isErased), "roles": roles.json, "stamp": .integer(Int64(stamp)),
+            "proof_generation": .integer(Int64(proofGeneration)),
+            "registered_at": .string(context.first.at.description),
+        ]
+        members["mailbox"] = mailbox.map { .string($0.description) }
+        members["phone_mailbox"] = phone.map { .string($0.description) }
+        members["deletion_due"] = deletionDue.map { .string($0.description) }
+        return members
+    }
+}
+
+extension Client: ShownState {
+    static func place(of stream: UUID) -> [String] { ["client"] }
+
+    func members(_ context: ShownContext) -> JSONObject? {
+        var metadata = metadata?.members ?? [:]
+        metadata["vouched_for"] = nil
+        var members: JSONObject = [
+            "id": .string(context.stream.description), "client_id": .string(clientID),
+            "enabled": .bool(!isDisabled), "deleted": .bool(isDeleted),
+            "has_secret": .bool(secret != nil),
+            "secret_rotations": .integer(Int64(secretRotations)),
+            "registered_at": .string(context.first.at.description),
+            "metadata": .object(metadata),
+        ]
+        members["certified_by"] = certification.map { .string($0.rawValue) }
+        members["certified_at"] = certifiedAt.map { .string($0.description) }
+        return members
+    }
+}
+
+extension Session: ShownState {
+    static func place(of stream: UUID) -> [String] { ["sessions", stream.description] }
+
+    /// One that is over is none any more; why it ended says the event that ended it.
+    func members(_ context: ShownContext) -> JSONObject? {
+        guard let terms, end == nil else { return nil }
+        var members: JSONObject = [
+            "kind": "client", "client": .string(terms.client.description),
+            "client_id": .string(terms.clientID), "stamp": .integer(Int64(terms.stamp)),
+            "scope": .string(terms.scope.joined(separator: " ")),
+            "amr": .array(terms.factors.map { .string($0.rawValue) }),
+            "opened_at": .string(terms.openedAt.description),
+            "expires_at": .string(terms.expiresAt.description),
+            "generation": .integer(Int64(generation)),
+        ]
+        members["account"] = terms.account.map { .string($0.description) }
+        members["browser"] = terms.browser.map { .string($0.description) }
+        members["method"] = terms.method.map { .string($0.rawValue) }
+        members["source"] = terms.from.source.map { .string($0) }
+        members["device"] = terms.from.device.map { .string($0) }
+        members["refreshed_at"] = refreshedAt.map { .string($0.description) }
+        return members
+    }
+}
+
+extension BrowserSession: ShownState {
+    static func place(of stream: UUID) -> [String] { ["sessions", stream.description] }
+
+    func members(_ context: ShownContext) -> JSONObject? {
+        guard let terms, end == nil else { return nil }
+        var members: JSONObject = [
+            "kind": "browser", "account": .string(terms.account.description),
+            "stamp": .integer(Int64(terms.stamp)), "method": .string(terms.method.rawValue),
+            "amr": .array(terms.factors.map { .string($0.rawValue) }),
+            "opened_at": .string(terms.openedAt.description),
+            "expires_at": .string(terms.expiresAt.description),
+        ]
+        members["source"] = terms.from.source.map { .string($0) }
+        members["device"] = terms.from.device.map { .string($0) }
+        return members
+    }
+}
+
+extension Passkey: ShownState {
+    static func place(of stream: UUID) -> [String] { ["passkeys", stream.description] }
+
+    func members(_ context: ShownContext) -> JSONObject? {
+        guard let enrolled, !isRemoved else { return nil }
+        var members: JSONObject = [
+            "relying_party": .string(enrolled.relyingParty),
+            "model": .string(enrolled.key.model.description),
+            "backup_eligible": .bool(enrolled.key.isBackupEligible),
+            "trusted": .bool(enrolled.key.isTrusted), "counter": .integer(counter),
+            "enrolled_at": .string(enrolled.enrolledAt.description),
+        ]
+        members["client"] = enrolled.client.map { .string($0.description) }
+        return members
+    }
+}
+
+extension TwoFactor: ShownState {
+    static func place(of stream: UUID) -> [String] { ["two_factor"] }
+
+    func members(_ context: ShownContext) -> JSONObject? {
+        guard let enrolledAt else { return nil }
+        return [
+            "enrolled_at": .string(enrolledAt.description),
+            "recovery_codes": .integer(Int64(recoveryCodes.count)),
+        ]
+    }
+}
+
+extension Passphrase: ShownState {
+    static func place(of stream: UUID) -> [String] { ["passphrase"] }
+
+    func members(_ context: ShownContext) -> JSONObject? {
+        setAt.map {
+            ["set_at": .string($0.description), "hashed_on_device": .bool(derived != nil)]
+        }
+    }
+}
+
+extension ProviderIdentity: ShownState {
+    static func place(of stream: UUID) -> [String] { ["identities", stream.description] }
+
+    /// The state knows whom it signs in; each of its events names the provider.
+    func members(_ context: ShownContext) -> JSONObject? {
+        guard account != nil, account == context.account,
+            let provider = context.last.open["provider"]
+        else { return nil }
+        return ["provider": provider]
+    }
+}

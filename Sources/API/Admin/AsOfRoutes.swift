@@ -1,0 +1,242 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// The state of one thing as it was at a moment, folded from its streams by the code that decides on it.
+enum AsOfRoutes {
+    static let table: [Route<AdminContext>] = [account, credentials, sessions, session, client]
+
+    private static let moment = AsOfMoment.parameter("moment", "The moment.")
+
+    static let sessionID = Parameter(
+        "session_id", in: .path, Fields.id, "The session's id.",
+        example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
+
+    static let clientID = Parameter(
+        "client_id", in: .path, ClientSchema.clientID,
+        "The client's name in OAuth; of a deleted one, its id.", example: "phone")
+
+    /// More than a word of four letters, which says nothing to who reads it in a year.
+    static let reason = Parameter(
+        "reason", in: .query,
+        .text(
+            5...RecordDisclosure.longestReason,
+            .said(
+                "a reason of 5 to \(RecordDisclosure.longestReason) characters on one line, in words",
+                .sequence([
+                    .some(shown, 0...RecordDisclosure.longestReason), .one(letters),
+                    .some(shown, 0...RecordDisclosure.longestReason),
+                ]))),
+        "Why it is asked for; it is kept in the log beside the caller's name.",
+        example: "Incident 4711")
+
+    private static let shown = Characters(0x20...0x7E, 0xA0...0xD7FF, 0xE000...0x10FFFF)
+    private static let letters = Characters(
+        0x41...0x5A, 0x61...0x7A, 0xC0...0x24F, 0x370...0x1FFF, 0x3040...0xD7FF)
+
+    private static let account = route(
+        "accounts/{account_id}", id: "getAccountAsOf",
+        commandLine: .urd(
+            "as-of account", examples: "urd as-of account now ann@example.org"),
+        "Show an account as it was.",
+        [
+            AccountRoutes.accountID,
+            Parameter(
+                "open", in: .query, .boolean,
+                "Whether to unseal what was known of the person; needs a `reason`.",
+                permission: .eventsOpen),
+            reason,
+        ],
+        AsOfSchema.answer(
+            "AccountStateAsOf", [.required("account", AsOfSchema.account, "The account.")],
+            [AsOfSchema.person], example: ["account": exampleAccount]),
+        [.noSuchAccount, .missingParameter, .contended]
+    ) { call throws(Problem) in
+        let id = try call.requiredID("account_id")
+        let moment = try await call.asOf("moment")
+        let isOpen = call.parameters["open"]?.bool == true
+        if isOpen, call.text("reason") == nil {
+            throw Problem(.missingParameter, "What is opened needs a reason.", field: "reason")
+        }
+        var members = try await call.state(of: .account(id), at: moment)
+        if isOpen { members["person"] = try await call.openedPerson(id, at: moment) }
+        return .json(.ok, .object(members))
+    }
+
+    private static let credentials = route(
+        "accounts/{account_id}/credentials", id: "getCredentialsAsOf",
+        commandLine: .urd(
+            "as-of credentials", examples: "urd as-of credentials now ann@example.org"),
+        "Show what an account could be signed in to with.", [AccountRoutes.accountID],
+        AsOfSchema.answer(
+            "CredentialsAsOf",
+            [
+                .required("account", AsOfSchema.account, "The account."),
+                .optional("passkeys", .map(of: AsOfSchema.passkey), "Its passkeys, by id."),
+                .optional(
+                    "two_factor",
+                    .object([
+                        .required("enrolled_at", Fields.time, "Since when."),
+                        .required(
+                            "recovery_codes", .integer(0...1000), "How many codes were left."),
+                    ]), "Its authenticator app."),
+                .optional(
+                    "passphrase",
+                    .object([
+                        .required("set_at", Fields.time, "Since when."),
+                        .required(
+                            "hashed_on_device", .boolean, "Whether devices hash it first."),
+                    ]), "Its passphrase."),
+                .optional(
+                    "identities",
+                    .map(of: .object([.required("provider", .text(1...255), "The provider.")])),
+                    "Its identities at providers, by id."),
+            ], example: ["account": exampleAccount]), [.noSuchAccount, .positionNotReached]
+    ) { call throws(Problem) in
+        .json(
+            .ok,
+            .object(
+                try await call.state(
+                    of: .credentials(of: try call.requiredID("account_id")),
+                    at: try await call.asOf("moment"))))
+    }
+
+    private static let sessions = route(
+        "accounts/{account_id}/sessions", id: "getSessionsAsOf",
+        commandLine: .urd("as-of sessions", examples: "urd as-of sessions now ann@example.org"),
+        "Show where an account was signed in.", [AccountRoutes.accountID],
+        AsOfSchema.answer(
+            "SessionsAsOf",
+            [
+                .required("account", AsOfSchema.account, "The account."),
+                .optional(
+                    "sessions", .map(of: AsOfSchema.session),
+                    "By id; without those that had been ended."),
+            ],
+            [
+                .required(
+                    "open", .list(of: Fields.id, 0...1_000_000),
+                    "Those of them that were good: their time was not over, and the account let them."
+                )
+            ], example: ["account": exampleAccount, "sessions": [:]], more: ["open": []]),
+        [.noSuchAccount, .positionNotReached]
+    ) { call throws(Problem) in
+        let moment = try await call.asOf("moment")
+        var members = try await call.state(
+            of: .sessions(of: try call.requiredID("account_id")), at: moment)
+        members["open"] = .array(openSessions(members["state"], at: moment))
+        return .json(.ok, .object(members))
+    }
+
+    private static let session = route(
+        "sessions/{session_id}", id: "getSessionAsOf",
+        commandLine: .urd("as-of session", examples: "urd as-of session now SESSION"),
+        "Show a session of a client or a browser as it was.", [sessionID],
+        AsOfSchema.answer(
+            "SessionStateAsOf",
+            [.optional("sessions", .map(of: AsOfSchema.session), "It; empty where it had ended.")],
+            example: ["sessions": [:]]), [.noSuchSession]
+    ) { call throws(Problem) in
+        .json(
+            .ok,
+            .object(
+                try await call.state(
+                    of: .session(try call.requiredID("session_id")),
+                    at: try await call.asOf("moment"))))
+    }
+
+    private static let client = route(
+        "clients/{client_id}", id: "getClientAsOf",
+        commandLine: .urd("as-of client", examples: "urd as-of client now demo-native"),
+        "Show a client as it was.", [clientID],
+        AsOfSchema.answer(
+            "ClientStateAsOf", [.required("client", AsOfSchema.client, "The client.")],
+            example: [
+                "client": [
+                    "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id": "phone",
+                    "enabled": true, "deleted": false, "has_secret": false,
+                    "secret_rotations": 0, "registered_at": "2026-11-21T01:23:45.123456Z",
+                    "metadata": ["client_name": "Phone"],
+                ]
+            ]), [.noSuchClient]
+    ) { call throws(Problem) in
+        let moment = try await call.asOf("moment")
+        return .json(
+            .ok,
+            .object(
+                try await call.state(of: .client(try await call.clientStream()), at: moment)))
+    }
+
+    private static func route(
+        _ path: String, id: String, commandLine: CommandWords, _ summary: String,
+        _ parameters: [Parameter], _ answer: Answer, _ refusals: [ProblemKind],
+        handler: @escaping Route<AdminContext>.Handler
+    ) -> Route<AdminContext> {
+        Route<AdminContext>(
+            .get, PathTemplate(stringLiteral: "/api/admin/realms/{realm}/as-of/{moment}/\(path)"),
+            id: id, commandLine: commandLine, tag: "As of", summary: summary,
+            detail: """
+                The state is folded from the log up to the moment, whose position is in the answer. \
+                The clocks of nodes may differ by a minute: a position says more exactly what is meant \
+                than a time.
+                """,
+            right: .realm, permission: .historyRead, parameters: [.realm, moment] + parameters,
+            answer: answer, refusals: [.noSuchRealm, .positionLost, .logDamaged] + refusals,
+            handler: handler)
+    }
+
+    static let exampleAccount: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
+        "mailbox": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a11", "confirmed": true, "enabled": true,
+        "deleted": false, "erased": false, "roles": ["https://api.example.org": ["editor"]],
+        "stamp": 0, "proof_generation": 0, "registered_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    /// Those whose time was not over, and whose stamp was the account's.
+    private static func openSessions(_ state: JSON?, at moment: AsOfMoment) -> [JSON] {
+        let account = state?["account"]
+        guard account?["enabled"] == true, account?["deleted"] == false,
+            account?["deletion_due"] == nil, let at = moment.at
+        else { return [] }
+        return (state?["sessions"]?.object ?? [:]).filter { _, session in
+            let end = session["expires_at"]?.string.flatMap { Timestamp(rfc3339: $0) }
+            return session["stamp"] == account?["stamp"] && end.map { $0 > at } == true
+        }.keys.map { .string($0) }
+    }
+}
+
+extension Call<AdminContext> {
+    func state(of subject: AsOfSubject, at moment: AsOfMoment) async throws(Problem) -> JSONObject {
+        var fold = subject.fold
+        for event in try await events(of: subject, upTo: moment) { try fold.apply(event) }
+        var members = moment.members
+        members["epoch"] = .integer(Int64(moment.epoch))
+        members["state"] = .object(fold.state)
+        return members
+    }
+
+    /// The stream of the client that the path names. A deleted one has no name any more.
+    func clientStream() async throws(Problem) -> UUID {
+        let (realm, name) = (try realm, try required("client_id"))
+        let known = try await reading { () throws(LogFailure) in
+            try await context.queries.client(name, in: realm)
+        }
+        guard let id = known?.id ?? UUID(name) else {
+            try await knownRealm()
+            throw Problem(.noSuchClient)
+        }
+        return id
+    }
+
+    /// What was known of the person at a moment, for a caller whose request for it is on record.
+    fileprivate func openedPerson(
+        _ account: UUID, at moment: AsOfMoment
+    ) async throws(Problem) -> JSON {
+        try await disclose(.person, of: [account], for: text("reason"))
+        let events = try await events(of: account).filter { $0.position <= moment.position }
+        return person(KnownPerson(events))
+    }
+}
