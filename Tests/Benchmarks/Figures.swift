@@ -72,6 +72,7 @@ enum Figures {
                 name: "http", summary: "plain answers over HTTP, 64 connections", isLong: true,
                 measure: HTTPFigure.measure),
         ] + WebhookFigures.all + SignInFigures.all + LoginFigures.all + VerifyFigures.all
+        + FederationFigures.all
         + FlagshipFigures.all
 
     /// A figure that cannot be measured is a row that says why; the others go on.

@@ -144,7 +144,7 @@ private func sessionTerms() -> SessionTerms {
     terms.webApp = app
     terms.federation = FederatedToken(
         holder: .application, keyID: "AbCdEfGhIj", device: code, superiors: [session],
-        application: "org.example.notes")
+        application: "org.example.notes", confirmation: ["kty": "EC", "kid": "k1"])
     return terms
 }
 

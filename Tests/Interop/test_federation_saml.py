@@ -3,6 +3,7 @@ written here and signed by xmlsec1."""
 
 import base64
 import datetime
+import os
 import pathlib
 import shutil
 import subprocess
@@ -11,9 +12,10 @@ import unittest
 import urllib.parse
 import uuid
 
-from federation_client import App, Site
+from federation_client import App, Site, Token
 from token_tool import missing, rerun
-from urd_process import Urd, together
+from urd_process import Server, Urd, together
+from front_door import BINARY  # found by way of urd_process
 
 MISSING = missing("jwcrypto")
 ISSUER = "https://idp.example/metadata"
@@ -147,6 +149,105 @@ class Shown(unittest.TestCase):
             self.assertNotEqual(self.show(self.assertion())[0], 200)
             again = {**refresh, "refresh_token": answer["refresh_token"]}
             self.assertNotEqual(site.call("POST", self.endpoint, again)[0], 200)
+        finally:
+            trust(["idp"])
+
+    def test_edu_06_the_token_of_an_assertion_of_saml_signs_requests(self):
+        status, answer = self.show(self.assertion())[:2]
+        self.assertEqual(status, 200, answer)
+        held = Token(site, answer, site.values["URD_FEDERATION_CLIENT_ID"])
+        status, told = held.call("POST", site.url + "/revoke", {"token": answer["access_token"]})
+        self.assertEqual(status, 200, told)
+        refresh = {"grant_type": "refresh_token", "refresh_token": answer["refresh_token"]}
+        self.assertEqual(site.call("POST", self.endpoint, refresh)[0], 403)
+
+    def forward(self, document, grant=GRANT, scope="org.example.notes", client=None):
+        """The service shows it at the token endpoint of OpenID."""
+        text = base64.urlsafe_b64encode(document).rstrip(b"=").decode()
+        name = client or (site.values["URD_FEDERATION_SERVICE_ID"],
+                          site.values["URD_FEDERATION_SERVICE_KEY"])
+        basic = base64.b64encode(":".join(name).encode()).decode()
+        return site.call("POST", self.openid, authorization="Basic " + basic, form={
+            "grant_type": grant, "assertion": text, "scope": scope})
+
+    @property
+    def openid(self):
+        return f"{site.base.scheme}://{site.base.netloc}/connect/token"
+
+    def openid_assertion(self, **change):
+        return self.assertion(**{"audience": self.openid, "recipient": self.openid, **change})
+
+    def test_edu_06_a_service_forwards_an_assertion_of_saml_to_the_openid_token_endpoint(self):
+        issuer = f"{site.base.scheme}://{site.base.netloc}"
+        for grant, audience in ((GRANT, self.openid), (OLD_GRANT, issuer)):
+            status, answer = self.forward(self.openid_assertion(audience=audience), grant)
+            self.assertEqual(status, 200, answer)
+            self.assertEqual(answer["token_type"], "Bearer")
+            self.assertEqual(answer["scope"], "org.example.notes")
+            self.assertIn("refresh_token", answer)
+        listed = site.call("GET", issuer + "/.well-known/openid-configuration")[1]
+        self.assertIn(GRANT, listed["grant_types_supported"])
+
+    def test_edu_06_what_is_wrong_with_it_is_not_said_at_the_openid_token_endpoint(self):
+        good = self.openid_assertion()
+        for case, document in {
+                "stranger": self.openid_assertion(key="stranger"),
+                "issuer": self.openid_assertion(issuer="https://other.example"),
+                "the service's own endpoint": self.assertion(),
+                "audience": self.openid_assertion(audience=self.endpoint),
+                "recipient": self.openid_assertion(recipient=self.endpoint),
+                "over": self.openid_assertion(until=instant(-120)),
+                "early": self.openid_assertion(since=instant(600)),
+                "SHA-1": self.openid_assertion(signature=RSA_SHA1),
+                "nobody": self.openid_assertion(name="nobody@example.org"),
+                "changed": good.replace(
+                    site.values["URD_FEDERATION_USER"].encode(), b"eve@example.org"),
+                "no xml": b"no xml"}.items():
+            status, answer = self.forward(document)
+            self.assertEqual((status, answer["error"]), (400, "invalid_grant"), (case, answer))
+        app = (site.values["URD_FEDERATION_CLIENT_ID"], site.values["URD_FEDERATION_CLIENT_KEY"])
+        self.assertEqual(self.forward(good, client=app)[0], 400)
+        self.assertEqual(self.forward(good, client=(app[0], "wrong"))[0], 401)
+        self.assertEqual(self.show(good)[0], 403)
+        self.assertEqual(self.forward(good)[0], 200)
+
+    def test_edu_06_an_assertion_of_saml_is_good_once_at_both_endpoints_and_on_two_nodes(self):
+        issuer = f"{site.base.scheme}://{site.base.netloc}"
+        node = Server(urd.values).ready()
+        try:
+            other = Site(urd.values)
+            other.port = node.port
+            document = self.assertion(audience=issuer, recipient=self.openid)
+            here = site
+            text = base64.urlsafe_b64encode(document).rstrip(b"=").decode()
+            basic = base64.b64encode(
+                f'{site.values["URD_FEDERATION_SERVICE_ID"]}:'
+                f'{site.values["URD_FEDERATION_SERVICE_KEY"]}'.encode()).decode()
+
+            def show(number):
+                return (here, other)[number % 2].call(
+                    "POST", self.openid, authorization="Basic " + basic,
+                    form={"grant_type": GRANT, "assertion": text})[0]
+
+            answers = together(40, show)
+            self.assertEqual(answers.count(200), 1, answers)
+        finally:
+            node.close()
+
+    def test_the_command_of_the_document_trusts_an_issuer(self):
+        """docs/federation.md, with `idp.crt` in the folder."""
+        document = (pathlib.Path(__file__).parents[2] / "docs" / "federation.md").read_text()
+        [block] = [part.split("```")[0] for part in document.split("```\n")
+                   if part.startswith("urd realm set --assertion-issuers")]
+        trust([])
+        try:
+            script = 'urd() { "$URD" "$@" --realm federation; }\n' + block.replace(
+                "https://idp.example/metadata", ISSUER)
+            done = subprocess.run(
+                ["bash", "-e", "-c", script], cwd=folder, capture_output=True, text=True,
+                timeout=60, env={**os.environ, **urd.values, "URD": str(BINARY)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.show(self.assertion())[0], 200)
         finally:
             trust(["idp"])
 

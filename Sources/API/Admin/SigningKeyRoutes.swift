@@ -55,9 +55,11 @@ enum SigningKeyRoutes {
         ).at(done)
     }
 
-    /// Ed25519 signs messages of webhooks, the others sign tokens.
+    /// Ed25519 signs messages of webhooks; to `RSA-OAEP-256` and `ECDH-ES` apps of the federation profile encrypt
+    /// assertions; the others sign tokens.
     private static let algorithm = Schema.oneOf(
-        SigningAlgorithm.allCases.map(\.rawValue) + [SigningKeys.webhookAlgorithm])
+        SigningAlgorithm.allCases.map(\.rawValue) + [SigningKeys.webhookAlgorithm]
+            + SigningKeys.encryptionAlgorithms)
 
     private static let schema = Schema.named(
         "SigningKeyList",
@@ -93,6 +95,11 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> NewSigningKey {
         do {
             if name == SigningKeys.webhookAlgorithm { return try .webhook() }
+            if let algorithm = JWE.KeyManagement(rawValue: name) {
+                let made = try await context.makeSigningKey(
+                    algorithm == .rsaOAEP256 ? .rs256 : .es256)
+                return try NewSigningKey(encrypting: made, algorithm)
+            }
             guard let algorithm = SigningAlgorithm(rawValue: name) else {
                 throw Problem(.internalError)
             }

@@ -38,33 +38,15 @@ enum FederatedDeviceRoutes {
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
         let device = try call.requiredID("device")
-        let account = try caller.account
-        let devices = try await FederatedDevices(call.context).list(of: account)
-        guard let found = devices.first(where: { $0.device == device }) else {
-            throw Problem(.noSuchSession, "The person is not signed in on this device.")
-        }
-        for session in found.sessions {
-            // One that is not found is over.
-            _ = try await Commands(call).attempt(
-                EndSession(session: session, reason: .revoked, of: account),
-                as: caller.commandCaller)
-        }
+        guard
+            try await FederatedDevices(call.context).disconnect(
+                device, of: try caller.account, by: Commands(call), as: caller.commandCaller)
+        else { throw Problem(.noSuchSession, "The person is not signed in on this device.") }
         return Response(status: .noContent)
     }
 }
 
-/// A device as its person sees it.
-struct FederatedDeviceView: Sendable {
-    let device: UUID
-    /// The person's sessions on it.
-    var sessions: [UUID]
-    let version: String
-    let name: String?
-    let type: String?
-    let system: String?
-    let signedInAt: Timestamp
-    var lastUsedAt: Timestamp
-
+extension FederatedDeviceView {
     static let schema = Schema.object(
         .required("id", .text(36...36), "Names the device."),
         .optional("name", .text(0...200), "What it calls itself."),
@@ -91,54 +73,5 @@ struct FederatedDeviceView: Sendable {
         members["type"] = type.map { .string($0) }
         members["os"] = system.map { .string($0) }
         return .object(members)
-    }
-}
-
-/// Looks up the devices of people.
-struct FederatedDevices {
-    private let context: RealmContext
-
-    init(_ context: RealmContext) { self.context = context }
-
-    /// Those on which a person is signed in, as the sessions say that are alive.
-    func list(of account: UUID) async throws(Problem) -> [FederatedDeviceView] {
-        var found: [FederatedDeviceView] = []
-        for session in try await sessions(of: account, .person) {
-            guard let device = session.terms.federation?.device else { continue }
-            if let index = found.firstIndex(where: { $0.device == device }) {
-                found[index].sessions.append(session.id)
-                found[index].lastUsedAt = max(found[index].lastUsedAt, session.lastUsedAt)
-                continue
-            }
-            let terms = try await terms(of: device, account)
-            found.append(
-                FederatedDeviceView(
-                    device: device, sessions: [session.id],
-                    version: session.terms.clientID, name: terms?.name, type: terms?.type,
-                    system: terms?.system, signedInAt: session.openedAt,
-                    lastUsedAt: session.lastUsedAt))
-        }
-        return found
-    }
-
-    /// The living sessions of a person that such tokens are of.
-    func sessions(
-        of account: UUID, _ holder: FederatedHolder
-    ) async throws(Problem) -> [OpenSessionView] {
-        try await RealmLookups(context).openSessions(of: account).filter {
-            $0.terms.federation?.holder == holder
-        }
-    }
-
-    /// What the device said of itself when the person signed in on it last.
-    private func terms(
-        of device: UUID, _ account: UUID
-    ) async throws(Problem) -> FederatedDeviceTerms? {
-        for event in try await RealmLookups(context).events(of: device).reversed() {
-            if case .signedIn(account, _, _, let terms) = FederatedDeviceEvent(event) {
-                return terms
-            }
-        }
-        return nil
     }
 }

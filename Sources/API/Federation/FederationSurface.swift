@@ -7,6 +7,8 @@ struct FederationSurface: RealmSurface {
         + ProfileRoutes.table + FederationRevocationRoutes.table + FederatedDeviceRoutes.table
         + ServiceStandingRoutes.table + DiscoveryRoutes.table + ProbeRoutes.table
 
+    let grants = [GrantForm.samlBearer]
+
     let mails = FederationMails.rules
 
     func isServed(at place: Place) -> Bool {

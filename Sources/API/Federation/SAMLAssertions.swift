@@ -1,5 +1,6 @@
 internal import EventSourcing
 internal import Identity
+internal import JSON
 internal import Mail
 internal import ReadModels
 internal import SAML
@@ -13,12 +14,15 @@ struct SAMLAssertions {
 
     /// What opens a session by it. Nil for what is no good assertion: which rule it breaks is nobody's business who
     /// shows it.
-    func grant(of text: String, for service: FederationService) -> OutsideAssertionGrant? {
+    ///
+    /// - Parameter endpoint: the token endpoint that it is shown at.
+    func grant(
+        of text: String, for service: UUID, at endpoint: String
+    ) -> OutsideAssertionGrant? {
         guard let name = try? SAML.claimedIssuer(in: text),
             let trusted = TrustedIssuer(
                 name, in: context.place.settings[SettingCatalogue.assertionIssuers])
         else { return nil }
-        let endpoint = context.place.endpoint(of: service)
         let rules = SAML.Rules(
             issuers: [
                 SAML.Issuer(
@@ -32,7 +36,7 @@ struct SAMLAssertions {
         var grant = OutsideAssertionGrant(
             subject: subject, issuer: name, digest: digest, until: shown.acceptedUntil,
             keyID: TokenMint.newKeyID())
-        grant.service = service.client.id
+        grant.service = service
         return grant
     }
 
@@ -58,4 +62,32 @@ struct SAMLAssertions {
 
     private static let mailFormat = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
     private static let mailAttributes = ["urn:oid:0.9.2342.19200300.100.1.3", "mail", "email"]
+}
+
+extension GrantForm {
+    /// A service that received an assertion of SAML shows it itself, for what OpenID gives (RFC 7522). Nothing is told
+    /// of what is wrong with it.
+    static let samlBearer: GrantForm = {
+        var form = GrantForm(OutsideAssertionGrant.self, []) { call, request throws(Problem) in
+            let refused = GrantRefusal.invalidAssertion.problem
+            let context = call.context
+            guard context.place.settings.rules.servesFederation else {
+                throw Problem(.unsupportedGrantType)
+            }
+            guard let text = call.body["assertion"]?.string,
+                let service = try await FederationServices(context).find(request.clientID),
+                var grant = SAMLAssertions(context).grant(
+                    of: text, for: service.client.id,
+                    at: context.place.issuer + Place.tokenPath)
+            else { throw refused }
+            grant.takesScope = true
+            let outcome = try await Commands(call).attempt(
+                RedeemGrant(grant, request), as: .client(request.clientID))
+            guard case .success(.success(let granted)) = outcome else { throw refused }
+            return .success(granted)
+        }
+        form.isOfFederation = true
+        form.names = ["params", "param"].map { "urn:ietf:\($0):oauth:grant-type:saml2-bearer" }
+        return form
+    }()
 }

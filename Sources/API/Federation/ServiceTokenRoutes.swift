@@ -81,9 +81,11 @@ extension Call<RealmContext> {
             "invalid_grant", "The assertion is not valid for this service, or was used.")
         try RateCounter(self).count(.oauthToken)
         guard let text = member("assertion"),
-            let grant = SAMLAssertions(context).grant(of: text, for: service)
+            let grant = SAMLAssertions(context).grant(
+                of: text, for: service.client.id, at: context.place.endpoint(of: service))
         else { throw notGood }
-        switch try await self.grant(grant, of: service.client, service.clientID) {
+        let session = context.mint.session(ofKey: grant.keyID)
+        switch try await self.grant(grant, of: service.client, service.clientID, as: session) {
         case .success(let granted): return .json(.ok, FederatedTokens(context).signing(granted))
         case .failure(.exchangeNotAllowed):
             throw Problem.refused("access_denied", "The service does not take this person.")

@@ -1,4 +1,4 @@
-internal import JSON
+public import JSON
 public import Values
 
 /// What holds a token of the federation profile.
@@ -27,16 +27,19 @@ public struct FederatedToken: Sendable, Equatable {
     public var superiors: [UUID]
     /// Of a third party's app: what it calls itself.
     public var application: String?
+    /// Of a person's app that signs assertions itself: its public key, as a JWK (RFC 7800).
+    public var confirmation: JSON?
 
     public init(
         holder: FederatedHolder, keyID: String, device: UUID?, superiors: [UUID] = [],
-        application: String? = nil
+        application: String? = nil, confirmation: JSON? = nil
     ) {
         self.holder = holder
         self.keyID = keyID
         self.device = device
         self.superiors = superiors
         self.application = application
+        self.confirmation = confirmation
     }
 
     var fields: JSONObject {
@@ -46,6 +49,7 @@ public struct FederatedToken: Sendable, Equatable {
         ]
         fields["federated_device"] = device.map { .uuid($0) }
         fields["application"] = application.map { .string($0) }
+        fields["confirmation"] = confirmation
         return fields
     }
 
@@ -56,7 +60,7 @@ public struct FederatedToken: Sendable, Equatable {
         self.init(
             holder: holder, keyID: keyID, device: fields.uuid("federated_device"),
             superiors: superiors,
-            application: fields["application"]?.string)
+            application: fields["application"]?.string, confirmation: fields["confirmation"])
     }
 }
 

@@ -32,6 +32,9 @@ public struct OutsideAssertionGrant: Grant {
         let standing: Versioned<ServiceStanding>?
     }
 
+    /// The service itself shows it, for what OpenID gives: the request's scope counts then.
+    public var takesScope = false
+
     /// The service that it is shown to.
     public var service: UUID?
 
@@ -60,13 +63,15 @@ public struct OutsideAssertionGrant: Grant {
         else { throw .invalidAssertion }
         guard account.isWelcome else { throw .accountBlocked }
         guard facts.standing?.state.isRefused != true else { throw .exchangeNotAllowed }
+        let scope = takesScope ? try desk.grantedScope() : []
         var decision = Decision()
         decision.take(
             Claim("outside_assertion", digest.base64URL, until: until), for: account.stream)
         var desk = desk
         desk.federation = FederatedToken(holder: .service, keyID: keyID, device: nil)
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: [], factors: []
+            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            factors: []
         ) { $0.assertionIssuer = issuer }
     }
 }

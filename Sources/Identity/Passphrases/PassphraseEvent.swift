@@ -4,8 +4,8 @@ public import Values
 
 /// What happens to an account's passphrase.
 public enum PassphraseEvent: Event {
-    /// Its owner is told by the mail. The hash is nil where the owner is erased.
-    case set(hash: String?, account: UUID, mail: UUID, at: Timestamp)
+    /// Its owner is told by the mail, if there is one. The hash is nil where the owner is erased.
+    case set(hash: String?, account: UUID, mail: UUID?, at: Timestamp)
     /// The same, where a device hashes it first: see `DerivedPassphrase`.
     case derived(DerivedPassphrase, account: UUID, mail: UUID, at: Timestamp)
     /// A wrong passphrase was typed. Its owner is told by the mail, where guesses begin to rest.
@@ -27,7 +27,7 @@ public enum PassphraseEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "passphrase.set", .services, "The person set a passphrase.",
-            [.account, .notice, setAt, hash]),
+            [.account, .notice.optional, setAt, hash]),
         EventShape(
             "passphrase.derived", .services,
             "The person set a passphrase that their device derives.",
@@ -84,8 +84,9 @@ public enum PassphraseEvent: Event {
         switch self {
         case .set(let hash, let account, let mail, let at):
             var fields: JSONObject = [
-                "account": .uuid(account), "mail": .uuid(mail), "set_at": .integer(at.seconds),
+                "account": .uuid(account), "set_at": .integer(at.seconds),
             ]
+            fields["mail"] = mail.map { .uuid($0) }
             fields["hash"] = hash.map { .string($0) }
             return fields
         case .derived(let derived, let account, let mail, let at):
@@ -116,10 +117,11 @@ public enum PassphraseEvent: Event {
     public init?(name: String, fields: JSONObject) {
         switch name {
         case "passphrase.set":
-            guard let account = fields.uuid("account"), let mail = fields.uuid("mail"),
-                let at = fields.instant("set_at")
-            else { return nil }
-            self = .set(hash: fields["hash"]?.string, account: account, mail: mail, at: at)
+            guard let account = fields.uuid("account"), let at = fields.instant("set_at") else {
+                return nil
+            }
+            self = .set(
+                hash: fields["hash"]?.string, account: account, mail: fields.uuid("mail"), at: at)
         case "passphrase.derived":
             guard let account = fields.uuid("account"), let mail = fields.uuid("mail"),
                 let at = fields.instant("set_at"), let derived = DerivedPassphrase(recorded: fields)

@@ -19,6 +19,8 @@ public struct PassphraseProof: SignInProof {
     public var second: TypedFactor?
     /// The name of the mail that tells of guesses, if there is one to be sent.
     public var mail: UUID?
+    /// What the session is for, where it is for something of its own.
+    var scope: [String] = []
 
     public init(
         mailbox: UUID, comparison: Comparison, second: TypedFactor? = nil, mail: UUID? = nil
@@ -75,7 +77,7 @@ public struct PassphraseProof: SignInProof {
             }
             return desk.open(
                 after: decision, orKeeping: decision, account: holder.account,
-                second: holder.second, second, scope: [], factors: [.passphrase])
+                second: holder.second, second, scope: scope, factors: [.passphrase])
         case .wrong(let hash) where hash == kept:
             let told = holder.passphrase.state.isAboutToRest ? mail : nil
             return Settled(

@@ -2,16 +2,16 @@ public import EventSourcing
 public import Values
 
 /// Gives an account a passphrase, or another one, if its person signed in a short while ago. Its
-/// owner is told by mail.
+/// owner is told by mail, unless the server itself sets it for a demo.
 public struct SetPassphrase: TimedCommand {
     public var account: UUID
     /// What takes its place in the log.
     public var hash: String
     public var session: SignedIn
-    public var mail: UUID
+    public var mail: UUID?
     public var now: Timestamp
 
-    public init(account: UUID, hash: String, session: SignedIn, mail: UUID, now: Timestamp) {
+    public init(account: UUID, hash: String, session: SignedIn, mail: UUID?, now: Timestamp) {
         self.account = account
         self.hash = hash
         self.session = session

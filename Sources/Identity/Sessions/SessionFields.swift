@@ -25,5 +25,6 @@ extension SessionTerms {
         .uuid("federated_device", "Device that the token is on.").optional,
         .uuids("superiors", "Sessions that it ends with, the device's first.").optional,
         .text("application", "What a third party's app calls itself.").optional,
+        .object("confirmation", "Public key of the app that signs assertions, as a JWK.").optional,
     ]
 }

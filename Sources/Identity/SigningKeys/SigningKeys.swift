@@ -24,6 +24,10 @@ public struct SigningKeys: StreamState {
     /// Of the keys that sign messages of webhooks beside their secrets. They verify no token.
     public static let webhookAlgorithm = "Ed25519"
 
+    /// Of the keys that apps of the federation profile encrypt assertions to, as JOSE calls them. They verify no
+    /// token either.
+    public static let encryptionAlgorithms = ["RSA-OAEP-256", "ECDH-ES"]
+
     public init() {}
 
     public mutating func apply(_ event: SigningKeyEvent) {

@@ -104,8 +104,7 @@ extension DemoData {
         _ = try await store.dispatcher.dispatch(
             SetPassphrase(
                 account: account, hash: try Scrypt.hash(SecretBytes(Array(text.utf8))),
-                session: SignedIn(client: nil, app: nil, at: now), mail: UUID.random(now),
-                now: now),
+                session: SignedIn(client: nil, app: nil, at: now), mail: nil, now: now),
             in: try Self.federation, id: UUID.random(now), origin: Origin(actor: "system", at: now))
     }
 

@@ -3,6 +3,10 @@ internal import Identity
 /// How one kind of grant stands in a token request: its members, and how it is read from them.
 struct GrantForm: Sendable {
     let type: GrantType
+    /// What `grant_type` may say for it: documents of some protocols spell it in a way of their own.
+    var names: [String]
+    /// Only realms of the federation profile have it.
+    var isOfFederation = false
     let members: [Member]
     /// The grant signs a user in: the time that a rejection takes must tell nothing.
     let signsIn: Bool
@@ -27,6 +31,7 @@ struct GrantForm: Sendable {
             ) async throws(Problem) -> GrantOutcome
     ) {
         type = G.type
+        names = [G.type.rawValue]
         self.members = members
         signsIn = G.signsIn && hesitates
         self.redeem = redeem
@@ -41,7 +46,7 @@ struct GrantForms: Sendable {
         self.all = all
     }
 
-    func find(_ type: String) -> GrantForm? { all.first { $0.type.rawValue == type } }
+    func find(_ type: String) -> GrantForm? { all.first { $0.names.contains(type) } }
 
     /// The members of all grants: some stand in several.
     var members: [Member] {

@@ -18,12 +18,14 @@ public final class TokenKeys: Sendable {
     /// A number that moves with every change of a realm's keys.
     public typealias Revision = @Sendable (RealmID) -> Int64
 
-    private let commands: any CommandPort
+    let commands: any CommandPort
     let revision: Revision
     private let clock: RealmContext.Clock
-    private let time: RealmTime
-    private let generate: Generation
+    let time: RealmTime
+    let generate: Generation
     private let known = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
+    /// What apps of the federation profile encrypt assertions to.
+    let encryption = RevisionCache<RealmID, RealmEncryptionKeys>(capacity: 4096)
     private let lookedUp = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
     /// Ready to sign, by `kid`: to read one costs as much as several signatures.
     private let ready = Mutex(LeastRecent<String, SigningKey>(capacity: 8192))
@@ -75,11 +77,11 @@ public final class TokenKeys: Sendable {
         }
         return try RealmTokenKeys(
             keys.shown(at: time.now(in: realm)).map(\.key)
-                .filter { $0.algorithm != SigningKeys.webhookAlgorithm }.map(\.published),
+                .filter { SigningAlgorithm(rawValue: $0.algorithm) != nil }.map(\.published),
             active: active(of: keys))
     }
 
-    private func folded(_ realm: RealmID) async throws(LogFailure) -> SigningKeys {
+    func folded(_ realm: RealmID) async throws(LogFailure) -> SigningKeys {
         var keys = SigningKeys()
         for recorded in try await commands.events.stream(SigningKeys.stream, after: 0, in: realm) {
             guard let event = SigningKeyEvent(recorded) else { throw .damaged }

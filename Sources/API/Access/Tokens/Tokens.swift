@@ -68,6 +68,10 @@ struct Tokens {
             }
         }
         additional["sid"] = .string(granted.session.description)
+        // RFC 7800: whoever shows it has to show that they have the key.
+        if terms.federation?.confirmation != nil, let kid = terms.federation?.keyID {
+            additional["cnf"] = ["kid": .string(kid)]
+        }
         let token = IDToken(
             issuer: issuer(of: terms), subject: context.mint.subject(of: terms),
             clientID: terms.clientID, issuedAt: now,

@@ -6,12 +6,19 @@ internal import Mail
 internal import Values
 
 extension GrantForm {
+    /// Documents of the federation profile write its name with `param`, its standard with `params`.
+    static let jwtBearer: GrantForm = {
+        var form = bearer
+        form.names.append("urn:ietf:param:oauth:grant-type:jwt-bearer")
+        return form
+    }()
+
     /// Its member `assertion` is described with the passkeys'.
-    static let jwtBearer = GrantForm(JWTBearerGrant.self, []) { call, request throws(Problem) in
-        if call.context.place.settings.rules.servesFederation,
-            let outcome = try await call.redeemRelayed(request)
-        {
-            return outcome
+    private static let bearer = GrantForm(JWTBearerGrant.self, []) {
+        call, request throws(Problem) in
+        if call.context.place.settings.rules.servesFederation {
+            if let outcome = try await call.redeemAppAssertion(request) { return outcome }
+            if let outcome = try await call.redeemRelayed(request) { return outcome }
         }
         return try await Commands(call).dispatch(
             RedeemGrant(try await read(call), request), as: .client(request.clientID))

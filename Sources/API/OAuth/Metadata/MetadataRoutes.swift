@@ -1,5 +1,7 @@
 internal import EventSourcing
 internal import HTTP
+internal import Identity
+internal import JOSE
 internal import JSON
 
 /// A realm's public metadata: where its endpoints are, what they can do, and the keys that its
@@ -52,7 +54,14 @@ enum MetadataRoutes {
             let keys = try await reading { () throws(LogFailure) in
                 try await call.context.keys.keys(of: call.context.place.realm)
             }
-            return published(keys.document)
+            guard call.context.place.settings.rules.servesFederation else {
+                return published(keys.document)
+            }
+            let encryption = try await reading { () throws(LogFailure) in
+                try await call.context.keys.encryptionKeys(of: call.context.place.realm)
+            }
+            let all = (keys.set.document["keys"]?.array ?? []) + encryption.published
+            return published(JSON.object(["keys": .array(all)]).canonical())
         }
     }
 

@@ -9,6 +9,7 @@ enum ServerMetadata {
         let issuer: String
         let grants: GrantForms
         let hasNativeGrants: Bool
+        var servesFederation = false
         var letsRegister = false
         var seesCertificates = false
     }
@@ -17,6 +18,7 @@ enum ServerMetadata {
         let offer = Offer(
             issuer: place.issuer,
             grants: grants, hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
+            servesFederation: place.settings.rules.servesFederation,
             letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed,
             seesCertificates: place.seesCertificates)
         return JSON.object(members(offer).merging(optional(offer)) { own, _ in own }).canonical()
@@ -24,9 +26,10 @@ enum ServerMetadata {
 
     private static func members(_ offer: Offer) -> JSONObject {
         let issuer = offer.issuer
-        let grants = offer.grants.all.map(\.type).filter {
-            offer.hasNativeGrants || !$0.isNative
-        }
+        let grants = offer.grants.all.filter {
+            (offer.hasNativeGrants || !$0.type.isNative)
+                && (offer.servesFederation || !$0.isOfFederation)
+        }.flatMap { $0.names.prefix(1) }
         let methods = AuthenticationMethod.allCases.filter {
             offer.seesCertificates || $0 != .selfSignedTLS
         }.map(\.rawValue)
@@ -42,7 +45,7 @@ enum ServerMetadata {
             "device_authorization_endpoint": .string(issuer + DeviceRoutes.path),
             "userinfo_endpoint": .string("\(issuer)/connect/userinfo"),
             "jwks_uri": .string("\(issuer)/.well-known/jwks"),
-            "grant_types_supported": texts(grants.map(\.rawValue)),
+            "grant_types_supported": texts(grants),
             "response_types_supported": texts(ResponseType.allCases.map(\.rawValue)),
             "response_modes_supported": texts(ResponseMode.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": ["S256"],

@@ -8,7 +8,9 @@ internal import Values
 
 /// Where one is signed in: browsers, and apps that have access.
 enum SessionPageRoutes {
-    static let table: [Route<RealmContext>] = [list, endBrowser, endApp, endAll]
+    static let table: [Route<RealmContext>] = [
+        list, endBrowser, endApp, endAll, FederatedDevicePageRoutes.signOut,
+    ]
 
     private static let list = AccountRoute.show(
         "/account/sessions", id: "showSessions", "Where one is signed in."
@@ -21,6 +23,7 @@ enum SessionPageRoutes {
         }
         let apps = try await call.connectedApps(of: frame.account)
         let devices = try await OwnersDevices(call.context).devices(of: frame.account)
+        let federated = try await FederatedDevices(call.context).list(of: frame.account)
         return frame.page(.sessions, say("Devices and apps", "Geräte und Apps")) {
             Page.card {
                 HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
@@ -40,6 +43,14 @@ enum SessionPageRoutes {
                         HTML.element(.ul, .class("items")) {
                             for device in devices { device.line(frame.visit, next: nil) }
                         }
+                    }
+                }
+            }
+            if !federated.isEmpty {
+                Page.card {
+                    HTML.element(.h2) { say("Your devices", "Ihre Geräte") }
+                    HTML.element(.ul, .class("items")) {
+                        for device in federated { FederatedDeviceLine(device: device).line(frame) }
                     }
                 }
             }

@@ -1,0 +1,141 @@
+internal import EventSourcing
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// An assertion that an app of the federation profile signed by a key of its own, and may have encrypted to the realm.
+/// It is taken apart and not yet believed.
+struct AppAssertion {
+    /// What shows that the app has the key (RFC 7800): the key itself, or the name of one that it showed before.
+    enum Confirmation {
+        case key(JSON)
+        case name(String)
+    }
+
+    /// The signed message.
+    let text: String
+    let keyID: String
+    let confirmation: Confirmation
+    private let members: JSONObject
+
+    private static let longest = SignedStatement.longestText
+    /// In seconds: what names no end is good for so long, and what names a later one for no longer.
+    static let longestLife: Int64 = 1800
+    private static let leeway: Int64 = 30
+
+    /// Nil for what is no signed message with `cnf`.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let limits = JSON.Limits(depth: 8, size: Self.longest, takesNull: false)
+        func object(_ part: Substring) -> JSONObject? {
+            guard let bytes = Base64URL.decode(String(part)) else { return nil }
+            return (try? JSON.parse(bytes, limits: limits))?.object
+        }
+        guard text.utf8.count <= Self.longest, parts.count == 3, let header = object(parts[0]),
+            let members = object(parts[1]), let shown = members["cnf"]?.object
+        else { return nil }
+        self.text = text
+        self.members = members
+        keyID = header["kid"]?.string ?? ""
+        switch (shown["jwk"], shown["kid"]?.string) {
+        case (.some(let key), nil): confirmation = .key(key)
+        case (nil, .some(let name)): confirmation = .name(name)
+        // What has both, or neither, could mean either.
+        default: confirmation = .name("")
+        }
+    }
+
+    /// What was signed: it is good once, however it is encrypted and whatever signature is made of it.
+    var signed: [UInt8] {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return Array("\(parts[0]).\(parts[1])".utf8)
+    }
+
+    func text(_ name: String) -> String? {
+        guard let text = members[name]?.string, !text.isEmpty, text.utf8.count <= 2048 else {
+            return nil
+        }
+        return text
+    }
+
+    func holds(_ name: String) -> Bool { members[name] != nil }
+
+    /// A token, which is longer than other members.
+    var token: String? { members["x_jwt"]?.string }
+
+    private func integer(_ name: String) -> Int64? {
+        guard let value = members[name] else { return nil }
+        return value.integer ?? value.string.flatMap { Int64($0) }
+    }
+
+    /// Whether it is for this realm alone, and of now. Times may be texts.
+    func isGood(for readers: Set<String>, at now: Timestamp) -> Bool {
+        let several = members["aud"]?.array ?? []
+        let audience = members["aud"]?.string ?? (several.count == 1 ? several[0].string : nil)
+        guard let audience, readers.contains(audience), let issued = integer("iat"),
+            (0..<(1 << 40)).contains(issued), issued <= now.seconds + Self.leeway,
+            now.seconds < issued + Self.longestLife
+        else { return false }
+        guard holds("exp") else { return true }
+        guard let end = integer("exp") else { return false }
+        return now.seconds < end && issued <= end
+    }
+
+    /// Whether the key that it names has signed it.
+    func isSigned(by key: JSON) -> Bool {
+        guard !keyID.isEmpty, var members = key.object,
+            members["kid"]?.string.map({ $0 == keyID }) ?? false
+        else { return false }
+        // Apps write for what else they have the key.
+        members["use"] = nil
+        members["key_ops"] = nil
+        guard let key = try? VerificationKey(jwk: .object(members)) else { return false }
+        let rules = JWS.Rules(
+            algorithms: ClientKeys.known, types: TokenTypes(["JWT"], mayBeAbsent: true),
+            longest: Self.longest)
+        return (try? JWS.verify(text, by: KeySet([key]), rules: rules)) != nil
+    }
+
+    /// The members of a key that make it one, and its name: what is kept of it.
+    static func bare(_ key: JSON) -> JSON? {
+        guard let members = key.object else { return nil }
+        let kept = ["kty", "crv", "x", "y", "n", "e", "kid"]
+        return .object(members.filter { kept.contains($0.key) })
+    }
+}
+
+extension RealmContext {
+    /// What is in an assertion that is encrypted to the realm (RSA-OAEP-256 or ECDH-ES, A256GCM), or the text itself
+    /// where it is not encrypted. Nil for what the realm's keys do not open.
+    func opened(_ text: String) async throws(Problem) -> String? {
+        let dots = text.utf8.filter { $0 == UInt8(ascii: ".") }.count
+        guard dots == 4 else { return text }
+        guard text.utf8.count <= 2 * JWE.longestPlaintext else { return nil }
+        let keys = try await reading { () throws(LogFailure) in
+            try await self.keys.encryptionKeys(of: place.realm).keys
+        }
+        // Apps do not all say that it is a token that they encrypted.
+        guard let opened = try? JWE.decrypt(text, by: keys),
+            opened.contentType.map({ ["JWT", "jwt"].contains($0) }) ?? true
+        else { return nil }
+        return String(validating: opened.plaintext, as: UTF8.self)
+    }
+}
+
+extension TokenMint {
+    /// The stream of a device that goes by a key of its own: nobody else comes to have it by the name alone.
+    func federatedDevice(_ name: String, key: String) -> UUID {
+        .v8(derive(.federatedDevice, [0xFF] + Array("\(name.utf8.count) \(name) \(key)".utf8)))
+    }
+
+    /// An assertion of an app's own key is good once: the session that it opens has the name that follows from it.
+    func session(ofSigned assertion: AppAssertion) -> UUID {
+        .v8(derive(.federatedProof, assertion.signed))
+    }
+
+    func stream(of assertion: AppAssertion) -> UUID {
+        .v8(derive(.federatedAssertion, assertion.signed))
+    }
+}

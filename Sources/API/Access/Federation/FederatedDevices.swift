@@ -1,0 +1,81 @@
+internal import EventSourcing
+internal import Identity
+internal import ReadModels
+internal import Values
+
+/// A device as its person sees it.
+struct FederatedDeviceView: Sendable {
+    let device: UUID
+    /// The person's sessions on it.
+    var sessions: [UUID]
+    let version: String
+    let name: String?
+    let type: String?
+    let system: String?
+    let signedInAt: Timestamp
+    var lastUsedAt: Timestamp
+}
+
+/// Looks up the devices of people.
+struct FederatedDevices {
+    private let context: RealmContext
+
+    init(_ context: RealmContext) { self.context = context }
+
+    /// Those on which a person is signed in, as the sessions say that are alive.
+    func list(of account: UUID) async throws(Problem) -> [FederatedDeviceView] {
+        var found: [FederatedDeviceView] = []
+        for session in try await sessions(of: account, .person) {
+            guard let device = session.terms.federation?.device else { continue }
+            if let index = found.firstIndex(where: { $0.device == device }) {
+                found[index].sessions.append(session.id)
+                found[index].lastUsedAt = max(found[index].lastUsedAt, session.lastUsedAt)
+                continue
+            }
+            let terms = try await terms(of: device, account)
+            found.append(
+                FederatedDeviceView(
+                    device: device, sessions: [session.id],
+                    version: session.terms.clientID, name: terms?.name, type: terms?.type,
+                    system: terms?.system, signedInAt: session.openedAt,
+                    lastUsedAt: session.lastUsedAt))
+        }
+        return found
+    }
+
+    /// The living sessions of a person that such tokens are of.
+    func sessions(
+        of account: UUID, _ holder: FederatedHolder
+    ) async throws(Problem) -> [OpenSessionView] {
+        try await RealmLookups(context).openSessions(of: account).filter {
+            $0.terms.federation?.holder == holder
+        }
+    }
+
+    /// Signs the person out on one of them. False where they are not signed in there.
+    func disconnect(
+        _ device: UUID, of account: UUID, by commands: Commands, as caller: Commands.Caller
+    ) async throws(Problem) -> Bool {
+        guard let found = try await list(of: account).first(where: { $0.device == device }) else {
+            return false
+        }
+        for session in found.sessions {
+            // One that is not found is over.
+            _ = try await commands.attempt(
+                EndSession(session: session, reason: .revoked, of: account), as: caller)
+        }
+        return true
+    }
+
+    /// What the device said of itself when the person signed in on it last.
+    private func terms(
+        of device: UUID, _ account: UUID
+    ) async throws(Problem) -> FederatedDeviceTerms? {
+        for event in try await RealmLookups(context).events(of: device).reversed() {
+            if case .signedIn(account, _, _, let terms) = FederatedDeviceEvent(event) {
+                return terms
+            }
+        }
+        return nil
+    }
+}

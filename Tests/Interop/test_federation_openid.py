@@ -1,0 +1,362 @@
+"""EDU-15: assertions that an app of the federation profile signs by a key of its own (`cnf`) and encrypts to the realm,
+over jwcrypto; and assertions of SAML that a service forwards to the token endpoint of OpenID."""
+
+import base64
+import json
+import time
+import unittest
+import uuid
+
+from federation_client import JWT_BEARER, OLD_JWT_BEARER, App, Site, together
+from phone import inbox
+from token_tool import missing, rerun
+from urd_process import Urd, eventually
+
+MISSING = missing("jwcrypto")
+VERSION, SERVICE, PLACE = "ch.eduid.app.openid", "relying", "https://relying.example"
+
+
+def setUpModule():
+    global urd, site, secrets, metadata
+    urd = Urd()
+    site = Site(urd.values)
+    # The tests ask again and again as one client.
+    admin("PATCH", "/settings", {"rate_limits": {
+        "federation-login": {"source": None, "target": None},
+        "oauth-token": {"source": None, "client": None}}})
+    secrets = {}
+    for name, more in {
+            VERSION: {"profile": "federation_app", "scope": "openid email"},
+            SERVICE: {"profile": "federation_service", "scope": "openid email",
+                      "redirect_uris": [PLACE]},
+            "elsewhere": {"profile": "federation_service", "scope": "openid",
+                          "redirect_uris": ["https://elsewhere.example"]}}.items():
+        secrets[name] = admin("POST", "/clients", {
+            "client_id": name, "client_name": name, **more})["client_secret"]
+    metadata = get("/.well-known/openid-configuration")
+
+
+def tearDownModule():
+    urd.close()
+
+
+def admin(method, path, body=None):
+    status, answer, _ = urd.api.call(method, "/api/admin/realms/federation" + path, body)
+    assert status in (200, 201, 204), (status, answer)
+    return answer
+
+
+def origin():
+    return f"{site.base.scheme}://{site.base.netloc}"
+
+
+def get(path):
+    status, answer = site.call("GET", origin() + path)
+    assert status == 200, answer
+    return answer
+
+
+def basic(client):
+    return "Basic " + base64.b64encode(f"{client}:{secrets[client]}".encode()).decode()
+
+
+def redeem(client, assertion, scope="openid", grant=JWT_BEARER):
+    return site.call("POST", metadata["token_endpoint"], authorization=basic(client), form={
+        "grant_type": grant, "assertion": assertion, "scope": scope})
+
+
+class Phone:
+    """An app with a key of its own."""
+
+    def __init__(self, algorithm="RS256"):
+        from jwcrypto import jwk
+        self.algorithm, self.device, self.kid = algorithm, str(uuid.uuid4()), uuid.uuid4().hex
+        self.key = jwk.JWK.generate(
+            kid=self.kid, **({"kty": "RSA", "size": 2048} if algorithm == "RS256"
+                             else {"kty": "EC", "crv": "P-256"}))
+        self.public = json.loads(self.key.export_public())
+
+    def sign(self, claims, key=None, kid=None, **header):
+        from jwcrypto import jws
+        head = {"alg": self.algorithm, "kid": self.kid if kid is None else kid or None, **header}
+        token = jws.JWS(json.dumps({k: v for k, v in claims.items() if v is not None}).encode())
+        token.add_signature(
+            key or self.key, None,
+            json.dumps({k: v for k, v in head.items() if v is not None}), None)
+        return token.serialize(compact=True)
+
+    def first(self, **claims):
+        """What shows the key and the person's passphrase."""
+        now = int(time.time())
+        return {
+            "iss": VERSION, "aud": metadata["token_endpoint"], "azp": self.device,
+            "sub": site.values["URD_FEDERATION_USER"], "iat": now, "exp": now + 300,
+            "cnf": {"jwk": self.public}, "x_crd": site.values["URD_FEDERATION_PASSPHRASE"],
+            "name": "Ann's phone", **claims}
+
+    def later(self, **claims):
+        """What shows the person to a service."""
+        now = int(time.time())
+        return {
+            "iss": self.device, "aud": metadata["issuer"], "azp": PLACE,
+            "sub": site.values["URD_FEDERATION_USER"], "iat": now, "jti": uuid.uuid4().hex,
+            "cnf": {"kid": self.kid}, **claims}
+
+    def sign_in(self):
+        status, self.tokens = redeem(VERSION, self.sign(self.first()))
+        assert status == 200, self.tokens
+        return self
+
+    def join(self, **claims):
+        return redeem(SERVICE, self.sign(self.later(**claims)))
+
+
+def claims_of(token):
+    from jwcrypto import jwk, jws
+    keys = jwk.JWKSet.from_json(json.dumps(get("/.well-known/jwks")))
+    message = jws.JWS()
+    message.deserialize(token)
+    message.verify(keys.get_key(message.jose_header["kid"]))
+    return json.loads(message.payload)
+
+
+def encrypted(text, algorithm, key=None, enc="A256GCM", kid=None):
+    from jwcrypto import jwe, jwk
+    if key is None:
+        [found] = [k for k in get("/.well-known/jwks")["keys"] if k.get("alg") == algorithm]
+        key = jwk.JWK(**found)
+        kid = kid or found["kid"]
+    message = jwe.JWE(text.encode(), json.dumps(
+        {"alg": algorithm, "enc": enc, "cty": "JWT", **({"kid": kid} if kid else {})}),
+        algs=[algorithm, enc])
+    message.add_recipient(key)
+    return message.serialize(compact=True)
+
+
+class Cases(unittest.TestCase):
+    def refused(self, answer, case=None):
+        status, told = answer
+        self.assertEqual(
+            (status, told.get("error"), told.get("error_description")),
+            (400, "invalid_request", "invalid assertion provided"), (case, told))
+
+
+class SignIn(Cases):
+    def test_edu_15_an_app_shows_its_key_and_gets_an_id_token_that_names_it(self):
+        for algorithm in ("RS256", "ES256"):
+            phone = Phone(algorithm).sign_in()
+            self.assertEqual(phone.tokens["token_type"], "Bearer")
+            self.assertIn("refresh_token", phone.tokens)
+            claims = claims_of(phone.tokens["id_token"])
+            self.assertEqual(claims["cnf"], {"kid": phone.kid})
+            self.assertIn("at_hash", claims)
+
+    def test_edu_15_the_old_spelling_of_the_grant_and_times_as_texts_are_taken(self):
+        phone, now = Phone(), int(time.time())
+        assertion = phone.sign(phone.first(iat=str(now - 30), exp=str(now + 3 * 365 * 86_400)))
+        status, told = redeem(VERSION, assertion, grant=OLD_JWT_BEARER)
+        self.assertEqual(status, 200, told)
+        # A far end makes nothing last longer than half an hour.
+        old = phone.sign(phone.first(iat=str(now - 1810), exp=str(now + 3 * 365 * 86_400)))
+        self.refused(redeem(VERSION, old))
+
+    def test_edu_15_an_assertion_is_encrypted_to_the_realm_in_both_ways(self):
+        for algorithm in ("RSA-OAEP-256", "ECDH-ES"):
+            phone = Phone()
+            signed = phone.sign(phone.first())
+            text = encrypted(signed, algorithm)
+            status, told = redeem(VERSION, text)
+            self.assertEqual(status, 200, (algorithm, told))
+            # Encrypted anew, or not at all, it is the same assertion.
+            for again in (text, encrypted(signed, algorithm), signed):
+                self.refused(redeem(VERSION, again))
+
+    def test_edu_15_encrypted_to_another_key_or_in_another_way_it_is_refused(self):
+        from jwcrypto import jwk
+        phone = Phone()
+        [ours] = [k for k in get("/.well-known/jwks")["keys"] if k.get("alg") == "RSA-OAEP-256"]
+        stranger = jwk.JWK.generate(kty="RSA", size=2048)
+        text = phone.sign(phone.first())
+        good = encrypted(text, "RSA-OAEP-256")
+        head, key, nonce, body, tag = good.split(".")
+        for case, bad in {
+                "stranger's key": encrypted(text, "RSA-OAEP-256", stranger),
+                "stranger's key under our name": encrypted(
+                    text, "RSA-OAEP-256", stranger, kid=ours["kid"]),
+                "RSA-OAEP": encrypted(text, "RSA-OAEP", jwk.JWK(
+                    kty="RSA", n=ours["n"], e=ours["e"]), kid=ours["kid"]),
+                "A128GCM": encrypted(text, "RSA-OAEP-256", enc="A128GCM"),
+                "another tag": ".".join([head, key, nonce, body, "A" * len(tag)]),
+                "not signed": encrypted(json.dumps(phone.first()), "RSA-OAEP-256"),
+                "six parts": good + ".x"}.items():
+            self.refused(redeem(VERSION, bad), case)
+        self.assertEqual(redeem(VERSION, good)[0], 200)
+
+    def test_edu_15_what_is_wrong_with_the_first_assertion_is_refused_alike(self):
+        phone, other, now = Phone(), Phone(), int(time.time())
+        private = json.loads(phone.key.export_private())
+        for case, assertion in {
+                "passphrase": phone.sign(phone.first(x_crd="not the right one")),
+                "no passphrase": phone.sign(phone.first(x_crd=None)),
+                "a token instead": phone.sign(phone.first(x_crd=None, x_jwt="a.b.c")),
+                "unknown person": phone.sign(phone.first(sub="nobody@example.org")),
+                "issuer": phone.sign(phone.first(iss="other")),
+                "audience": phone.sign(phone.first(aud="https://other.example")),
+                "audiences": phone.sign(phone.first(aud=[metadata["issuer"], "https://o.example"])),
+                "no device": phone.sign(phone.first(azp=None)),
+                "no iat": phone.sign(phone.first(iat=None)),
+                "future": phone.sign(phone.first(iat=now + 120, exp=now + 300)),
+                "over": phone.sign(phone.first(iat=now - 60, exp=now - 1)),
+                "old without end": phone.sign(phone.first(iat=now - 1810, exp=None)),
+                "signed by another": phone.sign(phone.first(), key=other.key),
+                "no kid": phone.sign(phone.first(), kid=""),
+                "kid of another": phone.sign(phone.first(), kid=other.kid),
+                "both": phone.sign(phone.first(cnf={"jwk": phone.public, "kid": phone.kid})),
+                "neither": phone.sign(phone.first(cnf={})),
+                "no cnf": phone.sign(phone.first(cnf=None)),
+                "private key": phone.sign(phone.first(cnf={"jwk": private}))}.items():
+            self.refused(redeem(VERSION, assertion), case)
+        self.refused(redeem(VERSION, phone.sign(phone.first()), scope="email"), "scope")
+        # A service must not see a passphrase, and is no app.
+        self.refused(redeem(SERVICE, phone.sign(phone.first())), "service")
+        self.assertEqual(redeem(VERSION, phone.sign(phone.first()))[0], 200)
+
+    def test_edu_15_an_assertion_is_good_once_of_fifty(self):
+        phone = Phone()
+        text = phone.sign(phone.first())
+        statuses = [status for status, _ in together(50, lambda _: redeem(VERSION, text))]
+        self.assertEqual(statuses.count(200), 1, statuses)
+        self.refused(redeem(VERSION, text))
+
+    def test_edu_15_a_device_signs_in_anew_by_its_key_and_no_other_key_takes_its_name(self):
+        phone = Phone().sign_in()
+        thief = Phone()
+        thief.device, thief.kid = phone.device, phone.kid
+        thief.public["kid"] = phone.kid
+        self.refused(redeem(VERSION, thief.sign(thief.first())))
+        before = phone.tokens["access_token"]
+        phone.sign_in()
+        info = metadata["userinfo_endpoint"]
+        self.assertEqual(site.call("GET", info, authorization="Bearer " + before)[0], 401)
+        self.assertEqual(site.call(
+            "GET", info, authorization="Bearer " + phone.tokens["access_token"])[0], 200)
+
+
+class Services(Cases):
+    @classmethod
+    def setUpClass(cls):
+        cls.phone = Phone().sign_in()
+
+    def test_edu_15_a_service_forwards_what_the_key_signed(self):
+        phone = self.phone
+        subject = claims_of(phone.tokens["id_token"])["sub"]
+        for claims in ({}, {"sub": subject}, {"x_jwt": phone.tokens["access_token"]}):
+            status, told = phone.join(**claims)
+            self.assertEqual(status, 200, (claims, told))
+            shown = claims_of(told["id_token"])
+            self.assertEqual(shown["aud"], SERVICE)
+            self.assertIn("at_hash", shown)
+            self.assertNotIn("cnf", shown)
+        status, told = redeem(SERVICE, encrypted(phone.sign(phone.later()), "ECDH-ES"))
+        self.assertEqual(status, 200, told)
+
+    def test_edu_15_what_is_wrong_with_a_later_assertion_is_refused_alike(self):
+        phone, other, now = self.phone, Phone().sign_in(), int(time.time())
+        for case, assertion in {
+                "issuer": phone.sign(phone.later(iss=other.device)),
+                "subject": phone.sign(phone.later(sub="eve@example.org")),
+                "no subject": phone.sign(phone.later(sub=None)),
+                "place": phone.sign(phone.later(azp="https://elsewhere.example")),
+                "no place": phone.sign(phone.later(azp=None)),
+                "audience": phone.sign(phone.later(aud="https://other.example")),
+                "future": phone.sign(phone.later(iat=now + 120)),
+                "old": phone.sign(phone.later(iat=now - 1810)),
+                "over": phone.sign(phone.later(iat=now - 60, exp=now - 1)),
+                "unknown key": phone.sign(phone.later(cnf={"kid": "unknown"}), kid="unknown"),
+                "other kid": phone.sign(phone.later(), kid=other.kid),
+                "signed by another": phone.sign(phone.later(), key=other.key),
+                "passphrase": phone.sign(
+                    phone.later(x_crd=site.values["URD_FEDERATION_PASSPHRASE"])),
+                "token of another": phone.sign(phone.later(x_jwt=other.tokens["access_token"])),
+                "no token": phone.sign(phone.later(x_jwt="a.b.c"))}.items():
+            self.refused(redeem(SERVICE, assertion), case)
+        self.refused(redeem(SERVICE, phone.sign(phone.later()), scope="email"), "scope")
+        self.refused(redeem("elsewhere", phone.sign(phone.later())), "service")
+        self.refused(redeem(VERSION, phone.sign(phone.later())), "app")
+
+    def test_edu_15_a_later_assertion_is_good_once_of_fifty(self):
+        text = self.phone.sign(self.phone.later())
+        statuses = [status for status, _ in together(50, lambda _: redeem(SERVICE, text))]
+        self.assertEqual(statuses.count(200), 1, statuses)
+
+    def test_edu_15_what_ends_the_app_ends_what_came_of_its_key(self):
+        phone = Phone().sign_in()
+        status, told = phone.join()
+        self.assertEqual(status, 200, told)
+        info, bearer = metadata["userinfo_endpoint"], "Bearer " + told["access_token"]
+        self.assertEqual(site.call("GET", info, authorization=bearer)[0], 200)
+        status, _ = site.call(
+            "POST", metadata["revocation_endpoint"], authorization=basic(VERSION),
+            form={"token": phone.tokens["refresh_token"]})
+        self.assertEqual(status, 200)
+        self.assertEqual(site.call("GET", info, authorization=bearer)[0], 401)
+        status, _ = site.call(
+            "POST", metadata["token_endpoint"], authorization=basic(SERVICE),
+            form={"grant_type": "refresh_token", "refresh_token": told["refresh_token"]})
+        self.assertEqual(status, 400)
+        self.refused(phone.join())
+
+    def test_edu_15_the_keys_to_encrypt_to_are_rotated_and_the_old_one_opens_yet(self):
+        phone = Phone()
+        before = encrypted(phone.sign(phone.first()), "ECDH-ES")
+        for _ in range(2):
+            admin("POST", "/signing-keys/rotate", {"algorithm": "ECDH-ES"})
+        [now] = [k for k in get("/.well-known/jwks")["keys"] if k.get("alg") == "ECDH-ES"]
+        self.assertNotIn(now["kid"], before)
+        self.assertEqual(redeem(VERSION, before)[0], 200)
+        phone = Phone()
+        self.assertEqual(
+            redeem(VERSION, encrypted(phone.sign(phone.first()), "ECDH-ES"))[0], 200)
+
+    def test_keys_and_passphrases_of_assertions_are_readable_nowhere_at_rest(self):
+        rows = urd.sql("select string_agg(e::text, ' ') from urd.event e")
+        self.assertNotIn(site.values["URD_FEDERATION_PASSPHRASE"], rows)
+        secret = urd.sql(
+            "select count(*) from urd.event where type = 'signing_key.published'"
+            " and data::text like '%OAEP%' and data::text like '%secret%'")
+        self.assertEqual(secret, "0")
+
+
+class Mails(Cases):
+    def test_edu_10_a_person_is_mailed_about_a_device_once_and_not_about_the_demos_passphrase(self):
+        person = site.values["URD_FEDERATION_USER"]
+        name = "Phone " + uuid.uuid4().hex[:6]
+        app = App(site, name=name)
+        app.register(), app.person()
+        eventually(lambda: self.about(person, name), "the mail comes")
+        app.person()
+        Phone().sign_in()
+        before = len(inbox(urd, person))
+        other = App(site, name=name + " two")
+        other.register(), other.person()
+        eventually(lambda: self.about(person, name + " two"), "the next mail comes")
+        self.assertEqual(len(self.about(person, name)) - len(self.about(person, name + " two")), 1)
+        self.assertGreaterEqual(len(inbox(urd, person)), before)
+        for letter in inbox(urd, person):
+            self.assertNotIn("assphrase was", json.dumps(letter))
+        told = urd.sql(
+            "select count(*) from urd.event where realm = 'federation'"
+            " and type = 'passphrase.set' and data::jsonb ? 'mail'")
+        self.assertEqual(told, "0")
+
+    @staticmethod
+    def about(person, name):
+        return [letter for letter in inbox(urd, person) if name in json.dumps(letter)]
+
+
+if MISSING:
+    SignIn = Mails = Services = None
+    load_tests = lambda *_: rerun(__file__)  # noqa: E731
+
+if __name__ == "__main__":
+    unittest.main()
