@@ -200,7 +200,8 @@ begin
     end if;
 
     if p_types is null or p_types && '{
-        mail.begun, mail.deferred, mail.failed, mail.requeued, mail.sent, logout_notice.deferred,
+        mail.begun, mail.deferred, mail.delivered, mail.failed, mail.requeued, mail.sent,
+        mail.undelivered, logout_notice.deferred,
         logout_notice.delivered, logout_notice.failed}' then
         insert into urd.event_index_{build} (
             realm, position, ordinal, account, session, client)

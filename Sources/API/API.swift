@@ -8,6 +8,7 @@ public enum API {
         NativeSurface(), SiteSurface(), FlagshipSurface(), VerifySurface(), FederationSurface(),
         WebAppSurface(),
         SignalsSurface(),
+        ReceiptSurface(),
         ServiceFeedSurface(),
         WebhookKeySurface(),
     ]

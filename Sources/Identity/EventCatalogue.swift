@@ -25,6 +25,7 @@ public enum EventCatalogue {
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
         + PushProviderEvent.catalogue + MessageGatewayEvent.catalogue + SubscriptionEvent.catalogue
         + SignalStreamEvent.catalogue + TokenClaimsEvent.catalogue
+        + TenantNameEvent.catalogue
         + CaptchaEvent.catalogue + TenantMethodEvent.catalogue + ApprovalEvent.catalogue
         + FederatedDeviceEvent.catalogue + DeviceUseEvent.catalogue
         + FederatedAssertionEvent.catalogue + ServiceStandingEvent.catalogue

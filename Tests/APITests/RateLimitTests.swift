@@ -126,6 +126,7 @@ import Testing
             (.installation, [.target: 50]), (.ownerSignIn, [.target: 1000]),
             (.ownerMail, [.target: 20]), (.certification, [.target: 30]),
             (.notification, [.target: 30]),
+            (.messageReceipt, [.source: 1200]),
             (.ownerLink, [.target: 30]), (.ownerLinkCheck, [.target: 30]),
             (.provider, [.source: 200]), (.ownerHint, [.target: 2]),
             (.ownerInvitation, [.target: 2]),

@@ -16,12 +16,14 @@ func phoneSamples() throws -> [any Event] {
     byPhone.channel = .whatsapp
     return [
         MailboxEvent.codeIssued(byPhone), MailEvent.begun(attempt: 1),
+        MailEvent.delivered(.sms), MailEvent.undelivered(.whatsapp, code: "131026"),
         MessageGatewayEvent.set(
             .whatsapp,
             MessageGateway(
                 kind: .whatsappCloud, address: "https://graph.example.org",
                 account: "106540352242922",
-                sender: "Acme", template: "sign_in_code", secret: "AAAA")),
+                sender: "Acme", template: "sign_in_code", secret: "AAAA",
+                receiptSecret: "BBBB", verifyToken: "CCCC")),
         MessageGatewayEvent.removed(.sms),
     ]
 }
@@ -146,6 +148,48 @@ private func code(
     }
 }
 
+@Suite struct `Delivery receipts` {
+    private func record(_ receipt: MessageReceipt, of mail: UUID = code) -> RecordReceipt {
+        RecordReceipt(mail: mail, channel: .sms, receipt: receipt)
+    }
+
+    private let begun = given(MailEvent.begun(attempt: 1), MailEvent.sent(attempt: 1), in: code)
+
+    @Test func `a receipt of a message is recorded once`() async throws {
+        let delivered = MailEvent.delivered(.sms)
+        try await begun.when(record(.delivered)).then(delivered, in: code)
+        let told = begun.given(delivered, in: code)
+        try await told.when(record(.delivered)).then(Decision())
+        try await told.when(record(.undelivered(code: "30003"))).then(Decision())
+    }
+
+    @Test func `a message that did not arrive at first may arrive later`() async throws {
+        let failed = MailEvent.undelivered(.sms, code: "30003")
+        try await begun.when(record(.undelivered(code: "30003"))).then(failed, in: code)
+        let told = begun.given(failed, in: code)
+        try await told.when(record(.undelivered(code: "30005"))).then(Decision())
+        try await told.when(record(.delivered)).then(MailEvent.delivered(.sms), in: code)
+    }
+
+    @Test func `a receipt of no message is refused`() async throws {
+        try await given().when(record(.delivered)).thenRejected(.unknown)
+        try await given(MailEvent.sent(attempt: 1), in: code).when(record(.delivered))
+            .thenRejected(.unknown)
+    }
+
+    @Test func `a receipt has no message sent again`() async throws {
+        for receipt in [MailEvent.delivered(.sms), .undelivered(.sms)] {
+            var mail = Mail()
+            for event in [MailEvent.begun(attempt: 1), .sent(attempt: 1), receipt] {
+                mail.apply(event)
+            }
+            #expect(mail.status == .sent && mail.attempts == 1)
+            try await begun.given(receipt, in: code).when(RequeueMail(mail: code))
+                .thenRejected(.notFailed)
+        }
+    }
+}
+
 @Suite struct `Message gateways` {
     static let twilio = MessageGateway(
         kind: .twilio, address: "https://api.twilio.com", account: "AC01", sender: "+15005550006",
@@ -178,12 +222,23 @@ private func code(
             ("sender", .missing, .sms, { $0.sender = nil }),
             ("sender", .malformed, .sms, { $0.sender = "a&To=b" }),
             ("template", .missing, .whatsapp, { $0.template = nil }),
+            ("receipt_secret", .unsupported, .sms, { $0.receiptSecret = "0123456789abcdef" }),
+            ("verify_token", .unsupported, .sms, { $0.verifyToken = "0123456789abcdef" }),
         ]
         for (field, reason, channel, change) in faults {
             var gateway = Self.twilio
             change(&gateway)
             try await givenRealm().when(SetMessageGateway(channel, gateway))
                 .thenRejected(.invalid(FieldFault(field, reason)))
+        }
+        for (field, change) in [
+            ("receipt_secret", { $0.receiptSecret = "short" }),
+            ("verify_token", { $0.verifyToken = "with a space" }),
+        ] as [(String, (inout MessageGateway) -> Void)] {
+            var gateway = Self.cloud
+            change(&gateway)
+            try await givenRealm().when(SetMessageGateway(.whatsapp, gateway))
+                .thenRejected(.invalid(FieldFault(field, .malformed)))
         }
         try await givenRealm().when(SetMessageGateway(.sms, Self.cloud))
             .thenRejected(.invalid(FieldFault("channel", .unsupported)))

@@ -11,6 +11,7 @@ func tenantSamples() -> [any Event] {
         MailboxEvent.codeConfirmed(code),
         CaptchaEvent.secretSet("AAAA"),
         TokenClaimsEvent.set(session: session, account: account, client: client, ["plan": "gold"]),
+        TenantNameEvent.given(account: account, client: client),
     ] + tenantMethodSamples()
 }
 
@@ -70,6 +71,41 @@ func tenantSamples() -> [any Event] {
             TokenClaimsEvent.set(
                 session: session, account: account, client: client,
                 ["a": .string(String(long.dropLast(8)))]), in: stream)
+    }
+
+    private let named = RegisterNamedPerson(
+        account: account, addresses: Addresses(mailbox: mailbox), person: ann, name: code,
+        client: client)
+
+    @Test func `a tenant's name of a person is kept with the account`() async throws {
+        var decision = Decision()
+        decision.append(
+            AccountEvent.registered(
+                mailbox: mailbox, isConfirmed: false, origin: .administrator, person: ann),
+            in: account)
+        decision.append(MailboxEvent.assigned(account), in: mailbox)
+        decision.append(TenantNameEvent.given(account: account, client: client), in: code)
+        try await givenRealm().when(named).then(decision)
+    }
+
+    @Test func `a tenant's name is free again once its account is deleted`() async throws {
+        let other = app
+        let taken = givenRealm().given(
+            AccountEvent.registered(
+                mailbox: session, isConfirmed: false, origin: .administrator, person: ann),
+            in: other
+        ).given(TenantNameEvent.given(account: other, client: client), in: code)
+        try await taken.when(named).thenRejected(.nameTaken)
+        let free = taken.given(AccountEvent.deleted(subjects: []), in: other)
+        guard case .success = try await free.when(named).result else {
+            Issue.record("The name is taken for good.")
+            return
+        }
+    }
+
+    @Test func `a person with a name is registered as others are`() async throws {
+        try await givenRealm().given(MailboxEvent.assigned(app), in: mailbox).when(named)
+            .thenRejected(.notRegistered(.mailboxTaken))
     }
 
     @Test func `a profile's settings go before the usual ones and behind those that were set`() {

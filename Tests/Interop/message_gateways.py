@@ -95,7 +95,7 @@ class Gateways:
         if not E164.match(form.get("To", "")):
             return 400, {"code": 21211}, None
         return 201, {"sid": "SM" + "1" * 32, "status": "queued"}, {
-            "to": form["To"], "text": form["Body"]}
+            "to": form["To"], "text": form["Body"], "callback": form.get("StatusCallback")}
 
     def whatsapp_cloud(self, path, headers, body):
         if not re.fullmatch(rf"/v\d+\.0/{NUMBER_ID}/messages", path):
@@ -110,14 +110,16 @@ class Gateways:
                 or parts["body"] != parts["button"] or message["to"].startswith("+")):
             return 400, {"error": {"code": 132000}}, None
         return 200, {"messages": [{"id": "wamid.1"}]}, {
-            "to": "+" + message["to"], "text": parts["body"]}
+            "to": "+" + message["to"], "text": parts["body"],
+            "opaque": message.get("biz_opaque_callback_data")}
 
     def webhook(self, path, headers, body):
         if headers["Authorization"] != f"Bearer {HOOK_TOKEN}":
             return 401, {}, None
         message = json.loads(body)
         assert headers["Idempotency-Key"] == message["id"]
-        return 202, {}, {"to": message["to"], "text": message["text"], "code": message["code"]}
+        return 202, {}, {name: message.get(name)
+                         for name in ("id", "to", "text", "code", "receipts")}
 
 
 def base64_free(text):

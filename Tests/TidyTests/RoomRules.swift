@@ -18,6 +18,7 @@ enum RoomRules {
         // The profile gives the endpoints of OAuth other addresses.
         "Voo": shared.union(["OAuth"]),
         "Verify": shared,
+        "Receipts": shared,
         "Federation": shared,
         "Admin": shared,
         // What follows a realm is opened with the keys of its administration.

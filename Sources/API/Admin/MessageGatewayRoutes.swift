@@ -62,7 +62,8 @@ enum MessageGatewayRoutes {
             secret. Of `twilio` the account is its SID, the secret its auth token, the sender a number or \
             a messaging service, and the template a content SID, which WhatsApp needs. Of \
             `whatsapp_cloud` the account is the id of the phone number, the secret an access token, and \
-            the template one of the kind authentication.
+            the template one of the kind authentication; its delivery receipts are taken where \
+            `receipt_secret` is the app's secret and `verify_token` a text that Meta is told too.
             """,
         right: .realm, parameters: [.realm, channel, .idempotencyKey],
         body: Body(
@@ -79,7 +80,13 @@ enum MessageGatewayRoutes {
                     ),
                     .optional("account", .text(1...100), "What the realm is called there."),
                     .optional("sender", .text(1...100), "Where messages come from."),
-                    .optional("template", .text(1...100), "The template of WhatsApp messages."))),
+                    .optional("template", .text(1...100), "The template of WhatsApp messages."),
+                    .optional(
+                        "receipt_secret", .text(1...1_000),
+                        "What `whatsapp_cloud` signs delivery receipts with."),
+                    .optional(
+                        "verify_token", .text(1...1_000),
+                        "What `whatsapp_cloud` shows when it asks for receipts."))),
             example: [
                 "kind": "twilio", "account": "AC0123456789abcdef0123456789abcdef",
                 "sender": "+15005550006", "secret": "0123456789abcdef",
@@ -96,7 +103,9 @@ enum MessageGatewayRoutes {
         let gateway = MessageGateway(
             kind: kind, address: address, account: call.body["account"]?.string,
             sender: call.body["sender"]?.string, template: call.body["template"]?.string,
-            secret: call.body["secret"]?.string)
+            secret: call.body["secret"]?.string,
+            receiptSecret: call.body["receipt_secret"]?.string,
+            verifyToken: call.body["verify_token"]?.string)
         let done = try await call.run(
             SetMessageGateway(channel, gateway), as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
@@ -125,6 +134,7 @@ enum MessageGatewayRoutes {
                 "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)), "Which kind it is."),
             .required("address", .text(1...2_000), "Where it is called."),
             .required("usable", .boolean, "Whether the secret can be opened."),
+            .required("receipts", .boolean, "Whether its delivery receipts are taken."),
             .optional("account", .text(1...100), "What the realm is called there."),
             .optional("sender", .text(1...100), "Where messages come from."),
             .optional("template", .text(1...100), "The template of WhatsApp messages.")))
@@ -132,13 +142,14 @@ enum MessageGatewayRoutes {
     private static let example: JSON = [
         "channel": "sms", "kind": "twilio", "address": "https://api.twilio.com",
         "account": "AC0123456789abcdef0123456789abcdef", "sender": "+15005550006",
-        "usable": true,
+        "receipts": true, "usable": true,
     ]
 
     private static func json(_ gateway: MessageGateway, _ channel: Channel) -> JSON {
         var members: JSONObject = [
             "channel": .string(channel.rawValue), "kind": .string(gateway.kind.rawValue),
             "address": .string(gateway.address), "usable": .bool(gateway.secret != nil),
+            "receipts": .bool(gateway.signsReceipts),
         ]
         members["account"] = gateway.account.map { .string($0) }
         members["sender"] = gateway.sender.map { .string($0) }

@@ -107,9 +107,16 @@ struct ProviderSignIns {
                     "This account is not connected to one here. Sign in another way first, then connect it under Security.",
                     "Dieses Konto ist hier mit keinem verbunden. Melden Sie sich erst anders an und verbinden Sie es dann unter „Sicherheit“."
                 ), .forbidden,
-                link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/login"))
+                link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), Self.start(of: place)))
         case .refused: return failed(visit)
         }
+    }
+
+    /// Where a sign-in that leads on to a place began.
+    private static func start(of place: String) -> String {
+        let tenants = "/app/social?"
+        guard place.utf8.starts(with: tenants.utf8) else { return "/login" }
+        return "/app?" + place.dropFirst(tenants.utf8.count)
     }
 
     func secondPage(

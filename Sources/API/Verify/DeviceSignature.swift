@@ -52,6 +52,11 @@ extension TokenMint {
         .v8(derive(.tenantMethods, account.bytes + client.bytes))
     }
 
+    /// The stream of a tenant's own name of a person.
+    func name(_ text: String, of client: UUID) -> UUID {
+        .v8(derive(.tenantName, client.bytes + Array(text.utf8)))
+    }
+
     /// The stream of an approval, from the number that the apps of a tenant know it by.
     func approval(_ number: Int64, for client: UUID) -> UUID {
         .v8(derive(.approval, [0] + client.bytes + bytes(number)))

@@ -14,6 +14,8 @@ struct FrameRequest: Sendable {
     let challenge: SecretDigest
     let state: String
     let channels: [Channel]
+    /// Whose address it has to be; nil where anybody's will do.
+    let person: UUID?
     /// As the page named it; nil where it named none.
     let redirect: String?
 
@@ -22,15 +24,18 @@ struct FrameRequest: Sendable {
     static let checkPath = "/signup/check"
     static let waitPath = "/signup/wait"
 
-    static let parameters: [Parameter] = [
-        Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
-        Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
-        Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
-        Parameter("challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
-        Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
-        Parameter("redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
-        VerifyRequest.phoneChannels,
-    ]
+    static let parameters: [Parameter] =
+        [
+            Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
+            Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
+            Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
+            Parameter("challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
+            Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
+            Parameter(
+                "redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
+            Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
+            VerifyRequest.phoneChannels,
+        ] + AskedPerson.parameters
 
     /// What binds a sealed address to this frame and its tenant.
     var form: String { "frame \(Base64URL.encode(challenge.bytes)) \(tenant.apiKey)" }
@@ -58,9 +63,8 @@ extension Call<RealmContext> {
         guard let state = text("state"), !state.isEmpty else {
             throw Problem(.invalidRequest, "state is required.")
         }
-        // Scripts write these words where a page has none.
         let redirect = text("redirect_url").flatMap {
-            ["", "null", "undefined"].contains($0) ? nil : $0
+            AskedPerson.isNothing($0) ? nil : $0
         }
         if let redirect {
             guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {
@@ -70,8 +74,11 @@ extension Call<RealmContext> {
                         + "allowed for this tenant.")
             }
         }
+        try checkField(kind)
+        // Its address may come from the page around it, by a message.
+        _ = try queriedDirectLogin()
         return FrameRequest(
             tenant: tenant, origin: origin, kind: kind, challenge: challenge, state: state,
-            channels: queriedChannels(), redirect: redirect)
+            channels: queriedChannels(), person: try queriedPerson(), redirect: redirect)
     }
 }

@@ -56,10 +56,12 @@ enum FrameRoutes {
         try call.countVerification(of: address, in: "state \(asked.state)")
         try await call.requireCaptcha(call.body["captcha"]?.string)
         async let pause: Void = call.context.hesitate()
-        try await BrowserSignIns(call).sendCode(
-            .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
-            mayJoin: true, asLink: sent.link, countsSignUps: false,
-            app: asked.tenant.client.metadata.appID)
+        if try await call.isMeant(sent.address, asked.person) {
+            try await BrowserSignIns(call).sendCode(
+                .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
+                mayJoin: asked.person == nil, asLink: sent.link, countsSignUps: false,
+                app: asked.tenant.client.metadata.appID)
+        }
         await pause
         var members: JSONObject = ["to": .string(try sent.sealed(call, in: asked.form))]
         members["number"] = sent.link.map { .string(call.context.mint.number(ofLink: $0)) }
@@ -86,9 +88,13 @@ enum FrameRoutes {
         let mailbox = mint.mailbox(sent.address)
         try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
+        // Where it is not, no code was sent, and none is right.
+        let isMeant = try await call.isMeant(sent.address, asked.person)
         return try await call.finishFrame(
             OTPGrant(
-                mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: typed, for: mailbox) },
+                mailbox: mailbox,
+                shown: isMeant
+                    ? mint.shown { $0.digest(ofCode: typed, for: mailbox) } : ShownSecret([]),
                 account: call.context.newID(),
                 second: SecondFactors(call).typed(call.body["totp"]?.string)), asked)
     }
@@ -140,6 +146,7 @@ extension Call<RealmContext> {
             guard let browser = try await BrowserSessions(self).find(opened.secret, at: nil) else {
                 throw Problem(.internalError)
             }
+            try TenantCodes.require(asked.person, browser)
             let skips = body["skip_redirect"]?.bool ?? false
             let code = try TenantCodes(self).make(
                 for: asked.tenant, asked.target(skips: skips), asked.challenge, asked.kind, browser)

@@ -97,10 +97,11 @@ enum FrameScript {
             if (told.action === "CONFIG") {
               settings = told.payload || {};
               const known = settings.skipIdentiferFormWithValue
-                || settings.identifierFieldInitialValue;
+                || settings.identifierFieldInitialValue || asked.get("input");
+              const skips = settings.skipIdentiferForm || asked.get("direct_login") === "true";
               if (known) forms.address.elements.identifier.value = known;
               say("LOADED");
-              if (settings.skipIdentiferForm && known) begin(known, null);
+              if (skips && known) begin(known, null);
             }
             if (told.action === "CONTINUE_SUBMIT" && started) send();
             if (told.action === "ON_ERROR") wrong(String(told.errorMsg || ""));

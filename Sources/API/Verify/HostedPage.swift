@@ -12,6 +12,11 @@ struct HostedPage {
     /// What is asked of a person before a code is sent.
     var captcha: CaptchaWidget?
     var notice: String?
+    /// The form is sent without a press of its button, where scripts run.
+    var goesOn = false
+    /// The realm's OpenID providers, and the one that the app wants to go on to at once.
+    var providers: [Provider] = []
+    var goesOnTo: String?
 
     static let path = "/app"
     static let codePath = "/app/code"
@@ -27,14 +32,15 @@ struct HostedPage {
     func address(_ status: Status = .ok) -> Response {
         let isPhone = asked.kind == .phone
         return visit.page(
-            title, status: status, leadsAway: true,
+            title, status: status, script: goesOn || goesOnTo != nil ? DirectScript.path : nil,
+            leadsAway: true,
             foreignScript: captcha.map { ($0.kind.script, $0.kind.sources) }
         ) {
             Page.card {
                 HTML.element(.h1) { title }
                 asksFor
                 Parts.note(.bad, notice)
-                visit.form(asked.path(Self.path)) {
+                visit.form(asked.path(Self.path), goesOn ? .id("direct") : .when(false, .hidden)) {
                     if asked.asOther { Parts.hidden("other", "true") }
                     Field(
                         name: "input",
@@ -52,6 +58,7 @@ struct HostedPage {
                     captcha?.html
                     if isPhone { channelButtons } else { mailButton }
                 }
+                providerForms
                 cancel
             }
         }

@@ -15,7 +15,8 @@ enum HostedPageRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/app", id: "showVerifyPage", tag: "Verify", summary: "Asks for an address.",
-        right: .nothing, voice: .verifyPage, parameters: VerifyRequest.parameters,
+        right: .nothing, voice: .verifyPage,
+        parameters: VerifyRequest.parameters + [SocialRoutes.parameter],
         answer: .page, refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
@@ -25,6 +26,15 @@ enum HostedPageRoutes {
             return page.recognised(as: address)
         }
         page.typed = asked.input
+        page.providers = try await call.providers(for: asked)
+        if let slug = call.text("provider"), !slug.isEmpty {
+            guard page.providers.contains(where: { $0.slug == slug }) else {
+                throw Problem(.invalidRequest, "This realm has no such provider.")
+            }
+            if !asked.asOther { page.goesOnTo = slug }
+            return page.address()
+        }
+        page.goesOn = asked.isDirect && page.captcha == nil
         return page.address()
     }
 
@@ -68,11 +78,13 @@ enum HostedPageRoutes {
             return page.address(.badRequest)
         }
         async let pause: Void = call.context.hesitate()
-        try await BrowserSignIns(call).sendCode(
-            .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
-            // Most who come here are new: they are counted with all who ask.
-            mayJoin: true, asLink: sent.link, countsSignUps: false,
-            app: asked.tenant.client.metadata.appID)
+        if try await call.isMeant(sent.address, asked.person) {
+            try await BrowserSignIns(call).sendCode(
+                .signIn, address.person(language: PageRequest(call).readersLanguage), by: channel,
+                // Most who come here are new: they are counted with all who ask.
+                mayJoin: asked.person == nil, asLink: sent.link, countsSignUps: false,
+                app: asked.tenant.client.metadata.appID)
+        }
         await pause
         let next = sent.link == nil ? HostedPage.codePath : HostedPage.waitPath
         return .seeOther(
@@ -121,6 +133,10 @@ enum HostedPageRoutes {
             account: call.context.newID(),
             second: SecondFactors(call).typed(call.body["totp"]?.string))
         let page = call.hostedPage(visit, asked)
+        guard try await call.isMeant(sent.address, asked.person) else {
+            await pause
+            return page.code(sent, sealed, .code(isWrong: true), .badRequest)
+        }
         switch try await BrowserSignIns(call).open(grant, by: .code, visit) {
         case .success(let opened): return try await call.leadBack(asked, opened)
         case .failure(.secondFactorRequired):
@@ -179,6 +195,7 @@ extension Call<RealmContext> {
         _ asked: VerifyRequest, _ visit: Visit
     ) async throws(Problem) -> String? {
         guard let browser = visit.browser, !asked.asOther,
+            asked.person == nil || asked.person == browser.subject,
             TenantCodes(self).isStrongEnough(browser)
         else { return nil }
         let events = try await RealmLookups(context).events(of: browser.subject)

@@ -7,7 +7,7 @@ internal import Values
 /// A link in the place of a code: it is opened in any browser, and the page that asked for it goes on.
 enum LinkPageRoutes {
     static let table: [Route<RealmContext>] = [
-        wait, state, finish, open, confirm, WaitingScript.asset,
+        wait, state, finish, open, confirm, WaitingScript.asset, DirectScript.asset,
     ]
 
     private static let wait = Route<RealmContext>(

@@ -69,6 +69,18 @@ extension Call<RealmContext> {
         return Tenant(client: known, apiKey: tenant.apiKey)
     }
 
+    /// Who of a tenant asks: its server where the secret came along, else one of its apps.
+    ///
+    /// - Parameter asServer: what is asked is for servers alone.
+    func tenantCaller(
+        asServer: Bool = false
+    ) async throws(Problem) -> (tenant: Tenant, isServer: Bool) {
+        guard asServer || request.headers[Tenant.secretHeader] != nil else {
+            return (try await tenant(request.headers[Tenant.keyHeader]), false)
+        }
+        return (try await tenantServer(), true)
+    }
+
     /// Answers an app of a tenant. Pages of the tenant's origins may read the answer, with the browser's
     /// cookies; those of other origins are refused.
     func answerTenant(

@@ -35,6 +35,14 @@ struct TenantCodes {
         return (text, code.challengeNumber)
     }
 
+    /// What was proved of somebody else is no answer, though they meanwhile hold the address.
+    static func require(_ person: UUID?, _ browser: SignedInBrowser) throws(Problem) {
+        guard person == nil || person == browser.subject else {
+            throw Problem(
+                .invalidRequest, "The address is of another person than cotter_user_id says.")
+        }
+    }
+
     /// Whether the sign-in was as strong as the realm wants it.
     func isStrongEnough(_ browser: SignedInBrowser) -> Bool {
         context.place.settings[SettingCatalogue.signInLevel] == .single
@@ -42,6 +50,7 @@ struct TenantCodes {
     }
 
     func redirect(_ asked: VerifyRequest, _ browser: SignedInBrowser) throws(Problem) -> Response {
+        try Self.require(asked.person, browser)
         let code = try make(for: asked.tenant, asked.redirect, asked.challenge, asked.kind, browser)
         return .seeOther(
             asked.answer([("code", code.text), ("challenge_id", String(code.number))]))

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// What an app shows of something that a person agrees to: in the words of the profile, an event.
@@ -15,8 +16,9 @@ struct TenantEvent: Sendable {
     let timestamp: String
 
     static let members: [Member] = [
-        .optional("client_user_id", .text(0...255), "The person's ID."),
-        .optional("cotter_user_id", .text(0...64), "The same."),
+        .optional(
+            "client_user_id", .text(0...255), "The person's ID, or the tenant's own name of them."),
+        .optional("cotter_user_id", .text(0...64), "The person's ID."),
         .optional("issuer", .text(0...255), "The API key."),
         .optional("event", .text(0...64), "What it is. `LOGIN…` signs in."),
         .optional("ip", .text(0...255), "Not looked at: the address is known."),
@@ -36,12 +38,10 @@ struct TenantEvent: Sendable {
     ]
 
     /// Nil where the request is none that could be agreed to.
-    init?(_ body: JSON, _ tenant: Tenant, own: UUID?) {
-        let named = [body["cotter_user_id"]?.string, body["client_user_id"]?.string]
+    init?(_ body: JSON, _ tenant: Tenant, of account: UUID?) {
         let timestamp =
             body["timestamp"]?.string ?? body["timestamp"]?.integer.map { String($0) } ?? ""
-        guard let account = named.lazy.compactMap({ $0.flatMap { UUID($0) } }).first ?? own,
-            let label = body["event"]?.string, Self.isLabel(label),
+        guard let account, let label = body["event"]?.string, Self.isLabel(label),
             let method = body["method"]?.string.flatMap(TenantMethod.init),
             timestamp.utf8.count == 10, let seconds = Int64(timestamp), seconds > 1_000_000_000,
             body["issuer"]?.string ?? tenant.apiKey == tenant.apiKey
@@ -63,7 +63,7 @@ struct TenantEvent: Sendable {
 
     static let wrongForm = Problem(
         .invalidRequest,
-        "An event has client_user_id or cotter_user_id (the person's ID), issuer (the API key), event, "
+        "An event has cotter_user_id (the person's ID) or client_user_id (that, or the tenant's name of the person), issuer (the API key), event, "
             + "method, and timestamp (seconds since 1970).")
 
     /// What a device signs. Nothing stands between the parts; the time has ten digits, so that they are not
@@ -78,6 +78,19 @@ struct TenantEvent: Sendable {
 }
 
 extension Call<RealmContext> {
+    /// The person whom an event is about, as the app names them; whose access token came along where it names
+    /// nobody. An ID comes before a name.
+    func account(ofEvent tenant: Tenant, own: UUID?) async throws(Problem) -> UUID? {
+        let named = [body["cotter_user_id"]?.string, body["client_user_id"]?.string].compactMap {
+            $0.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        if let id = named.lazy.compactMap({ UUID($0) }).first { return id }
+        guard let name = named.last else { return own }
+        // A device that asks is told nothing of who there is: the name is as good as any, and nobody's.
+        return try await account(named: name, own: own, tenant)
+            ?? context.mint.name(name, of: tenant.client.id)
+    }
+
     /// An approval as apps see it. Whose it is, and where it was asked for, is told to those who may know.
     func event(
         _ number: Int64, _ approval: Approval, of person: VerifiedPerson?, _ tenant: Tenant

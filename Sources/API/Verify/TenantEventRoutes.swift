@@ -113,7 +113,11 @@ enum TenantEventRoutes {
 
 extension Call<RealmContext> {
     fileprivate func createEvent(_ tenant: Tenant) async throws(Problem) -> Response {
-        guard let asked = TenantEvent(body, tenant, own: try await ownUser(tenant)) else {
+        guard
+            let asked = TenantEvent(
+                body, tenant,
+                of: try await account(ofEvent: tenant, own: try await ownUser(tenant)))
+        else {
             throw TenantEvent.wrongForm
         }
         let owner = methodOwner(asked.account, tenant)
@@ -214,7 +218,11 @@ extension Call<RealmContext> {
     }
 
     fileprivate func requestEvent(_ tenant: Tenant) async throws(Problem) -> Response {
-        guard let asked = TenantEvent(body, tenant, own: nil), asked.method == .trustedDevice else {
+        guard
+            let asked = TenantEvent(
+                body, tenant, of: try await account(ofEvent: tenant, own: nil)),
+            asked.method == .trustedDevice
+        else {
             throw TenantEvent.wrongForm
         }
         let owner = methodOwner(asked.account, tenant)
@@ -269,10 +277,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func showWaiting(_ named: String) async throws(Problem) -> Response {
-        let isServer = request.headers[Tenant.secretHeader] != nil
-        let tenant =
-            isServer
-            ? try await tenantServer() : try await tenant(request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await tenantCaller()
         return try await answerTenant(tenant) { () throws(Problem) in
             let own = isServer ? nil : try await ownUser(tenant)
             let account = try await account(named: named, own: own, tenant)

@@ -13,7 +13,7 @@ enum TenantMethodRoutes {
 
     static let person = Parameter(
         "id", in: .path, .text(1...255),
-        "The person's ID, or the tenant's name of whom the token is.",
+        "The person's ID, or the tenant's own name of the person.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
     static let wantsTokens = Parameter(
         "oauth_token", in: .query, .text(0...10), "Whether tokens are wanted.")
@@ -103,14 +103,23 @@ enum TenantMethodRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The account that a text names: by its ID, or by the tenant's own name of the person whose access token
-    /// came along.
+    /// The account that a text names: by its ID, or by the tenant's own name of the person.
+    ///
+    /// - Parameter own: whose access token came along. The name of a person who had it before tenants' names were
+    ///   kept is found for that person alone.
     func account(named text: String, own: UUID?, _ tenant: Tenant) async throws(Problem) -> UUID? {
         if let id = UUID(text) { return id }
-        guard let own, let person = try await verifiedPerson(own, for: tenant),
-            !text.isEmpty, person.name(for: tenant.apiKey) == text
+        guard !text.isEmpty else { return nil }
+        let kept = try await RealmLookups(context).folded(
+            TenantName.self, context.mint.name(text, of: tenant.client.id)
+        ).account
+        // What the account says counts: an administrator may have changed it, or the person is erased.
+        guard let named = kept ?? own,
+            try await !RealmLookups(context).folded(Account.self, named).isDeleted,
+            let person = try await verifiedPerson(named, for: tenant),
+            person.name(for: tenant.apiKey) == text
         else { return nil }
-        return own
+        return named
     }
 
     /// Whether a method is enrolled, to those who may know of the person; of a key to all who know the key.
@@ -135,10 +144,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func enrolledOfPath(key: String?) async throws(Problem) -> Response {
-        let isServer = request.headers[Tenant.secretHeader] != nil
-        let tenant =
-            isServer
-            ? try await tenantServer() : try await tenant(request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await tenantCaller()
         return try await answerTenant(tenant) { () throws(Problem) in
             let own = isServer ? nil : try await ownUser(tenant)
             let account = try await account(named: try required("id"), own: own, tenant)
@@ -149,18 +155,15 @@ extension Call<RealmContext> {
     }
 
     fileprivate func changeMethod(_ named: String) async throws(Problem) -> Response {
-        let isServer = request.headers[Tenant.secretHeader] != nil
-        let tenant =
-            isServer
-            ? try await tenantServer() : try await tenant(request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await tenantCaller()
         return try await answerTenant(tenant) { () throws(Problem) in
             guard let method = body["method"]?.string.flatMap(TenantMethod.init) else {
                 throw Problem(.invalidRequest, "method must be PIN, BIOMETRIC or TRUSTED_DEVICE.")
             }
             let isTaken = body["enrolled"]?.bool == false
             if isServer, isTaken {
-                guard let account = UUID(named) else {
-                    throw Problem(.invalidRequest, "The person is named by their ID.")
+                guard let account = try await account(named: named, own: nil, tenant) else {
+                    throw Problem(.invalidRequest, "There is no such person.")
                 }
                 try await remove(method, of: methodOwner(account, tenant), nil, tenant)
                 return try await changed(account, nil, tenant)

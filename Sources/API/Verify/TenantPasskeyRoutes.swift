@@ -26,11 +26,7 @@ enum TenantPasskeyRoutes {
             example: ["exists": false]),
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
-        let isServer = call.request.headers[Tenant.secretHeader] != nil
-        let tenant =
-            isServer
-            ? try await call.tenantServer()
-            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await call.tenantCaller()
         return try await call.answerTenant(tenant) { () throws(Problem) in
             let found = try await call.findUser(call.text("identifier") ?? "")
             let own = isServer ? found : try await call.ownUser(tenant)

@@ -31,13 +31,8 @@ enum TenantUserRoutes {
         refusals: Place.refusals + [.forbidden, .invalidRequest, .rateLimited],
         traits: .forTenantScripts
     ) { call throws(Problem) in
-        let isServer =
-            call.request.headers[Tenant.secretHeader] != nil || call.body["identifiers"] != nil
-            || call.body["client_user_id"] != nil
-        let tenant =
-            isServer
-            ? try await call.tenantServer()
-            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await call.tenantCaller(
+            asServer: call.body["identifiers"] != nil || call.body["client_user_id"] != nil)
         return try await call.answerTenant(tenant) { () throws(Problem) in
             try await call.createUser(tenant, isServer: isServer)
         }
@@ -60,11 +55,7 @@ enum TenantUserRoutes {
             example: ["ID": "00000000-0000-0000-0000-000000000000"]),
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
-        let isServer = call.request.headers[Tenant.secretHeader] != nil
-        let tenant =
-            isServer
-            ? try await call.tenantServer()
-            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await call.tenantCaller()
         return try await call.answerTenant(tenant) { () throws(Problem) in
             let typed = call.text("identifier") ?? ""
             let found = try await call.findUser(typed)
@@ -121,11 +112,7 @@ enum TenantUserRoutes {
         answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
     ) { call throws(Problem) in
-        let isServer = call.request.headers[Tenant.secretHeader] != nil
-        let tenant =
-            isServer
-            ? try await call.tenantServer()
-            : try await call.tenant(call.request.headers[Tenant.keyHeader])
+        let (tenant, isServer) = try await call.tenantCaller()
         return try await call.answerTenant(tenant) { () throws(Problem) in
             guard let id = call.text("cotter_user_id").flatMap({ UUID($0) }),
                 let method = call.text("method"), !method.isEmpty
@@ -191,15 +178,26 @@ extension Call<RealmContext> {
         var person = address.person(language: nil)
         person.externalID = own.map { tenant.apiKey + ":" + $0 }
         let account = context.newID()
-        let refusal = try await Commands(self).attempt(
-            RegisterAccount(
-                account: account, addresses: Addresses(mailbox: mailbox), person: person,
-                isConfirmed: false),
-            as: .client(tenant.apiKey))
+        var refusal: RegisterNamedPerson.Rejection?
+        if let own {
+            refusal = try await Commands(self).attempt(
+                RegisterNamedPerson(
+                    account: account, addresses: Addresses(mailbox: mailbox), person: person,
+                    name: context.mint.name(own, of: tenant.client.id),
+                    client: tenant.client.id), as: .client(tenant.apiKey))
+        } else {
+            refusal = try await Commands(self).attempt(
+                RegisterAccount(
+                    account: account, addresses: Addresses(mailbox: mailbox), person: person,
+                    isConfirmed: false), as: .client(tenant.apiKey)
+            ).map { .notRegistered($0) }
+        }
         switch refusal {
         case nil: break
-        case .idTaken, .mailboxTaken: throw Problem(.invalidRequest, "User already exists")
-        case .invalid: throw Problem(.invalidRequest, "client_user_id is not valid.")
+        case .nameTaken, .notRegistered(.idTaken), .notRegistered(.mailboxTaken):
+            throw Problem(.invalidRequest, "User already exists")
+        case .notRegistered(.invalid):
+            throw Problem(.invalidRequest, "client_user_id is not valid.")
         }
         guard let made = try await verifiedPerson(account, for: tenant) else {
             throw Problem(.internalError)

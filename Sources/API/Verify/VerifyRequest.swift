@@ -30,6 +30,10 @@ struct VerifyRequest: Sendable {
     let input: String
     /// By what codes may go to a phone, as the app and the realm have it: the first one first.
     let channels: [Channel]
+    /// Whose address it has to be; nil where anybody's will do.
+    let person: UUID?
+    /// A code is sent to what the app knows without asking for the address.
+    let isDirect: Bool
     /// The person does not want to go on as who they are in this browser.
     let asOther: Bool
     /// The same request in the address of another page.
@@ -38,19 +42,20 @@ struct VerifyRequest: Sendable {
     /// What is sealed for this tenant in this browser is good nowhere else.
     func binding(_ visit: Visit) -> String { "\(visit.formName) \(tenant.apiKey)" }
 
-    static let parameters: [Parameter] = [
-        Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
-        Parameter("redirect_url", in: .query, .text(0...2048), "Where the answer goes."),
-        Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
-        Parameter("auth_method", in: .query, .text(0...20), "OTP or MAGIC_LINK."),
-        Parameter("code_challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
-        Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
-        Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
-        Parameter("identifier", in: .query, .text(0...320), "The same."),
-        Parameter("use_channel", in: .query, .text(0...20), "SMS or WHATSAPP."), phoneChannels,
-        Parameter("domain", in: .query, .text(0...2048), "The origin of the page that asks."),
-        Parameter("other", in: .query, .text(0...5), "Not the recognised person."),
-    ]
+    static let parameters: [Parameter] =
+        [
+            Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
+            Parameter("redirect_url", in: .query, .text(0...2048), "Where the answer goes."),
+            Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
+            Parameter("auth_method", in: .query, .text(0...20), "OTP or MAGIC_LINK."),
+            Parameter("code_challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
+            Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
+            Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
+            Parameter("identifier", in: .query, .text(0...320), "The same."),
+            Parameter("use_channel", in: .query, .text(0...20), "SMS or WHATSAPP."), phoneChannels,
+            Parameter("domain", in: .query, .text(0...2048), "The origin of the page that asks."),
+            Parameter("other", in: .query, .text(0...5), "Not the recognised person."),
+        ] + AskedPerson.parameters
 
     static let phoneChannels = Parameter(
         "phone_channels[]", in: .query, .list(of: .text(0...20), 0...4),
@@ -104,11 +109,20 @@ extension Call<RealmContext> {
             query += offered.map { ("phone_channels[]", $0.rawValue.uppercased()) }
         }
         let asOther = text("other") == "true"
+        let person = try queriedPerson()
+        if let person { query.append(("cotter_user_id", person.description)) }
+        try checkField(kind)
+        let isDirect = try queriedDirectLogin()
+        guard !isDirect || verifiable(trimmed(input), kind) != nil else {
+            throw Problem(
+                .invalidRequest,
+                "direct_login needs an input that is an address of the type \(kind.rawValue).")
+        }
         return VerifyRequest(
             tenant: tenant, redirect: redirect, kind: kind, method: method, challenge: challenge,
             state: state, input: input,
             channels: offered.filter { wanted == nil || $0 == wanted },
-            asOther: asOther,
+            person: person, isDirect: isDirect && !asOther, asOther: asOther,
             query: query.map { "\(Percent.encode($0.0))=\(Percent.encode($0.1))" }.joined(
                 separator: "&"))
     }

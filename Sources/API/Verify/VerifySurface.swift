@@ -6,7 +6,10 @@ struct VerifySurface: RealmSurface {
         ExchangeRoutes.table + VerifyTokenRoutes.table + CustomClaimRoutes.table
         + TenantUserRoutes.table + FrameRoutes.table + TenantPasskeyRoutes.table
         + TenantMethodRoutes.table + TenantEventRoutes.table + PINResetRoutes.table
-    let pages = HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
+        + SocialRoutes.table
+    let pages =
+        HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
+        + SocialRoutes.pages
 
     func isServed(at place: Place) -> Bool {
         place.webApp == nil && place.settings.rules.servesTenants

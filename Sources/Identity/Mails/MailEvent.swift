@@ -15,11 +15,18 @@ public enum MailEvent: Event {
     case failed(attempt: Int, code: Int, reason: MailFault? = nil)
     /// An operator requeued it.
     case requeued
+    /// The gateway says that the phone has the message.
+    case delivered(Channel)
+    /// The gateway took it, and says that the phone does not get it: in the gateway's code.
+    case undelivered(Channel, code: String? = nil)
 
     private static let smtpCode: EventField =
         .integer("code", "What the mail server answered; 0 if it was not reached.")
     private static let fault: EventField =
         .choice("reason", MailFault.self, "Why it was not accepted.").optional
+
+    private static let channel: EventField = .choice(
+        "channel", Channel.self, "By what it went.")
 
     public static let catalogue: [EventShape] = [
         EventShape(
@@ -32,6 +39,14 @@ public enum MailEvent: Event {
             "mail.failed", .internal, "The mail was not accepted and is not tried again.",
             [.attempt, smtpCode, fault]),
         EventShape("mail.requeued", .internal, "An operator requeued the mail."),
+        EventShape(
+            "mail.delivered", .audit, "The gateway says that the phone has the message.",
+            [channel]),
+        EventShape(
+            "mail.undelivered", .audit, "The gateway says that the phone does not get the message.",
+            [
+                channel, .text("gateway_code", "Why, in the gateway's code.").optional,
+            ]),
     ]
 
     public var name: String {
@@ -41,6 +56,8 @@ public enum MailEvent: Event {
         case .deferred: "mail.deferred"
         case .failed: "mail.failed"
         case .requeued: "mail.requeued"
+        case .delivered: "mail.delivered"
+        case .undelivered: "mail.undelivered"
         }
     }
 
@@ -53,7 +70,16 @@ public enum MailEvent: Event {
             Self.fields(attempt, code, reason).merging(["until": .integer(until.seconds)]) { $1 }
         case .failed(let attempt, let code, let reason): Self.fields(attempt, code, reason)
         case .requeued: [:]
+        case .delivered(let channel): ["channel": .string(channel.rawValue)]
+        case .undelivered(let channel, let code):
+            Self.fields(channel, code)
         }
+    }
+
+    private static func fields(_ channel: Channel, _ code: String?) -> JSONObject {
+        var fields: JSONObject = ["channel": .string(channel.rawValue)]
+        fields["gateway_code"] = code.map { .string($0) }
+        return fields
     }
 
     private static func fields(_ attempt: Int, _ code: Int, _ reason: MailFault?) -> JSONObject {
@@ -77,6 +103,12 @@ public enum MailEvent: Event {
         case ("mail.failed", let attempt?, let code?):
             self = .failed(attempt: attempt, code: code, reason: reason)
         case ("mail.requeued", _, _): self = .requeued
+        case ("mail.delivered", _, _):
+            guard let channel: Channel = fields.choice("channel") else { return nil }
+            self = .delivered(channel)
+        case ("mail.undelivered", _, _):
+            guard let channel: Channel = fields.choice("channel") else { return nil }
+            self = .undelivered(channel, code: fields["gateway_code"]?.string)
         default: return nil
         }
     }

@@ -21,6 +21,14 @@ public enum MessageGatewayEvent: Event {
                 .text("template", "Template of messages by WhatsApp.").optional,
                 .text("secret", "What the gateway knows the realm by.", .neverLeaves(.sealed))
                     .optional,
+                .text(
+                    "receipt_secret", "What the gateway signs receipts with.",
+                    .neverLeaves(.sealed)
+                ).optional,
+                .text(
+                    "verify_token", "What the gateway shows when it asks for receipts.",
+                    .neverLeaves(.sealed)
+                ).optional,
             ]),
         EventShape(
             "message_gateway.removed", .audit, "The message gateway was removed.", [channel]),
@@ -54,6 +62,8 @@ public enum MessageGatewayEvent: Event {
             fields["sender"] = gateway.sender.map { .string($0) }
             fields["template"] = gateway.template.map { .string($0) }
             fields["secret"] = gateway.secret.map { .string($0) }
+            fields["receipt_secret"] = gateway.receiptSecret.map { .string($0) }
+            fields["verify_token"] = gateway.verifyToken.map { .string($0) }
             return fields
         case .removed(let channel): return ["channel": .string(channel.rawValue)]
         }
@@ -71,7 +81,9 @@ public enum MessageGatewayEvent: Event {
                 MessageGateway(
                     kind: kind, address: address, account: fields["gateway_account"]?.string,
                     sender: fields["sender"]?.string, template: fields["template"]?.string,
-                    secret: fields["secret"]?.string))
+                    secret: fields["secret"]?.string,
+                    receiptSecret: fields["receipt_secret"]?.string,
+                    verifyToken: fields["verify_token"]?.string))
         case "message_gateway.removed": self = .removed(channel)
         default: return nil
         }

@@ -48,10 +48,20 @@ public struct MessageGateway: Sendable, Equatable {
     public var template: String?
     /// Nil where it cannot be opened any more.
     public var secret: String?
+    /// What Meta signs delivery receipts with: the secret of the app.
+    public var receiptSecret: String?
+    /// What Meta shows when it asks whether receipts are to come.
+    public var verifyToken: String?
+
+    /// Whether what it says of messages can be told from what others say.
+    public var signsReceipts: Bool {
+        kind == .whatsappCloud ? receiptSecret != nil : secret != nil
+    }
 
     public init(
         kind: Kind, address: String, account: String? = nil, sender: String? = nil,
-        template: String? = nil, secret: String?
+        template: String? = nil, secret: String?, receiptSecret: String? = nil,
+        verifyToken: String? = nil
     ) {
         self.kind = kind
         self.address = address
@@ -59,5 +69,7 @@ public struct MessageGateway: Sendable, Equatable {
         self.sender = sender
         self.template = template
         self.secret = secret
+        self.receiptSecret = receiptSecret
+        self.verifyToken = verifyToken
     }
 }

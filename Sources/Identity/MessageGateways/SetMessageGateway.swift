@@ -46,6 +46,16 @@ extension MessageGateway {
         // It stands in a header.
         guard secret.utf8.count <= 1_000, secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw FieldFault("secret", .malformed) }
+        for (field, text) in [
+            ("receipt_secret", receiptSecret), ("verify_token", verifyToken),
+        ] {
+            guard let text else { continue }
+            // Others sign with the secret that they are called with.
+            guard kind == .whatsappCloud else { throw FieldFault(field, .unsupported) }
+            guard (8...1_000).contains(text.utf8.count),
+                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else { throw FieldFault(field, .malformed) }
+        }
         switch kind {
         case .webhook: break
         case .twilio:

@@ -30,12 +30,12 @@ import Values
             try await world.send(.get, path).json["items"] == [
                 [
                     "channel": "sms", "kind": "twilio", "address": "https://api.twilio.com",
-                    "account": "AC01", "sender": "+15005550006", "usable": true,
+                    "account": "AC01", "sender": "+15005550006", "receipts": true, "usable": true,
                 ],
                 [
                     "channel": "whatsapp", "kind": "whatsapp_cloud",
                     "address": "https://graph.example.org", "account": "1065",
-                    "template": "sign_in_code", "usable": true,
+                    "template": "sign_in_code", "receipts": false, "usable": true,
                 ],
             ])
         #expect(try await world.send(.delete, path + "/sms").status == .noContent)

@@ -19,6 +19,7 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case notificationState = "notification state"
     case formName = "form name"
     case tenantMethods = "tenant methods"
+    case tenantName = "tenant name"
     case approval
     case recoveryCodeDigest = "recovery code digest"
     case browserSecret = "browser secret"
@@ -96,7 +97,7 @@ extension DerivedPurpose {
         switch self {
         case .mailbox, .invite, .device, .consent, .pairwise, .providerIdentity, .providerSession,
             .accountIdentity, .providerToken, .network, .notificationSource, .notificationState,
-            .formName, .tenantMethods, .approval, .federatedKey, .federatedDevice,
+            .formName, .tenantMethods, .tenantName, .approval, .federatedKey, .federatedDevice,
             .federatedAssertion, .federatedProof:
             .name
         // Digests of random secrets with 60 bits and more, of which nothing is derived: a known key

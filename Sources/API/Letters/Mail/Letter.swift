@@ -23,4 +23,7 @@ public struct Letter: Sendable, Equatable {
     public let language: String
     /// When what it brings is of no use any more.
     public let deadline: Timestamp?
+    /// Where gateways send delivery receipts of the realm's messages, without the channel; nil where its public
+    /// address is not known.
+    public var receipts: String? = nil
 }

@@ -96,7 +96,8 @@ public struct MailComposer: Sendable {
             otherChannels: settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
                 .filter { $0 != order.channel }, to: number, from: nil, fromName: name, subject: "",
             text: message.text, html: "", code: message.code,
-            language: language.rawValue, deadline: order.deadline)
+            language: language.rawValue, deadline: order.deadline,
+            receipts: ReceiptAddress.base(settings))
     }
 
     private func kind(

@@ -29,6 +29,7 @@ struct GatewayCall {
             "text": .string(letter.text), "language": .string(letter.language),
         ]
         body["code"] = letter.code.map { .string($0) }
+        body["receipts"] = letter.receipts.map { .string("\($0)/\(channel.rawValue)") }
         body["expires_at"] = letter.deadline.map { .string($0.description) }
         return json(body, at: gateway.address, "Bearer \(secret)")
     }
@@ -51,6 +52,9 @@ struct GatewayCall {
         } else {
             form.append(("Body", letter.text))
         }
+        if let base = letter.receipts {
+            form.append(("StatusCallback", ReceiptAddress.of(id, by: channel, at: base)))
+        }
         let credentials = Base64.encode(Array("\(account):\(secret)".utf8))
         return ProviderCall(
             address: "\(gateway.address)/2010-04-01/Accounts/\(account)/Messages.json",
@@ -70,6 +74,8 @@ struct GatewayCall {
         guard let digits = letter.code else { return nil }
         let code: JSON = ["type": "text", "text": .string(digits)]
         let body: JSONObject = [
+            // Receipts have it again.
+            "biz_opaque_callback_data": .string(id.description),
             "messaging_product": "whatsapp", "recipient_type": "individual",
             "to": .string(String(letter.to.dropFirst())), "type": "template",
             "template": [

@@ -51,6 +51,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case ownerInvitation = "owner-invitation"
     /// What apps want an owner's devices to show.
     case notification
+    /// What gateways say of messages.
+    case messageReceipt = "message-receipt"
 }
 
 /// By what is counted.
@@ -125,6 +127,7 @@ public struct RateTable: Sendable {
         table[.provider, .source] = Rate(600, per: minute, burst: 200)
         table[.ownerHint, .target] = Rate(2, per: hour)
         table[.ownerInvitation, .target] = Rate(2, per: hour)
+        table[.messageReceipt, .source] = Rate(1_200, per: minute, burst: 1_200)
         table[.notification, .target] = Rate(30, per: hour)
         return table
     }()
