@@ -137,7 +137,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.status == .badRequest && answer.json["error"] == "invalid_grant")
     }
 
-    @Test(arguments: ["password", "implicit", "urn:ietf:params:oauth:grant-type:saml2-bearer"])
+    @Test(arguments: ["password", "implicit", "urn:example:grant"])
     func `RFC 9700: the password and implicit grants are refused`(grant: String) async throws {
         let answer = try await SignInWorld().post(
             "/connect/token",
