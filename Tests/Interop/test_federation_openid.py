@@ -3,14 +3,16 @@ over jwcrypto; and assertions of SAML that a service forwards to the token endpo
 
 import base64
 import json
+import re
 import time
 import unittest
 import uuid
 
 from federation_client import JWT_BEARER, OLD_JWT_BEARER, App, Site, together
-from phone import inbox
+from phone import code, inbox
 from token_tool import missing, rerun
 from urd_process import Urd, eventually
+from verify_client import Browser
 
 MISSING = missing("jwcrypto")
 VERSION, SERVICE, PLACE = "ch.eduid.app.openid", "relying", "https://relying.example"
@@ -354,8 +356,50 @@ class Mails(Cases):
         return [letter for letter in inbox(urd, person) if name in json.dumps(letter)]
 
 
+class AccountPage(Cases):
+    def test_devices_stand_on_the_account_page_and_are_signed_out_there_by_their_person_alone(self):
+        name = "Tablet " + uuid.uuid4().hex[:6]
+        app = App(site, name=name)
+        app.register(), app.person()
+        browser = SignedIn(site.values["URD_FEDERATION_USER"])
+        page = browser.call("GET", "/account/sessions")
+        self.assertIn(f"Sign out: {name}", page.text)
+        device = re.search(
+            rf'name="device" value="([0-9a-f-]{{36}})"><button[^>]*Sign out: {name}', page.text)[1]
+        other = f"{uuid.uuid4().hex[:12]}@example.org"
+        admin("POST", "/accounts", {"email": other, "confirmed": True})
+        stranger = SignedIn(other)
+        theirs = stranger.call("GET", "/account/sessions")
+        self.assertNotIn(name, theirs.text)
+        refused = stranger.post(theirs, "/account/devices/sign-out", device=device)
+        self.assertEqual(refused.status, 404, refused.text)
+        self.assertEqual(app.user.call("GET", site.url + "/user-profile")[0], 200)
+        done = browser.post(page, "/account/devices/sign-out", device=device)
+        self.assertEqual(done.status, 303, done.text)
+        self.assertEqual(app.user.call("GET", site.url + "/user-profile")[0], 403)
+        self.assertNotIn(name, browser.call("GET", "/account/sessions").text)
+
+
+class SignedIn(Browser):
+    """A browser of a person, on the pages of the realm."""
+
+    def __init__(self, email):
+        super().__init__(site.url)
+        self.address, self.origin = ("127.0.0.1", site.port), origin()
+        page = self.call("GET", "/login?next=%2Faccount%2Fsessions")
+        before = len(inbox(urd, email))
+        sent = self.post(page, "/login", email=email, by="code")
+        assert sent.status == 303, sent.text
+        page = self.call("GET", sent.location)
+        answer = self.post(page, sent.location, email=email, code=code(urd, email, before))
+        assert answer.status == 303, answer.text
+
+    def call(self, method, path, form=None, **headers):
+        return super().call(method, path, form, Host=site.base.netloc, **headers)
+
+
 if MISSING:
-    SignIn = Mails = Services = None
+    SignIn = Mails = Services = AccountPage = None
     load_tests = lambda *_: rerun(__file__)  # noqa: E731
 
 if __name__ == "__main__":
