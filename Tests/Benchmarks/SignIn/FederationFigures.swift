@@ -7,7 +7,7 @@ import Values
 enum FederationFigures {
     static let all = [
         SignInFigures.Measured(
-            name: "federation-redemption",
+            name: "federation-token",
             summary: "devices that show themselves, and assertions redeemed at a service, in turns"
         ) { bench in
             let federation = try Federation(bench)
