@@ -8,7 +8,7 @@ struct AsOfFold: Sendable {
     private let account: UUID?
     private var parts: [UUID: any AsOfPart] = [:]
 
-    /// - Parameter account: whose parts these are, where they are somebody's.
+    /// - Parameter account: the account that the events are about; nil where one stream is folded.
     init(of kinds: Set<AsOfKind>, account: UUID? = nil) {
         self.kinds = kinds
         self.account = account

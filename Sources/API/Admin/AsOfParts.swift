@@ -101,7 +101,7 @@ enum AsOfKind: CaseIterable, Sendable {
 }
 
 extension Recorded {
-    /// The event as a reader has it who opens nothing, whatever was opened when it was read.
+    /// The event without its personal fields, also where the log was read with them opened.
     var unopened: Recorded {
         guard case .opened = personal else { return self }
         return Recorded(

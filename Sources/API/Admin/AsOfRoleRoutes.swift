@@ -104,7 +104,8 @@ extension Call<AdminContext> {
         }
     }
 
-    /// Whoever was given roles at any time up to then; whether they had them still is for the fold to say.
+    /// The accounts that were given roles at any time up to the moment. Whether an account still had its roles at the
+    /// moment is decided by the fold.
     fileprivate func accountsWithRoles(
         at moment: AsOfMoment
     ) async throws(Problem) -> Set<UUID> {

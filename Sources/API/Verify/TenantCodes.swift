@@ -35,7 +35,8 @@ struct TenantCodes {
         return (text, code.challengeNumber)
     }
 
-    /// What was proved of somebody else is no answer, though they meanwhile hold the address.
+    /// Refuses where the app asked for one person and the browser proved the address of another, who may hold that
+    /// address by now.
     static func require(_ person: UUID?, _ browser: SignedInBrowser) throws(Problem) {
         guard person == nil || person == browser.subject else {
             throw Problem(

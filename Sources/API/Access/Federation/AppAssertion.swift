@@ -47,7 +47,8 @@ struct AppAssertion {
         }
     }
 
-    /// What was signed: it is good once, however it is encrypted and whatever signature is made of it.
+    /// The signed part of the assertion. An assertion is good once: encrypting or signing the same part again makes no
+    /// new one.
     var signed: [UInt8] {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return Array("\(parts[0]).\(parts[1])".utf8)

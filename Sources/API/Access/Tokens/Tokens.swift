@@ -68,7 +68,7 @@ struct Tokens {
             }
         }
         additional["sid"] = .string(granted.session.description)
-        // RFC 7800: whoever shows it has to show that they have the key.
+        // RFC 7800: an app that presents the token has to prove that it holds the key.
         if terms.federation?.confirmation != nil, let kid = terms.federation?.keyID {
             additional["cnf"] = ["kid": .string(kid)]
         }
