@@ -1,9 +1,9 @@
 -- Where in each realm's log something last changed that every request looks at: its settings, apps,
--- hosts, clients, web apps, signing keys and subscriptions. What a node keeps of them is good until this moves.
+-- hosts, clients, web apps, signing keys, subscriptions and providers. What a node keeps of them is good until this moves.
 -- Read by: every node, again and again.
 --
 -- kind: inline
--- types: realm.created realm.settings_changed realm.disabled realm.enabled host.assigned host.released app.created app.updated app.deleted client.registered client.updated client.secret_rotated client.disabled client.enabled client.deleted signing_key.published signing_key.activated signing_key.retired signing_key.removed web_app.registered web_app.updated web_app.removed subscription.created subscription.changed subscription.paused subscription.resumed subscription.disabled subscription.secret_rotated subscription.replayed subscription.deleted subscription.halted subscription.failing subscription.tested
+-- types: realm.created realm.settings_changed realm.disabled realm.enabled host.assigned host.released app.created app.updated app.deleted client.registered client.updated client.secret_rotated client.disabled client.enabled client.deleted signing_key.published signing_key.activated signing_key.retired signing_key.removed web_app.registered web_app.updated web_app.removed subscription.created subscription.changed subscription.paused subscription.resumed subscription.disabled subscription.secret_rotated subscription.replayed subscription.deleted subscription.halted subscription.failing subscription.tested provider.configured provider.removed
 
 -- section: tables
 

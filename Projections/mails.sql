@@ -3,7 +3,7 @@
 -- Read by: the mailer, `urd mail`.
 --
 -- kind: following
--- types: otp.issued link.issued account.disabled account.mailbox_changed account.mailbox_moved account.addresses_changed account.stamp_rotated account.deletion_scheduled passkey.enrolled passkey.removed totp.confirmed totp.removed totp.refused passphrase.set passphrase.derived passphrase.removed passphrase.refused mailed_code.issued notification.mailed owner.device_added client.certified passphrase.hint_requested mailed_link.issued owner.invited identity.linked subscription.disabled subscription.failing ssf_stream.status_changed federated_device.signed_in mail.sent mail.deferred mail.failed mail.requeued
+-- types: otp.issued link.issued account.disabled account.mailbox_changed account.mailbox_moved account.addresses_changed account.stamp_rotated account.deletion_scheduled passkey.enrolled passkey.removed totp.confirmed totp.removed totp.refused passphrase.set passphrase.derived passphrase.removed passphrase.refused mailed_code.issued notification.mailed owner.device_added client.certified passphrase.hint_requested mailed_link.issued owner.invited identity.linked subscription.disabled subscription.failing ssf_stream.status_changed federated_device.signed_in app_method.key_enrolled app_method.pin_set mail.sent mail.deferred mail.failed mail.requeued
 
 -- section: tables
 

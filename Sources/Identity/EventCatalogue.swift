@@ -47,6 +47,6 @@ public enum EventCatalogue {
 
     private static let configurationStreams = [
         "realm.", "host.", "app.", "client.", "signing_key.", "web_app.",
-        "subscription.",
+        "subscription.", "provider.",
     ]
 }

@@ -117,14 +117,14 @@ extension TenantProof {
             let proof = DeviceProof(
                 approval: fresh, owner: methodOwner,
                 terms: approvalTerms("LOGIN", .pin, signedAt: now),
-                shown: .pin(.right(hash: "scrypt$1")))
+                shown: .pin(.right(hash: "scrypt$1")), mail: mail)
             return try await redeem(proof, in: world, at: now)
         case .key, .signature:
             let isNew = self == .key
             let proof = DeviceProof(
                 approval: isNew ? fresh : app, owner: methodOwner,
                 terms: approvalTerms("LOGIN", signedAt: isNew ? now : noon),
-                shown: .signature(key: deviceKey().id))
+                shown: .signature(key: deviceKey().id), mail: mail)
             return try await redeem(proof, in: world, at: now)
         case .passkey:
             let proof = PasskeyGrant(

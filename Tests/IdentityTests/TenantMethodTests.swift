@@ -19,11 +19,11 @@ func deviceKey(
 }
 
 func enrolled(_ key: DeviceKey) -> TenantMethodEvent {
-    .keyEnrolled(key, account: account, client: client)
+    .keyEnrolled(key, account: account, client: client, mail: mail)
 }
 
 func pin(_ hash: String? = "scrypt$1") -> TenantMethodEvent {
-    .pinSet(hash: hash, account: account, client: client, at: noon)
+    .pinSet(hash: hash, account: account, client: client, at: noon, mail: mail)
 }
 
 let wrongPIN = TenantMethodEvent.pinRefused(account: account, client: client, at: noon)
@@ -80,13 +80,13 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
     private func enroll(_ key: DeviceKey = deviceKey(), signedIn at: Timestamp = noon)
         -> EnrollDeviceKey
     {
-        EnrollDeviceKey(owner: methodOwner, key: key, session: signedIn(at), now: noon)
+        EnrollDeviceKey(owner: methodOwner, key: key, session: signedIn(at), mail: mail, now: noon)
     }
 
     private func set(_ current: PINComparison? = nil, signedIn at: Timestamp = noon) -> SetPIN {
         SetPIN(
             owner: methodOwner, hash: "scrypt$2", current: current, session: signedIn(at),
-            now: noon)
+            mail: mail, now: noon)
     }
 
     @Test func `a device's key is enrolled once for each method`() async throws {
@@ -173,7 +173,8 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
         {
             ResetPIN(
                 owner: methodOwner, mailbox: mailbox, shown: ShownSecret([try digest(byte)]),
-                hash: hash, app: nil, now: noon.adding(seconds: seconds))
+                hash: hash, app: nil, mail: mail,
+                now: noon.adding(seconds: seconds))
         }
         var done = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
         done.append(pin("scrypt$2"), in: methodsStream)
@@ -275,7 +276,7 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
     ) -> DeviceProof {
         DeviceProof(
             approval: approvalStream, owner: methodOwner, terms: terms,
-            shown: shown ?? .signature(key: key.id), newKey: newKey)
+            shown: shown ?? .signature(key: key.id), newKey: newKey, mail: mail)
     }
 
     private func give(

@@ -88,6 +88,7 @@ import Values
         case .totpEnrolled: .totpEnrolled(at: moment)
         case .totpRemoved: .totpRemoved(at: moment)
         case .passphraseSet: .passphraseSet(at: moment)
+        case .pinSet: .pinSet(at: moment)
         case .passphraseRemoved: .passphraseRemoved(at: moment)
         case .passphraseGuessed: .passphraseGuessed(at: moment)
         case .totpGuessed: .totpGuessed(at: moment)

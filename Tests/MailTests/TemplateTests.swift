@@ -16,6 +16,7 @@ private func all() throws -> [MailKind] {
         .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
+        .pinSet(at: moment),
         .passphraseGuessed(at: moment), .totpGuessed(at: moment),
         .deviceAdded(device: "Phone", at: moment), .deviceCertified(device: "Phone", at: moment),
         .addressChanged(at: moment), .addressesChanged(at: moment),

@@ -10,6 +10,7 @@ import Values
 /// What SQL makes of the events must be what the domain makes of them.
 @Suite struct `A read model says the same as the folded streams` {
     let events: [Happening]
+    let history: RandomHistory
     let world: World
     let realm: RealmID
     let seed: UInt64
@@ -30,6 +31,7 @@ import Values
         try world.append(last, in: "one")
         events += last
         self.events = events
+        self.history = history
         let halted = try ProjectionStatus.read(world.superuser).compactMap(\.halt)
         #expect(halted.isEmpty, "seed \(seed)")
     }
@@ -58,6 +60,20 @@ import Values
             #expect(entry.secret == state.secret, "seed \(seed), \(entry.id)")
             let metadata = try #require(ClientEvent(name: "client.updated", fields: entry.metadata))
             #expect(state.metadata.map { metadata == .updated($0) } == true, "seed \(seed)")
+        }
+    }
+
+    @Test func `a read model equals the folded streams of device keys and PINs`() async throws {
+        let folded: [UUID: TenantMethods] = try fold("app_method.")
+        var found: [UUID: Set<UUID?>] = [:]
+        for owner in Set(history.appMethods.map(\.account)) {
+            for entry in try await world.queries.appMethods(of: owner, in: realm) {
+                found[entry.owner, default: []].insert(entry.key)
+            }
+        }
+        for (owner, state) in folded {
+            let expected = Set(state.keys.map { Optional($0.id) } + (state.pin == nil ? [] : [nil]))
+            #expect(found[owner, default: []] == expected, "seed \(seed), \(owner)")
         }
     }
 

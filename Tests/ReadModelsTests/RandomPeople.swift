@@ -81,6 +81,33 @@ extension RandomHistory {
             """)
     }
 
+    /// A few people, each with a few keys and a PIN.
+    mutating func appMethod() -> Happening {
+        if appMethods.isEmpty || chance(20) {
+            appMethods.append((fresh(), accounts.first ?? fresh(), fresh(), fresh()))
+        }
+        let index = number(0...(appMethods.count - 1))
+        let of = appMethods[index]
+        let whose = #""account":"\#(of.account)","client":"\#(of.client)""#
+        switch number(0...5) {
+        case 0, 1:
+            let key = fresh()
+            appMethods[index].key = key
+            return happening(
+                "app_method.key_enrolled", of.owner,
+                #"{\#(whose),"key":"\#(key)","method":"TRUSTED_DEVICE","algorithm":"ED25519","public_key":"\#(secret())","enrolled_at":\#(1_800_000_000 + serial),"mail":"\#(newMail())"}"#
+            )
+        case 2:
+            return happening(
+                "app_method.key_removed", of.owner, #"{\#(whose),"key":"\#(of.key)"}"#)
+        case 3: return happening("app_method.pin_removed", of.owner, "{\(whose)}")
+        default:
+            return happening(
+                "app_method.pin_set", of.owner,
+                #"{\#(whose),"hash":"\#(secret())","set_at":\#(1_800_000_000 + serial)}"#)
+        }
+    }
+
     mutating func browser() -> Happening {
         guard let account = accounts.randomElement(using: &random) else { return self.account() }
         if chance(15) {

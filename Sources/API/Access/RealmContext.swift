@@ -32,6 +32,7 @@ public final class RealmContext: RouteContext {
     var webhooks: WebhookSource { shared.webhooks }
     var clients: KnownClients { shared.clients }
     var services: KnownServices { shared.services }
+    var providers: KnownProviders { shared.providers }
     var crawler: ServiceCrawler { shared.crawler }
     var passkeys: KnownPasskeys { shared.passkeys }
     var remoteKeys: RemoteKeys { shared.remoteKeys }
@@ -55,6 +56,7 @@ public final class RealmContext: RouteContext {
         let webhooks: WebhookSource
         let clients: KnownClients
         let services: KnownServices
+        let providers: KnownProviders
         let crawler: ServiceCrawler
         let passkeys = KnownPasskeys()
         let remoteKeys: RemoteKeys
@@ -89,6 +91,7 @@ public final class RealmContext: RouteContext {
             replayableResponses = ReplayableResponses(passed: clock.passed)
             self.clients = clients
             services = KnownServices(queries, revision: keys.revision)
+            providers = KnownProviders(commands.events, revision: keys.revision)
             self.remoteKeys = remoteKeys
             self.upstream = upstream
             self.logos = logos

@@ -85,6 +85,19 @@ struct RealmLookups {
         }
     }
 
+    func appMethods(of account: UUID) async throws(Problem) -> [AppMethodView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.appMethods(of: account, in: context.place.realm)
+        }
+    }
+
+    /// The identity providers that pages offer, as they were a moment ago at worst.
+    func providerLabels() async throws(Problem) -> [ProviderLabel] {
+        try await reading { () throws(LogFailure) in
+            try await context.providers.all(in: context.place.realm)
+        }
+    }
+
     /// The identity providers that users may sign in by.
     func providers() async throws(Problem) -> [Provider] {
         try await folded(Providers.self, Providers.stream).all

@@ -30,7 +30,7 @@ enum OwnerLoginRoutes {
         guard owner.isOnboarded else { return notYet(visit) }
         let page = OwnerLoginPage(
             visit: visit, place: call.context.place, rounds: passphrase.derived?.rounds,
-            redirect: target, providers: try await RealmLookups(call.context).providers())
+            redirect: target, providers: try await RealmLookups(call.context).providerLabels())
         return page.response()
     }
 
@@ -96,7 +96,7 @@ enum OwnerLoginRoutes {
             if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
             var page = OwnerLoginPage(
                 visit: visit, place: call.context.place, rounds: rounds, redirect: target,
-                providers: try await RealmLookups(call.context).providers())
+                providers: try await RealmLookups(call.context).providerLabels())
             page.wrong = said
             return page.response(.unauthorized)
         }
@@ -192,7 +192,7 @@ struct OwnerLoginPage {
     let place: Place
     let rounds: Int64?
     let redirect: RealmRedirect
-    let providers: [Provider]
+    let providers: [ProviderLabel]
     var wrong: String?
 
     func response(_ status: Status = .ok) -> Response {

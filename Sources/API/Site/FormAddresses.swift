@@ -4,9 +4,10 @@ internal import HTTP
 enum FormAddresses {
     static let table: [Route<RealmContext>] =
         ["/login/passkey", "/login/second", StepUpRoutes.path, "/oidc/twofactor"].map(toLogin)
-        + ["sessions/end", "sessions/end-all", "apps/end", "devices/sign-out"].map {
-            toAccount($0, .sessions)
-        }
+        + ["sessions/end", "sessions/end-all", "apps/end", "devices/sign-out", "methods/remove"].map
+    {
+        toAccount($0, .sessions)
+    }
         + [
             "passkeys/add", "passkeys/rename", "passkeys/remove", "passphrase",
             "passphrase/remove", "authenticator/begin", "authenticator/change",

@@ -7,12 +7,15 @@ internal import Values
 /// Keys and signatures of devices, as apps of the profile write them: in base64, of either alphabet.
 enum DeviceSignature {
     /// Longer than any key or signature.
-    private static let limit = 512
+    static let limit = 1024
 
     static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.count <= limit else { return nil }
         return Base64.decode(text) ?? Base64URL.decode(text)
     }
+
+    /// 4,096 bits.
+    private static let longestModulus = 512
 
     /// A public key in its one encoding. Nil for what is no key, and for keys that verify anything.
     static func key(_ text: String, _ algorithm: DeviceKeyAlgorithm) -> [UInt8]? {
@@ -20,6 +23,10 @@ enum DeviceSignature {
         switch algorithm {
         case .ed25519: return (try? Ed25519.PublicKey(bytes))?.bytes
         case .ecdsa: return (try? ES256.PublicKey(spki: bytes))?.spki
+        case .rsa:
+            guard let key = try? RS256.PublicKey(spki: bytes), key.modulus.count <= longestModulus
+            else { return nil }
+            return try? key.spki()
         }
     }
 
@@ -27,6 +34,7 @@ enum DeviceSignature {
         switch text?.uppercased() {
         case nil, "", "ED25519": .ed25519
         case "ECDSA", "ES256", "EC": .ecdsa
+        case "RSA", "RS256": .rsa
         default: nil
         }
     }
@@ -42,6 +50,9 @@ enum DeviceSignature {
             guard let key = try? ES256.PublicKey(spki: key.publicKey) else { return false }
             return key.isValid(der: signature, for: message)
                 || key.isValid(signature, for: message)
+        case .rsa:
+            return (try? RS256.PublicKey(spki: key.publicKey))?.isValid(signature, for: message)
+                ?? false
         }
     }
 }

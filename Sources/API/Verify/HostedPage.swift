@@ -15,7 +15,7 @@ struct HostedPage {
     /// The form is sent without a press of its button, where scripts run.
     var goesOn = false
     /// The realm's OpenID providers, and the one that the app wants to go on to at once.
-    var providers: [Provider] = []
+    var providers: [ProviderLabel] = []
     var goesOnTo: String?
 
     static let path = "/app"

@@ -143,7 +143,8 @@ extension Call<RealmContext> {
         let command = ResetPIN(
             owner: methodOwner(account, tenant), mailbox: mailbox,
             shown: context.mint.shown { $0.digest(ofCode: typed, for: mailbox) }, hash: hash,
-            app: tenant.client.metadata.appID ?? context.place.app, now: context.clock.now())
+            app: tenant.client.metadata.appID ?? context.place.app, mail: context.newID(),
+            now: context.clock.now())
         switch try await Commands(self).attempt(command, as: .client(tenant.apiKey)) {
         case .success(.done): return .json(.ok, ["success": true])
         case .success(.wrongCode), .failure: throw Self.notGood

@@ -112,9 +112,9 @@ struct SocialVisit {
 
 extension Call<RealmContext> {
     /// By which providers a person may go on. What is asked for has to fit into the cookie that waits for them.
-    func providers(for asked: VerifyRequest) async throws(Problem) -> [Provider] {
+    func providers(for asked: VerifyRequest) async throws(Problem) -> [ProviderLabel] {
         guard asked.kind == .email, asked.path("").utf8.count <= 1_400 else { return [] }
-        return try await RealmLookups(context).providers()
+        return try await RealmLookups(context).providerLabels()
     }
 }
 

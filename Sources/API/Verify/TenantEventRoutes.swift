@@ -160,7 +160,7 @@ extension Call<RealmContext> {
                 label: asked.label, method: asked.method, signedAt: asked.signedAt, at: now,
                 address: context.place.address, from: context.signInPlace(of: request)),
             shown: shown, second: SecondFactors(self).typed(body["totp"]?.string),
-            newKey: newKey)
+            newKey: newKey, mail: context.newID())
         guard text("oauth_token") == "true", proof.terms.signsIn else {
             switch try await Commands(self).attempt(
                 GiveApproval(proof, now: now), as: .user(asked.account, client: tenant.apiKey))

@@ -22,8 +22,10 @@ enum TenantMethodRoutes {
         schema: .object(
             .optional("method", .text(0...40), "PIN, BIOMETRIC or TRUSTED_DEVICE."),
             .optional("enrolled", .boolean, "False takes it away."),
-            .optional("code", .text(0...512), "The PIN, or the device's public key in base64."),
-            .optional("algorithm", .text(0...20), "Of the key: ED25519 (usual) or ECDSA."),
+            .optional(
+                "code", .text(0...DeviceSignature.limit),
+                "The PIN, or the device's public key in base64."),
+            .optional("algorithm", .text(0...20), "Of the key: ED25519 (usual), ECDSA or RSA."),
             .optional("device_type", .text(0...64), "What kind of device it is."),
             .optional("device_name", .text(0...255), "What the app calls it."),
             .optional("change_code", .boolean, "The PIN is another one from now on."),
@@ -88,7 +90,9 @@ enum TenantMethodRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             person, method,
-            Parameter("public_key", in: .path, .text(1...512), "In base64url.", example: "AAAA"),
+            Parameter(
+                "public_key", in: .path, .text(1...DeviceSignature.limit), "In base64url.",
+                example: "AAAA"),
             Tenant.key, Tenant.secret,
         ],
         answer: answer, refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
@@ -182,7 +186,8 @@ extension Call<RealmContext> {
                 let key = try deviceKey("code", "algorithm", method)
                 let refusal = try await Commands(self).attempt(
                     EnrollDeviceKey(
-                        owner: owner, key: key, session: who.session, now: context.clock.now()),
+                        owner: owner, key: key, session: who.session,
+                        mail: context.newID(), now: context.clock.now()),
                     as: .user(who.account, client: tenant.apiKey))
                 if let refusal { throw refusal.problem }
             }
@@ -200,8 +205,8 @@ extension Call<RealmContext> {
         else {
             throw Problem(
                 .invalidRequest,
-                "\(member) must be a public key in base64: 32 bytes of Ed25519, or for ECDSA the "
-                    + "SubjectPublicKeyInfo of P-256.")
+                "\(member) must be a public key in base64: 32 bytes of Ed25519, or the "
+                    + "SubjectPublicKeyInfo of P-256 for ECDSA and of 2048 to 4096 bits for RSA.")
         }
         func label(_ name: String) -> String? {
             body[name]?.string.flatMap { Names.showable(255).matches($0) ? $0 : nil }
@@ -226,7 +231,8 @@ extension Call<RealmContext> {
         switch try await Commands(self).attempt(
             SetPIN(
                 owner: owner, hash: hash, current: current, session: session,
-                now: context.clock.now()), as: .user(owner.account, client: tenant.apiKey))
+                mail: context.newID(), now: context.clock.now()),
+            as: .user(owner.account, client: tenant.apiKey))
         {
         case .success(.set): return
         case .success(.wrongPIN): throw TenantMethodRejection.wrongPIN.problem

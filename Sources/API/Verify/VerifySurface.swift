@@ -11,6 +11,8 @@ struct VerifySurface: RealmSurface {
         HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
         + SocialRoutes.pages
 
+    let mails = VerifyMails.rules
+
     func isServed(at place: Place) -> Bool {
         place.webApp == nil && place.settings.rules.servesTenants
     }

@@ -19,10 +19,13 @@ public struct DeviceProof: SignInProof {
     public var second: TypedFactor?
     /// The key of another device, which a trusted one lets in.
     public var newKey: DeviceKey?
+    /// The mail that tells the person of that key.
+    public var mail: UUID
 
     public init(
         approval: UUID, owner: MethodOwner, terms: ApprovalTerms, shown: Shown,
-        second: TypedFactor? = nil, newKey: DeviceKey? = nil
+        second: TypedFactor? = nil, newKey: DeviceKey? = nil,
+        mail: UUID
     ) {
         self.approval = approval
         self.owner = owner
@@ -30,6 +33,7 @@ public struct DeviceProof: SignInProof {
         self.shown = shown
         self.second = second
         self.newKey = newKey
+        self.mail = mail
     }
 
     public struct Facts: RealmFacts {
@@ -105,7 +109,9 @@ public struct DeviceProof: SignInProof {
             newKey.approvedBy = used
             decision.append(
                 TenantMethodEvent.keyEnrolled(
-                    newKey, account: owner.account, client: owner.client), in: owner.stream)
+                    newKey, account: owner.account, client: owner.client,
+                    mail: own.account.mail(mail)),
+                in: owner.stream)
         }
         var terms = terms
         (terms.account, terms.at) = (owner.account, now)

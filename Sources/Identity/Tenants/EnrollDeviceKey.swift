@@ -6,12 +6,17 @@ public struct EnrollDeviceKey: TimedCommand {
     public var owner: MethodOwner
     public var key: DeviceKey
     public var session: SignedIn
+    /// The mail that tells the person of it.
+    public var mail: UUID
     public var now: Timestamp
 
-    public init(owner: MethodOwner, key: DeviceKey, session: SignedIn, now: Timestamp) {
+    public init(
+        owner: MethodOwner, key: DeviceKey, session: SignedIn, mail: UUID, now: Timestamp
+    ) {
         self.owner = owner
         self.key = key
         self.session = session
+        self.mail = mail
         self.now = now
     }
 
@@ -28,7 +33,9 @@ public struct EnrollDeviceKey: TimedCommand {
         }
         try facts.methods.state.requireRoom(for: key)
         return Decision(
-            TenantMethodEvent.keyEnrolled(key, account: owner.account, client: owner.client),
+            TenantMethodEvent.keyEnrolled(
+                key, account: owner.account, client: owner.client,
+                mail: facts.account.mail(mail)),
             in: owner.stream)
     }
 }

@@ -24,7 +24,9 @@ public struct RemoveTenantMethod: TimedCommand {
     }
 
     public func decide(_ facts: OwnMethods) throws(Rejection) -> Decision {
-        guard facts.isWelcome else { throw .notWelcome }
+        // On the realm's own page also what the apps of a tenant had that is disabled or gone.
+        let isOnPage = session.map { $0.client == nil } ?? false
+        guard isOnPage ? facts.account.isWelcome : facts.isWelcome else { throw .notWelcome }
         if let limit = session?.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)
         }

@@ -11,17 +11,20 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
     /// What takes the PIN's place in the log. Nil: the code is only looked at.
     public var hash: String?
     public var app: UUID?
+    /// The mail that tells the person of it.
+    public var mail: UUID
     public var now: Timestamp
 
     public init(
         owner: MethodOwner, mailbox: UUID, shown: ShownSecret, hash: String?, app: UUID?,
-        now: Timestamp
+        mail: UUID, now: Timestamp
     ) {
         self.owner = owner
         self.mailbox = mailbox
         self.shown = shown
         self.hash = hash
         self.app = app
+        self.mail = mail
         self.now = now
     }
 
@@ -68,7 +71,8 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         decision.append(
             TenantMethodEvent.pinSet(
-                hash: hash, account: owner.account, client: owner.client, at: now),
+                hash: hash, account: owner.account, client: owner.client, at: now,
+                mail: own.account.mail(mail)),
             in: owner.stream)
         return Settled(decision, .done)
     }

@@ -10,16 +10,19 @@ public struct SetPIN: AnsweringCommand, TimedCommand {
     /// The one that there is, if it was typed.
     public var current: PINComparison?
     public var session: SignedIn
+    /// The mail that tells the person of it.
+    public var mail: UUID
     public var now: Timestamp
 
     public init(
         owner: MethodOwner, hash: String, current: PINComparison?, session: SignedIn,
-        now: Timestamp
+        mail: UUID, now: Timestamp
     ) {
         self.owner = owner
         self.hash = hash
         self.current = current
         self.session = session
+        self.mail = mail
         self.now = now
     }
 
@@ -48,7 +51,8 @@ public struct SetPIN: AnsweringCommand, TimedCommand {
         return Settled(
             Decision(
                 TenantMethodEvent.pinSet(
-                    hash: hash, account: owner.account, client: owner.client, at: now),
+                    hash: hash, account: owner.account, client: owner.client, at: now,
+                    mail: facts.account.mail(mail)),
                 in: owner.stream), .set)
     }
 }

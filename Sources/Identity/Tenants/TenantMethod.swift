@@ -24,6 +24,8 @@ public enum DeviceKeyAlgorithm: String, CaseIterable, Sendable {
     case ed25519 = "ED25519"
     /// On P-256, with SHA-256.
     case ecdsa = "ECDSA"
+    /// With SHA-256, by PKCS #1 version 1.5.
+    case rsa = "RSA"
 }
 
 /// The public key of a device that a person signs in with.
@@ -31,7 +33,7 @@ public struct DeviceKey: Sendable, Equatable {
     public var id: UUID
     public var method: TenantMethod
     public var algorithm: DeviceKeyAlgorithm
-    /// In its one encoding: 32 bytes of Ed25519, the SubjectPublicKeyInfo of P-256.
+    /// In its one encoding: 32 bytes of Ed25519, the SubjectPublicKeyInfo of P-256 and RSA.
     public var publicKey: [UInt8]
     /// What the app calls the device. Nil too where its person is erased.
     public var deviceType: String?

@@ -4,10 +4,11 @@ public import Values
 
 /// What happens to the ways in which a person signs in within a tenant's apps.
 public enum TenantMethodEvent: Event {
-    case keyEnrolled(DeviceKey, account: UUID, client: UUID)
+    /// The mail tells the person of it, as the one of a PIN does. Nil: there is no address for mails.
+    case keyEnrolled(DeviceKey, account: UUID, client: UUID, mail: UUID?)
     case keyRemoved(UUID, account: UUID, client: UUID)
     /// The hash is nil where the person is erased.
-    case pinSet(hash: String?, account: UUID, client: UUID, at: Timestamp)
+    case pinSet(hash: String?, account: UUID, client: UUID, at: Timestamp, mail: UUID?)
     case pinRefused(account: UUID, client: UUID, at: Timestamp)
     /// It was right, after guesses that were not.
     case pinUsed(account: UUID, client: UUID)
@@ -28,6 +29,7 @@ public enum TenantMethodEvent: Event {
                     .optional,
                 .time("enrolled_at", "When it was enrolled."),
                 .uuid("approved_by", "Key of the device that let it in.").optional,
+                .uuid("mail", "Mail that tells the person of the key.").optional,
             ]),
         EventShape(
             "app_method.key_removed", .services, "A device's key signs nobody in any more.",
@@ -37,6 +39,7 @@ public enum TenantMethodEvent: Event {
             [
                 .account, .client, .time("set_at", "When it was set."),
                 .text("hash", "Hash of the PIN.", .neverLeaves(.sealed)).optional,
+                .uuid("mail", "Mail that tells the person of the PIN.").optional,
             ]),
         EventShape(
             "app_method.pin_refused", .audit, "A wrong PIN was typed.",
@@ -75,8 +78,8 @@ public enum TenantMethodEvent: Event {
 
     private var owner: (account: UUID, client: UUID) {
         switch self {
-        case .keyEnrolled(_, let account, let client), .keyRemoved(_, let account, let client),
-            .pinSet(_, let account, let client, _), .pinRefused(let account, let client, _),
+        case .keyEnrolled(_, let account, let client, _), .keyRemoved(_, let account, let client),
+            .pinSet(_, let account, let client, _, _), .pinRefused(let account, let client, _),
             .pinUsed(let account, let client), .pinRemoved(let account, let client),
             .approvalAwaited(_, let account, let client):
             (account, client)
@@ -89,10 +92,13 @@ public enum TenantMethodEvent: Event {
             "account": .uuid(owner.account), "client": .uuid(owner.client),
         ]
         switch self {
-        case .keyEnrolled(let key, _, _): fields.merge(key.fields) { _, own in own }
+        case .keyEnrolled(let key, _, _, let mail):
+            fields.merge(key.fields) { _, own in own }
+            fields["mail"] = mail.map { .uuid($0) }
         case .keyRemoved(let key, _, _): fields["key"] = .uuid(key)
-        case .pinSet(let hash, _, _, let at):
+        case .pinSet(let hash, _, _, let at, let mail):
             fields["hash"] = hash.map { .string($0) }
+            fields["mail"] = mail.map { .uuid($0) }
             fields["set_at"] = .integer(at.seconds)
         case .pinRefused(_, _, let at): fields["refused_at"] = .integer(at.seconds)
         case .pinUsed, .pinRemoved: break
@@ -111,14 +117,16 @@ public enum TenantMethodEvent: Event {
         switch name {
         case "app_method.key_enrolled":
             guard let key = DeviceKey(recorded: fields) else { return nil }
-            self = .keyEnrolled(key, account: account, client: client)
+            self = .keyEnrolled(
+                key, account: account, client: client, mail: fields.uuid("mail"))
         case "app_method.key_removed":
             guard let key = fields.uuid("key") else { return nil }
             self = .keyRemoved(key, account: account, client: client)
         case "app_method.pin_set":
             guard let at = fields.instant("set_at") else { return nil }
             self = .pinSet(
-                hash: fields["hash"]?.string, account: account, client: client, at: at)
+                hash: fields["hash"]?.string, account: account, client: client, at: at,
+                mail: fields.uuid("mail"))
         case "app_method.pin_refused":
             guard let at = fields.instant("refused_at") else { return nil }
             self = .pinRefused(account: account, client: client, at: at)

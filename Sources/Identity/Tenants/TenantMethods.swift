@@ -19,9 +19,9 @@ public struct TenantMethods: StreamState {
 
     public mutating func apply(_ event: TenantMethodEvent) {
         switch event {
-        case .keyEnrolled(let key, _, _): keys.append(key)
+        case .keyEnrolled(let key, _, _, _): keys.append(key)
         case .keyRemoved(let id, _, _): keys.removeAll { $0.id == id }
-        case .pinSet(let hash, _, _, _):
+        case .pinSet(let hash, _, _, _, _):
             pin = hash
             wrongGuesses = 0
         case .pinRefused: wrongGuesses += 1

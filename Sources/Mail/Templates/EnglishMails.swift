@@ -62,7 +62,7 @@ extension MailText {
                 closing: "{app} couldn't deliver this to any of your devices, so it comes by "
                     + "e-mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
-            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
+            .pinSet, .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
             .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
@@ -128,13 +128,8 @@ extension MailText {
                 introduction: "Signing in to your {product} account no longer asks for a code of "
                     + "your authenticator app. It was removed on {time}.",
                 closing: wasNotMe)
-        case .passphraseSet:
-            MailText(
-                subject: "The passphrase of your {product} account was set",
-                preview: "Was this you?", heading: "A new passphrase",
-                introduction: "The passphrase of your {product} account was set or changed on "
-                    + "{time}.",
-                closing: wasNotMe)
+        case .passphraseSet: englishPassphraseSet
+        case .pinSet: englishPINSet
         case .passphraseRemoved:
             MailText(
                 subject: "The passphrase of your {product} account was removed",

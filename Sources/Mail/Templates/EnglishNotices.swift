@@ -31,6 +31,7 @@ extension MailText {
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .pinSet,
             .passphraseRemoved, .addressChanged, .addressesChanged, .signedOutEverywhere,
             .accountDisabled,
             .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .totpGuessed,
@@ -40,6 +41,23 @@ extension MailText {
             english(kind)
         }
     }
+
+    static let englishPINSet =
+        MailText(
+            subject: "A PIN was set for your {product} account",
+            preview: "Was this you?", heading: "A new PIN",
+            introduction:
+                "A PIN to sign in with in an app was set for your {product} account, or "
+                + "changed, on {time}.",
+            closing: wasNotMe)
+
+    static let englishPassphraseSet =
+        MailText(
+            subject: "The passphrase of your {product} account was set",
+            preview: "Was this you?", heading: "A new passphrase",
+            introduction: "The passphrase of your {product} account was set or changed on "
+                + "{time}.",
+            closing: wasNotMe)
 
     static let englishEmailChangeCode =
         MailText(

@@ -58,6 +58,7 @@ extension MailText {
         case .addressesChanged: germanAddressesChanged
         case .notification: germanNotification
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .pinSet,
             .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
             .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
             germanNotice(kind)
@@ -121,13 +122,8 @@ extension MailText {
                 introduction: "Die Anmeldung bei {product} fragt nicht mehr nach einem Code Ihrer "
                     + "Authenticator-App. Sie wurde am {time} entfernt.",
                 closing: warIchNicht)
-        case .passphraseSet:
-            MailText(
-                subject: "Passphrase für Ihr Konto bei {product} gesetzt",
-                preview: "Waren Sie das?", heading: "Eine neue Passphrase",
-                introduction: "Die Passphrase für Ihr Konto bei {product} wurde am {time} gesetzt "
-                    + "oder geändert.",
-                closing: warIchNicht)
+        case .passphraseSet: germanPassphraseSet
+        case .pinSet: germanPINSet
         case .passphraseRemoved:
             MailText(
                 subject: "Passphrase für Ihr Konto bei {product} entfernt",

@@ -34,6 +34,7 @@ extension MailText {
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .pinSet,
             .passphraseRemoved, .addressChanged, .addressesChanged, .signedOutEverywhere,
             .accountDisabled,
             .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .totpGuessed,
@@ -43,6 +44,22 @@ extension MailText {
             german(kind)
         }
     }
+
+    static let germanPINSet =
+        MailText(
+            subject: "PIN für Ihr Konto bei {product} gesetzt",
+            preview: "Waren Sie das?", heading: "Eine neue PIN",
+            introduction: "Für Ihr Konto bei {product} wurde am {time} eine PIN gesetzt oder "
+                + "geändert, mit der man sich in einer App anmeldet.",
+            closing: warIchNicht)
+
+    static let germanPassphraseSet =
+        MailText(
+            subject: "Passphrase für Ihr Konto bei {product} gesetzt",
+            preview: "Waren Sie das?", heading: "Eine neue Passphrase",
+            introduction: "Die Passphrase für Ihr Konto bei {product} wurde am {time} gesetzt "
+                + "oder geändert.",
+            closing: warIchNicht)
 
     static let germanEmailChangeCode =
         MailText(

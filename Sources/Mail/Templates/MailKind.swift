@@ -22,6 +22,8 @@ public enum MailKind: Sendable, Hashable {
     case totpEnrolled(at: Timestamp)
     case totpRemoved(at: Timestamp)
     case passphraseSet(at: Timestamp)
+    /// For the apps of a tenant.
+    case pinSet(at: Timestamp)
     case passphraseRemoved(at: Timestamp)
     /// Wrong passphrases were typed, one after the other.
     case passphraseGuessed(at: Timestamp)
@@ -67,6 +69,7 @@ public enum MailKind: Sendable, Hashable {
         case totpEnrolled = "TotpEnrolled"
         case totpRemoved = "TotpRemoved"
         case passphraseSet = "PassphraseSet"
+        case pinSet = "PinSet"
         case passphraseRemoved = "PassphraseRemoved"
         case passphraseGuessed = "PassphraseGuessed"
         case totpGuessed = "TotpGuessed"
@@ -100,6 +103,7 @@ public enum MailKind: Sendable, Hashable {
         case .totpEnrolled: .totpEnrolled
         case .totpRemoved: .totpRemoved
         case .passphraseSet: .passphraseSet
+        case .pinSet: .pinSet
         case .passphraseRemoved: .passphraseRemoved
         case .passphraseGuessed: .passphraseGuessed
         case .totpGuessed: .totpGuessed

@@ -66,7 +66,7 @@ public struct MailTemplates: Sendable {
             .link(link.url, button)
         case .passphraseHint(let hint): .code(singleLine(hint, maximum: 500))
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .totpEnrolled, .totpRemoved,
-            .passphraseSet,
+            .passphraseSet, .pinSet,
             .passphraseRemoved, .passphraseGuessed, .totpGuessed, .addressChanged,
             .addressesChanged,
             .signedOutEverywhere,
@@ -118,7 +118,7 @@ private struct MailValues {
             values[.device] = personName(device) ?? "App"
             values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
-            .passphraseSet(let moment), .passphraseRemoved(let moment),
+            .passphraseSet(let moment), .pinSet(let moment), .passphraseRemoved(let moment),
             .passphraseGuessed(let moment), .totpGuessed(let moment),
             .addressChanged(let moment), .addressesChanged(let moment),
             .signedOutEverywhere(let moment),

@@ -20,7 +20,8 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .deviceAdded,
             .deviceCertified:
             known.formUnion([.device, .time])
-        case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .passphraseGuessed,
+        case .totpEnrolled, .totpRemoved, .passphraseSet, .pinSet, .passphraseRemoved,
+            .passphraseGuessed,
             .totpGuessed,
             .addressChanged, .addressesChanged,
             .signedOutEverywhere,

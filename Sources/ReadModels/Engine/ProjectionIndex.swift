@@ -3,6 +3,7 @@ extension Projection {
     public static let all: [Projection] = [
         embedded("accounts", PackageResources.accounts_sql),
         embedded("admin_keys", PackageResources.admin_keys_sql),
+        embedded("app_methods", PackageResources.app_methods_sql),
         embedded("apps", PackageResources.apps_sql),
         embedded("audit_trail", PackageResources.audit_trail_sql),
         embedded("browser_sessions", PackageResources.browser_sessions_sql),

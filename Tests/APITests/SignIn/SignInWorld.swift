@@ -277,6 +277,35 @@ struct FoldedQueries: RealmQueries, Folding {
         try await MemoryQueries(log: log).webApp(originHost: host, in: realm)
     }
 
+    func appMethods(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [AppMethodView] {
+        let events = try await log.events(from: 1, limit: .max, in: realm)
+        var found: [AppMethodView] = []
+        for owner in Set(events.filter { $0.name.hasPrefix("app_method.") }.map(\.stream)) {
+            for event in events where event.stream == owner {
+                switch TenantMethodEvent(event) {
+                case .keyEnrolled(let key, account, let client, _)?:
+                    found.append(
+                        AppMethodView(
+                            owner: owner, key: key.id, account: account, client: client,
+                            method: key.method, enrolledAt: key.enrolledAt))
+                case .pinSet(_, account, let client, let at, _)?:
+                    found.removeAll { $0.owner == owner && $0.key == nil }
+                    found.append(
+                        AppMethodView(
+                            owner: owner, key: nil, account: account, client: client, method: .pin,
+                            enrolledAt: at))
+                case .keyRemoved(let key, account, _)?: found.removeAll { $0.key == key }
+                case .pinRemoved(account, _)?:
+                    found.removeAll { $0.owner == owner && $0.key == nil }
+                default: break
+                }
+            }
+        }
+        return found
+    }
+
     func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
         try await fold(Consent.self, id, realm).given.map { ConsentView(id: id, given: $0) }
     }

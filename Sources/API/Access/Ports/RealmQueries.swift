@@ -32,6 +32,11 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [ConsentView]
 
+    /// The device keys and PINs of a person within the apps of tenants.
+    func appMethods(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [AppMethodView]
+
     /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
     /// is no realm.
     func settings(

@@ -5,6 +5,7 @@ enum AccountNote: String, CaseIterable {
     case passkeyAdded = "passkey-added"
     case passkeyRenamed = "passkey-renamed"
     case passkeyRemoved = "passkey-removed"
+    case methodRemoved = "method-removed"
     case appRemoved = "authenticator-removed"
     case passphraseSet = "passphrase-set"
     case passphraseRemoved = "passphrase-removed"
@@ -21,6 +22,10 @@ enum AccountNote: String, CaseIterable {
         case .passkeyAdded: say("Your passkey is ready.", "Ihr Passkey ist bereit.")
         case .passkeyRenamed: say("The passkey was renamed.", "Der Passkey wurde umbenannt.")
         case .passkeyRemoved: say("The passkey was removed.", "Der Passkey wurde entfernt.")
+        case .methodRemoved:
+            say(
+                "Removed. Nobody can sign in with it any more.",
+                "Entfernt. Niemand kann sich mehr damit anmelden.")
         case .passphraseSet: say("The passphrase is set.", "Die Passphrase ist gesetzt.")
         case .passphraseRemoved:
             say("The passphrase was removed.", "Die Passphrase wurde entfernt.")

@@ -72,7 +72,8 @@ enum Parts {
     /// - Parameter isFirst: nothing stands above that they are another way beside.
     @HTMLBuilder
     static func providers(
-        _ providers: [Provider], isFirst: Bool, _ say: Words, place: (Provider) -> String
+        _ providers: [ProviderLabel], isFirst: Bool, _ say: Words,
+        place: (ProviderLabel) -> String
     ) -> HTML {
         if !providers.isEmpty {
             if !isFirst { HTML.element(.p, .class("or")) { say("or", "oder") } }

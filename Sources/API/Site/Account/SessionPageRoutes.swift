@@ -10,6 +10,7 @@ internal import Values
 enum SessionPageRoutes {
     static let table: [Route<RealmContext>] = [
         list, endBrowser, endApp, endAll, FederatedDevicePageRoutes.signOut,
+        AppMethodRoutes.remove,
     ]
 
     private static let list = AccountRoute.show(
@@ -24,6 +25,7 @@ enum SessionPageRoutes {
         let apps = try await call.connectedApps(of: frame.account)
         let devices = try await OwnersDevices(call.context).devices(of: frame.account)
         let federated = try await FederatedDevices(call.context).list(of: frame.account)
+        let methods = try await call.appMethodLines(of: frame.account)
         return frame.page(.sessions, say("Devices and apps", "Geräte und Apps")) {
             Page.card {
                 HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
@@ -51,6 +53,14 @@ enum SessionPageRoutes {
                     HTML.element(.h2) { say("Your devices", "Ihre Geräte") }
                     HTML.element(.ul, .class("items")) {
                         for device in federated { FederatedDeviceLine(device: device).line(frame) }
+                    }
+                }
+            }
+            if !methods.isEmpty {
+                Page.card {
+                    HTML.element(.h2) { say("Signing in within apps", "Anmelden in Apps") }
+                    HTML.element(.ul, .class("items")) {
+                        for method in methods { method.line(frame) }
                     }
                 }
             }

@@ -15,7 +15,7 @@ struct LoginPage {
     /// Where it asks for more than one factor.
     var stepUp: StepUpForm?
     /// Whose word is taken as well.
-    var providers: [Provider] = []
+    var providers: [ProviderLabel] = []
     /// The signed-in user, where they are to sign in once more.
     var signedInAs: String?
     /// The person has nothing yet that the application asks for.

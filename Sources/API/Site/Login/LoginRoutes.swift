@@ -26,7 +26,7 @@ enum LoginRoutes {
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
         page.settled = call.codeAddress(visit, at: .settled)
         page.email = asked?.hint ?? known ?? page.settled?.email ?? ""
-        page.providers = try await RealmLookups(call.context).providers()
+        page.providers = try await RealmLookups(call.context).providerLabels()
         if let asked = page.asked, asked.needsMore {
             page.stepUp = .wholeLogin
             if asked.mayStepUp, let browser = visit.browser,

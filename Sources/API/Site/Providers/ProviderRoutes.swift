@@ -16,7 +16,7 @@ enum ProviderRoutes {
 
     private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
 
-    static func start(_ provider: Provider, _ returnTarget: ReturnTarget) -> String {
+    static func start(_ provider: ProviderLabel, _ returnTarget: ReturnTarget) -> String {
         let link = returnTarget.link("/oidc/start")
         let pair = Form.encode([("provider", provider.slug)])
         return link + (link.utf8.contains(0x3F) ? "&" : "?") + pair
