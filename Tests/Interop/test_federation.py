@@ -1,6 +1,7 @@
 """Clients of the federation profile against `urd dev`, from the compatibility sheet: EDU-01 to EDU-16 are named where
 they are tested. What they sign and read goes through jwcrypto."""
 
+import json
 import time
 import unittest
 import uuid
@@ -220,6 +221,46 @@ class Devices(unittest.TestCase):
         self.assertEqual(other.service.call("GET", site.url + "/user-profile")[0], 403)
         self.assertEqual(mine.user.call("DELETE", url)[0], 404)
         self.assertEqual(mine.user.call("GET", site.url + "/user-profile")[0], 200)
+
+    def test_edu_10_administrators_list_devices_and_disconnect_one_by_its_session(self):
+        app, other = App(site, name="Kept from them"), App(site)
+        app.register(), other.register()
+        app.person(), other.person()
+        app.join()
+        account = urd.api.call(
+            "GET", "/api/admin/realms/federation/accounts",
+            Email=site.values["URD_FEDERATION_USER"])[1]["items"][0]["id"]
+
+        def listed():
+            told = json.dumps(answer := admin("GET", f"/accounts/{account}/devices"))
+            self.assertNotIn("Kept from them", told)
+            return {device["id"]: device for device in answer["items"]}
+
+        def sessions():
+            items = admin("GET", f"/accounts/{account}/sessions?limit=200")["items"]
+            return {session["id"] for session in items}
+
+        own = {device["name"]: device["id"] for device in app.user.call(
+            "GET", site.url + "/devices")[1]}["Kept from them"]
+        device = listed()[own]
+        self.assertEqual((device["type"], device["os"]), ("phone", "Android 17"))
+        self.assertEqual(device["client_id"], site.values["URD_FEDERATION_CLIENT_ID"])
+        [session] = device["sessions"]
+        before = sessions()
+        self.assertIn(session, before)
+        admin("DELETE", f"/accounts/{account}/sessions/{session}")
+        self.assertNotIn(own, listed())
+        self.assertEqual(app.user.call("GET", site.url + "/user-profile")[0], 403)
+        self.assertEqual(app.service.call("GET", site.url + "/user-profile")[0], 403)
+        # What stood below it is over as well, and is not listed: the service's token, with the person's.
+        self.assertEqual(len(before - sessions()), 2)
+        # The token of the device above it, too, ends all of them.
+        other_id = other.user.call("GET", site.url + "/devices")[1]
+        other_id = next(each["id"] for each in other_id if each["current"])
+        self.assertIn(other_id, listed())
+        gone = {"token": other.client.answer["access_token"]}
+        self.assertIn(other.client.call("POST", site.url + "/revoke", gone)[0], (200, 204))
+        self.assertNotIn(other_id, listed())
 
 
 class Signatures(unittest.TestCase):

@@ -132,7 +132,8 @@ class Devices(Refusals):
 
     def test_cot_16_keys_of_devices_sign_in_and_tokens_say_by_what(self):
         for method, algorithm in [
-                (TRUSTED, "ED25519"), (BIOMETRIC, "ED25519"), (BIOMETRIC, "ECDSA")]:
+                (TRUSTED, "ED25519"), (BIOMETRIC, "ED25519"), (BIOMETRIC, "ECDSA"),
+                (TRUSTED, "RSA")]:
             with self.subTest(method=method, algorithm=algorithm):
                 device = self.person.device(method, algorithm)
                 answer = self.person.create(device.event(method=method))

@@ -9,7 +9,7 @@ import uuid
 from browser import encode
 
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from fido2 import cbor
 from fido2.cose import ES256
 
@@ -56,16 +56,18 @@ class Authenticator:
 
 
 class Device:
-    """A device with a key of Ed25519, or of P-256, and its person's ID at one tenant."""
+    """A device with a key of Ed25519, of P-256 or of RSA, and its person's ID at one tenant."""
 
-    def __init__(self, person, issuer, algorithm="ED25519"):
+    def __init__(self, person, issuer, algorithm="ED25519", bits=2048):
         self.person, self.issuer, self.algorithm = person, issuer, algorithm
         if algorithm == "ED25519":
             self.key = ed25519.Ed25519PrivateKey.generate()
             raw = self.key.public_key().public_bytes(
                 serialization.Encoding.Raw, serialization.PublicFormat.Raw)
         else:
-            self.key = ec.generate_private_key(ec.SECP256R1())
+            self.key = (
+                rsa.generate_private_key(65537, bits) if algorithm == "RSA"
+                else ec.generate_private_key(ec.SECP256R1()))
             raw = self.key.public_key().public_bytes(
                 serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
         self.public = base64.b64encode(raw).decode()
@@ -74,6 +76,8 @@ class Device:
     def sign(self, text):
         if self.algorithm == "ED25519":
             made = self.key.sign(text.encode())
+        elif self.algorithm == "RSA":
+            made = self.key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())
         else:
             made = self.key.sign(text.encode(), ec.ECDSA(hashes.SHA256()))
         return base64.b64encode(made).decode()

@@ -28,7 +28,7 @@ enum AccountSessionRoutes {
         let now = call.context.time.now(in: realm)
         let after = call.text("after").flatMap(Cursor.uuid)
         let items = try await reading { () throws(LogFailure) in
-            let clients = try await call.context.queries.sessions(
+            let clients = try await call.context.queries.livingSessions(
                 of: account, in: realm, at: now, after: after, limit: call.limit + 1)
             let browsers = try await call.context.queries.browserSessions(
                 of: account, in: realm, at: now, after: after, limit: call.limit + 1)

@@ -3,6 +3,7 @@ struct AdminSurface: Surface {
     let routes =
         RealmRoutes.table + HostRoutes.table + AppRoutes.table + ClientRoutes.table
         + AccountRoutes.table + AccountDeletionRoutes.table + AccountSessionRoutes.table
+        + AccountDeviceRoutes.table
         + LoginHistoryRoutes.table + MailRoutes.table + TwoFactorRoutes.table + RoleRoutes.table
         + InviteRoutes.table + RegistrationTokenRoutes.table + SubjectRoutes.table
         + AdminKeyRoutes.table + EventRoutes.table + LogRoutes.table + SigningKeyRoutes.table

@@ -201,17 +201,6 @@ struct FoldedQueries: RealmQueries, Folding {
         try await MemoryQueries(log: log).clients(in: realm, after: after, limit: limit)
     }
 
-    func fold<State: StreamState>(
-        _ type: State.Type, _ stream: UUID, _ realm: RealmID
-    ) async throws(LogFailure) -> State {
-        var state = State()
-        for recorded in try await log.stream(stream, after: 0, in: realm) {
-            guard let event = State.Event(recorded) else { throw .damaged }
-            state.apply(event)
-        }
-        return state
-    }
-
     func knownClient(
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient? {
@@ -237,22 +226,6 @@ struct FoldedQueries: RealmQueries, Folding {
             }
         }
         return found
-    }
-
-    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
-        let session = try await fold(Session.self, id, realm)
-        guard let terms = session.terms else { return nil }
-        let client = try await fold(Client.self, terms.client, realm)
-        var isOver = session.end != nil || client.isDisabled || client.isDeleted
-        if let holder = terms.account {
-            let account = try await fold(Account.self, holder, realm)
-            isOver =
-                isOver || account.isDisabled || account.isDeleted
-                || account.stamp != terms.stamp
-        }
-        return SessionView(
-            id: id, terms: terms, generation: session.generation,
-            refreshedAt: session.refreshedAt, isOver: isOver)
     }
 
     func invites(

@@ -158,7 +158,36 @@ protocol Folding: Sendable {
     var log: WatchedLog { get }
 }
 
+extension Folding {
+    func fold<State: StreamState>(
+        _ type: State.Type, _ stream: UUID, _ realm: RealmID
+    ) async throws(LogFailure) -> State {
+        var state = State()
+        for recorded in try await log.stream(stream, after: 0, in: realm) {
+            guard let event = State.Event(recorded) else { throw .damaged }
+            state.apply(event)
+        }
+        return state
+    }
+}
+
 extension SessionQueries where Self: Folding {
+    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
+        let session = try await fold(Session.self, id, realm)
+        guard let terms = session.terms else { return nil }
+        let client = try await fold(Client.self, terms.client, realm)
+        var isOver = session.end != nil || client.isDisabled || client.isDeleted
+        if let holder = terms.account {
+            let account = try await fold(Account.self, holder, realm)
+            isOver =
+                isOver || account.isDisabled || account.isDeleted
+                || account.stamp != terms.stamp
+        }
+        return SessionView(
+            id: id, terms: terms, generation: session.generation,
+            refreshedAt: session.refreshedAt, isOver: isOver)
+    }
+
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [OpenSessionView] {

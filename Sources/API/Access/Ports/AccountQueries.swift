@@ -33,6 +33,9 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
 }
 
 public protocol SessionQueries: Sendable {
+    /// Also one that is over.
+    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
+
     /// Where an account is signed in, newest first, from behind `after` on.
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int

@@ -18,8 +18,6 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
     /// The streams of a realm's installations, in the order in which they were made.
     func installations(in realm: RealmID) async throws(LogFailure) -> [UUID]
 
-    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
-
     /// Of one app, or all.
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int

@@ -1,0 +1,125 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// The devices of the federation profile on which people are signed in.
+enum AccountDeviceRoutes {
+    static let table: [Route<AdminContext>] = [list]
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/accounts/{account_id}/devices", id: "listAccountDevices",
+        commandLine: .urd("account devices", examples: "urd account devices ann@example.org"),
+        tag: "Accounts",
+        summary:
+            "List the devices on which a person is signed in, in a realm of the federation profile.",
+        detail: """
+            What people call their devices is theirs and not shown. To end one of the `sessions` \
+            (`urd account end-session`) ends all that the device and its services have by it. Apps on \
+            owners' devices are in another list (`urd device list`).
+            """,
+        right: .realm, parameters: [.realm, AccountRoutes.accountID],
+        answer: .ok(
+            "The devices.",
+            .named(
+                "AccountDeviceList",
+                .object(.required("items", .list(of: schema, 0...10_000), "The devices."))),
+            example: ["items": [example]]),
+        refusals: [.noSuchRealm, .noSuchAccount]
+    ) { call throws(Problem) in
+        let account = try await call.knownAccount().id
+        let realm = try call.realm
+        let sessions = try await reading { () throws(LogFailure) in
+            try await call.context.queries.livingSessions(
+                of: account, in: realm, at: call.context.time.now(in: realm), after: nil,
+                limit: 10_000)
+        }
+        var devices: [(id: UUID, sessions: [OpenSessionView])] = []
+        for session in sessions {
+            guard let terms = session.terms.federation, terms.holder == .person,
+                let device = terms.device
+            else { continue }
+            if let index = devices.firstIndex(where: { $0.id == device }) {
+                devices[index].sessions.append(session)
+            } else {
+                devices.append((device, [session]))
+            }
+        }
+        var items: [JSON] = []
+        for device in devices {
+            let terms = try await call.state(FederatedDevice.self, of: device.id, in: realm).state
+                .terms
+            items.append(json(device.id, device.sessions, terms))
+        }
+        return .json(.ok, ["items": .array(items)])
+    }
+
+    private static func json(
+        _ device: UUID, _ sessions: [OpenSessionView], _ terms: FederatedDeviceTerms?
+    ) -> JSON {
+        var members: JSONObject = [
+            "id": .string(device.description),
+            "sessions": .array(sessions.map { .string($0.id.description) }),
+        ]
+        members["client_id"] = (sessions.first?.terms.clientID).map { .string($0) }
+        members["type"] = terms?.type.map { .string($0) }
+        members["os"] = terms?.system.map { .string($0) }
+        members["signed_in_at"] = sessions.map(\.openedAt).min().map { .string($0.description) }
+        members["last_used_at"] = sessions.map(\.lastUsedAt).max().map { .string($0.description) }
+        return .object(members)
+    }
+
+    private static let schema = Schema.named(
+        "AccountDevice",
+        .object(
+            .required("id", Fields.id, "Names the device."),
+            .required("client_id", .text(1...255), "The app's version."),
+            .optional("type", .text(0...200), "What kind it is, as it says."),
+            .optional("os", .text(0...200), "What it runs on, as it says."),
+            .required("sessions", .list(of: Fields.id, 1...10_000), "The person's sessions on it."),
+            .required("signed_in_at", Fields.time, "Since when."),
+            .required("last_used_at", Fields.time, "When a token was last refreshed.")))
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id": "ch.eduid.app.1",
+        "type": "phone", "os": "iOS 19",
+        "sessions": ["0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"],
+        "signed_in_at": "2026-11-21T01:23:45.123456Z",
+        "last_used_at": "2026-11-21T01:23:45.123456Z",
+    ]
+}
+
+extension SessionQueries {
+    /// The open sessions of an account. A token of the federation profile is over with any that it stands below,
+    /// and has no event that says so.
+    func livingSessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [OpenSessionView] {
+        var (found, last): ([OpenSessionView], UUID?) = ([], after)
+        while found.count < limit {
+            let page = try await sessions(
+                of: account, in: realm, at: now, after: last, limit: limit)
+            for session in page {
+                if try await isAlive(below: session.terms, in: realm, at: now) {
+                    found.append(session)
+                }
+            }
+            guard page.count == limit, let next = page.last?.id else { break }
+            last = next
+        }
+        return Array(found.prefix(limit))
+    }
+
+    private func isAlive(
+        below terms: SessionTerms, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) -> Bool {
+        for superior in terms.federation?.superiors ?? [] {
+            guard let above = try await session(superior, in: realm), !above.isOver,
+                now < above.terms.expiresAt
+            else { return false }
+        }
+        return true
+    }
+}
