@@ -16,18 +16,18 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "FrontDoor"))
 
-from front_door import PATIENCE, Run, Server, eventually, free_port, run  # noqa: E402,F401
+from front_door import BINARY, PATIENCE, Run, Server, eventually, free_port, run  # noqa: E402,F401
 
 
 class Urd:
     """One `urd dev` in a folder of its own; `close` leaves nothing behind."""
 
-    def __init__(self, **settings):
+    def __init__(self, *words, **settings):
         self.folder = tempfile.mkdtemp(prefix="urd-interop-", dir="/tmp")
         os.chmod(self.folder, 0o755)
         self.run = None
         try:
-            self.run = Run(os.path.join(self.folder, "data"), **settings)
+            self.run = Run(os.path.join(self.folder, "data"), *words, **settings)
             self.values = self.run.ready().values()
         except BaseException:
             self.close()

@@ -55,14 +55,18 @@ struct FeedQuestion {
                 "Frames without `event`, which is what `onmessage` of a browser hears of."),
         ]
 
+    /// Whom the events are to be about.
+    static let subjects = [
+        Parameter(
+            "account", in: .query, .list(of: Fields.id, 1...50),
+            "Only events about this account, also those that do not name it themselves."),
+        Parameter(
+            "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
+            "Only events about this client: by its name, or by its id where it is deleted."),
+    ]
+
     static let parameters =
-        common + [
-            Parameter(
-                "account", in: .query, .list(of: Fields.id, 1...50),
-                "Only events about this account, also those that do not name it themselves."),
-            Parameter(
-                "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
-                "Only events about this client: by its name, or by its id where it is deleted."),
+        common + subjects + [
             Parameter(
                 "leaves", in: .query, .oneOf(["all"]),
                 """

@@ -100,7 +100,7 @@ extension CommandPort {
 
 extension Call<AdminContext> {
     /// What CloudEvents of the realm have for their source: its issuer.
-    fileprivate func cloudSource() async throws(Problem) -> String {
+    func cloudSource() async throws(Problem) -> String {
         let known = try await knownRealm()
         let settings = Identity.Settings(overrides: known.settings)
         if let base = settings[SettingCatalogue.linksBaseURL] {
@@ -113,7 +113,7 @@ extension Call<AdminContext> {
     }
 
     /// Whom the events are to be about; empty where nothing is said.
-    fileprivate func feedSubjects(in realm: RealmID) async throws(Problem) -> FeedSubjects {
+    func feedSubjects(in realm: RealmID) async throws(Problem) -> FeedSubjects {
         var subjects = FeedSubjects(index: context.queries, realm: realm)
         for text in EventConditions.texts("account", self) {
             guard let id = UUID(text) else { throw Problem(.invalidParameter, field: "account") }

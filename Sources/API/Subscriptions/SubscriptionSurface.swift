@@ -1,7 +1,8 @@
 /// How services follow a realm.
 struct SubscriptionSurface: Surface {
     let routes =
-        FeedRoutes.table + FeedSubscriptionRoutes.table + WebhookDeliveryRoutes.table
+        FeedRoutes.table + ReplayRoutes.table + FeedSubscriptionRoutes.table
+        + WebhookDeliveryRoutes.table
         + WebhookRoutes.table
 }
 

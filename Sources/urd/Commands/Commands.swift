@@ -7,7 +7,9 @@ enum Commands {
             Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), Migrate(),
             Doctor(tools: .ofThisBinary), ConfigPrint(), Completion(),
         ] + RouteCommands.all + [
-            EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), FeedCommand(), Verify(),
+            EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), FeedCommand(),
+            ReplayCommand(),
+            Verify(),
             Proof(),
             LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),

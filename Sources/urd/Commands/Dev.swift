@@ -16,6 +16,8 @@ struct Dev: Subcommand {
         """
     static let options = [
         Option.flag("fresh", "Remove the data of earlier runs first"),
+        Option.flag(
+            "demo-history", "Make the realm 'history': a month of sign-ins of 2,000 people"),
         Option.value("port", "port", "Port to listen on, before URD_PORT"),
         Option.value("data", "path", "Folder for everything, before URD_DATA"),
     ]
@@ -37,7 +39,9 @@ struct Dev: Subcommand {
         let development = Development(
             folder: folder, environment: call.environment, port: try port(call),
             console: call.console, steps: steps(try call.settings()))
-        return try await development.run(fresh: call.arguments.has("fresh"), stops: stops)
+        return try await development.run(
+            fresh: call.arguments.has("fresh"),
+            withHistory: call.arguments.has("demo-history"), stops: stops)
     }
 
     private func port(_ call: Invocation) throws(UsageError) -> UInt16 {

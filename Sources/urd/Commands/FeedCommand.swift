@@ -18,24 +18,12 @@ struct FeedCommand: Subcommand {
         With --cursor-file the place is on disk after each event, and the next run goes on there. An event
         comes again where a run ended in between: programs tell by its id.
         """
-    static let options = [
-        Option.value("url", "address", "The server's address; URD_URL otherwise"),
-        Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
-        Option.value("key-file", "file", "The file of an admin key; URD_ADMIN_KEY otherwise"),
-        Option.value(
-            "from", "cursor", "Behind which cursor to begin; start for all, now for what comes"),
-        Option.value("from-time", "time", "Begin with what happened from this time on"),
-        Option.values(
-            "type", "type", "Only events of this type, or of all that begin so: account.*"),
-        Option.values("not-type", "type", "No events of this type"),
-        Option.values("account", "id", "Only events about this account"),
-        Option.values("client", "client", "Only events about this client"),
-        Option.value("to", "readers", "Whose events: services, audit (the default) or internal"),
-        Option.value("shard", "part", "One of the parts of all streams: 2/8"),
-        Option.value("exec", "command", "Run this by the shell for each event"),
-        Option.value("cursor-file", "file", "Keep the place here"),
-        Option.value("limit", "number", "So many events and no more"),
-    ]
+    static let options =
+        FeedAddress.options + [
+            Option.value("exec", "command", "Run this by the shell for each event"),
+            Option.value("cursor-file", "file", "Keep the place here"),
+            Option.value("limit", "number", "So many events and no more"),
+        ]
 
     /// Nothing comes for so long: then the connection is gone. The server speaks every 15 seconds.
     private static let silence: Duration = .seconds(45)
@@ -63,50 +51,55 @@ struct FeedCommand: Subcommand {
         let client = try WebClient(configuration)
         defer { client.close() }
         return try await withTaskCancellationHandler {
-            try await follow(reader, client, place, call.console)
+            try await Self.follow(reader, client, place, call.console, Self.silence)
         } onCancel: {
             reader.cancel()
         }
     }
 
-    private func follow(
-        _ reader: FeedReader, _ client: WebClient, _ place: FeedAddress, _ console: Console
+    /// Until the reader has what it wants or is refused, over as many connections as it takes.
+    ///
+    /// - Parameter silence: nothing comes for so long: then the connection is gone.
+    static func follow(
+        _ reader: FeedReader, _ client: WebClient, _ place: FeedAddress, _ console: Console,
+        _ silence: Duration
     ) async throws -> ExitCode {
         var pause = 0.5
         while true {
             reader.begin()
             let request = place.request(from: reader.cursor)
             var wait: Double?
-            switch await ask(client, request, reader) {
+            switch await ask(client, request, reader, silence) {
             case .success(let response):
                 if response.status != .ok { wait = try refusal(response) }
             case .failure(let failure):
-                guard Self.mayPass(failure) else {
+                guard mayPass(failure) else {
                     throw CommandFailure("\(place.url): \(failure.code.rawValue)")
                 }
                 console.complain("urd: \(place.url): \(failure.code.rawValue); connecting again")
             }
             if let ending = reader.ending, let code = try end(ending) { return code }
             if reader.hasMoved { pause = 0.5 }
-            pause = min(pause * 2, Self.longestPause)
+            pause = min(pause * 2, longestPause)
             // Those who lost one server at the same moment do not come to the next at the same moment.
             try await Task.sleep(for: .seconds(wait ?? pause * .random(in: 0.5...1)))
         }
     }
 
-    private func ask(
-        _ client: WebClient, _ request: OutgoingRequest, _ reader: FeedReader
+    private static func ask(
+        _ client: WebClient, _ request: OutgoingRequest, _ reader: FeedReader,
+        _ silence: Duration
     ) async -> Result<Response, HTTPClient.Failure> {
         do {
             return .success(
-                try await client.stream(request, silence: Self.silence) { reader.take($0) })
+                try await client.stream(request, silence: silence) { reader.take($0) })
         } catch {
             return .failure(error)
         }
     }
 
     /// Nil: it goes on over another connection.
-    private func end(_ ending: FeedReader.Ending) throws -> ExitCode? {
+    private static func end(_ ending: FeedReader.Ending) throws -> ExitCode? {
         switch ending {
         case .limit, .outputLost: return .success
         case .failed(let failure): throw failure
@@ -117,10 +110,10 @@ struct FeedCommand: Subcommand {
     }
 
     /// Seconds until it is worth asking again.
-    private func refusal(_ response: Response) throws -> Double {
+    private static func refusal(_ response: Response) throws -> Double {
         if [429, 502, 503, 504].contains(response.status.code) {
             let asked = response.headers["Retry-After"].flatMap { Double($0) } ?? 1
-            return min(max(1, asked), Self.longestPause) * .random(in: 1...1.5)
+            return min(max(1, asked), longestPause) * .random(in: 1...1.5)
         }
         throw CommandFailure(
             refused: (try? JSON.parse(response.body))?.object ?? [:], response.status)

@@ -35,7 +35,9 @@ final class Development: Sendable {
         case tooSlow
     }
 
-    func run(fresh: Bool, stops: AsyncStream<Int32>) async throws -> ExitCode {
+    func run(
+        fresh: Bool, withHistory: Bool = false, stops: AsyncStream<Int32>
+    ) async throws -> ExitCode {
         try folder.prepare()
         guard let lock = try FolderLock.take(folder.lockFile) else {
             let holder = (try? File.text(folder.lockFile))?.split(separator: "\n").first ?? "?"
@@ -51,7 +53,7 @@ final class Development: Sendable {
         let listening = Task { for await _ in stops { report.yield(.signal) } }
         let work = Task {
             do {
-                try await self.work { report.yield(.postgresLost($0)) }
+                try await self.work(withHistory) { report.yield(.postgresLost($0)) }
                 report.yield(.ended(nil))
             } catch {
                 report.yield(.ended(error))
@@ -96,7 +98,9 @@ final class Development: Sendable {
         return nil
     }
 
-    private func work(lost: @escaping @Sendable (String) -> Void) async throws {
+    private func work(
+        _ withHistory: Bool, lost: @escaping @Sendable (String) -> Void
+    ) async throws {
         let place = try await startPostgres(lost: lost)
         if !File.exists(folder.masterKeyFile) { try MasterKeyFile.create(folder.masterKeyFile) }
         try File.makeFolder(folder.checkpoints, mode: 0o700)
@@ -106,6 +110,7 @@ final class Development: Sendable {
         let previous = (try? File.text(folder.environmentFile)).flatMap(
             DevelopmentEnvironment.demo(in:))
         let demo = try await steps.prepareDemo(place, previous: previous)
+        if withHistory { try await steps.prepareHistory(place) }
         try Task.checkCancellation()
         try await steps.serve(place) { listening in
             let file = DevelopmentEnvironment(place: place, listening: listening, demo: demo)

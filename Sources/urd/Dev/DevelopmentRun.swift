@@ -25,6 +25,12 @@ struct DevelopmentRun: DevelopmentSteps {
         return try await DemoData(store).prepare(previous: previous)
     }
 
+    func prepareHistory(_ place: DevelopmentPlace) async throws {
+        let store = try Store(address: place.databaseURL, masterKeyFile: place.masterKeyFile)
+        defer { store.close() }
+        try await DemoHistory(store, console).prepare()
+    }
+
     func serve(
         _ place: DevelopmentPlace, ready: @escaping @Sendable (Listening) async throws -> Void
     ) async throws {
@@ -74,13 +80,14 @@ struct DemoData {
     private let router: Router
     private let metrics: Metrics
 
-    init(_ store: Store) throws {
+    /// - Parameter now: the time of what is made; the log's if nothing is said.
+    init(_ store: Store, now: (@Sendable () -> Timestamp)? = nil) throws {
         self.store = store
         metrics = store.metrics
         router = Router(
             API.table,
             context: AdminContext(
-                store: store, queries: try Models(store).queries, operator: "urd dev"),
+                store: store, queries: try Models(store).queries, operator: "urd dev", now: now),
             log: .silent, metrics: store.metrics)
     }
 

@@ -8,6 +8,9 @@ protocol DevelopmentSteps: Sendable {
     /// new secrets are made.
     func prepareDemo(_ place: DevelopmentPlace, previous: Demo?) async throws -> Demo
 
+    /// Makes a realm with a month of sign-ins in it, unless it is there already.
+    func prepareHistory(_ place: DevelopmentPlace) async throws
+
     /// Serves until the task is cancelled, then drains and returns. Calls `ready` once, when
     /// requests are answered.
     func serve(

@@ -7,6 +7,10 @@ enum FeedLine: Equatable {
     case event(LogCursor, [UInt8])
     /// The place moves, though there is no event.
     case progress(LogCursor)
+    /// What time it is in a replay; the place moves with it.
+    case clock(LogCursor, JSONObject)
+    /// A replay is at its end.
+    case replayed(JSONObject)
     /// The feed ends, and why.
     case error(JSONObject)
     /// Nothing but that the server is there, or news of a kind that this program does not know.
@@ -22,6 +26,8 @@ enum FeedLine: Equatable {
         let cursor = members["cursor"]?.string.flatMap { LogCursor($0) }
         switch (type, cursor) {
         case ("urd.error", _): self = .error(members["data"]?.object ?? [:])
+        case ("urd.replayed", _): self = .replayed(members["data"]?.object ?? [:])
+        case ("urd.clock", let cursor?): self = .clock(cursor, members["data"]?.object ?? [:])
         case (_, let cursor?):
             self = type.hasPrefix("urd.") ? .progress(cursor) : .event(cursor, bytes)
         case (_, nil):

@@ -12,6 +12,20 @@ final class FeedReader: Sendable {
         let file: CursorFile?
         let limit: Int64
         let console: Console
+        /// Where a replay is shown; nil for a feed.
+        var screen: ReplayScreen?
+
+        init(program: EventProgram?, file: CursorFile?, limit: Int64, console: Console) {
+            self.program = program
+            self.file = file
+            self.limit = limit
+            self.console = console
+        }
+
+        init(screen: ReplayScreen, console: Console) {
+            self.init(program: nil, file: nil, limit: .max, console: console)
+            self.screen = screen
+        }
     }
 
     enum Ending {
@@ -77,6 +91,13 @@ final class FeedReader: Sendable {
         case .progress(let cursor):
             state.cursor = cursor
             state.hasMoved = true
+        case .clock(let cursor, let members):
+            state.cursor = cursor
+            state.hasMoved = true
+            work.screen?.tell(members)
+        case .replayed(let members):
+            work.screen?.end(members)
+            state.ending = .limit
         case .error(let members): state.ending = .refused(members)
         case .event(let cursor, let bytes):
             guard try handle(bytes, cursor) else {
@@ -102,6 +123,7 @@ final class FeedReader: Sendable {
 
     /// False where nobody takes it any more.
     private func handle(_ bytes: [UInt8], _ cursor: LogCursor) throws(CommandFailure) -> Bool {
+        if let screen = work.screen { return screen.show(bytes) }
         guard let program = work.program else {
             work.console.send(bytes + [0x0A], .output)
             do {

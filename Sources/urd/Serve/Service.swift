@@ -303,12 +303,14 @@ extension Store {
 extension AdminContext {
     init(
         store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
-        sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil
+        sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
+        now: (@Sendable () -> Timestamp)? = nil
     ) {
         let start = ContinuousClock.now
         self.init(
             commands: store.dispatcher, queries: queries, proofs: LogProofAnswers(store),
-            feeds: store.feeds, now: store.clock.now, passed: { ContinuousClock.now - start },
+            feeds: store.feeds, now: now ?? store.clock.now,
+            passed: { ContinuousClock.now - start },
             standing: { realm, subject throws(LogFailure) in
                 try await store.keyring.standing(of: subject, in: realm)
             },
