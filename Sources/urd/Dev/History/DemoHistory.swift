@@ -33,7 +33,7 @@ final class DemoHistory: Sendable {
         let past = Mutex(start.adding(seconds: -3_600))
         data = try DemoData(store) {
             past.withLock { time in
-                time = Timestamp(microseconds: time.microseconds + 200_000)
+                time = Timestamp(microseconds: time.microseconds + 20_000)
                 return time
             }
         }
