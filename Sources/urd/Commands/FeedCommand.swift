@@ -30,6 +30,7 @@ struct FeedCommand: Subcommand {
         Option.values("not-type", "type", "No events of this type"),
         Option.values("account", "id", "Only events about this account"),
         Option.values("client", "client", "Only events about this client"),
+        Option.value("filter", "filter", "Only events that meet this filter"),
         Option.value("to", "readers", "Whose events: services, audit (the default) or internal"),
         Option.value("shard", "part", "One of the parts of all streams: 2/8"),
         Option.value("exec", "command", "Run this by the shell for each event"),

@@ -35,6 +35,7 @@ struct FeedAddress: Sendable {
             + (arguments.values["not-type"] ?? []).map { (name: "not_type", value: $0) }
             + (arguments.values["account"] ?? []).map { (name: "account", value: $0) }
             + (arguments.values["client"] ?? []).map { (name: "client", value: $0) }
+            + (arguments.values["filter"] ?? []).map { (name: "filter", value: $0) }
             + (arguments.values["to"] ?? []).map { (name: "to", value: $0) }
             + (arguments.values["shard"] ?? []).map { (name: "shard", value: $0) }
         from =
