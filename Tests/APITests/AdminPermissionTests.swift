@@ -74,8 +74,9 @@ private func row(_ name: String, _ cells: [String]) -> String {
             guard let needed = parameter.permission, route.permission != nil else { continue }
             var cells: [String] = []
             for permission in AdminPermission.allCases {
-                let reason =
-                    route.parameters.contains { $0.name == "reason" } ? "&reason=Incident" : ""
+                // Of the login history `reason` is a column, and not why something is opened.
+                let isAsked = route.id.hasSuffix("AsOf")
+                let reason = isAsked ? "&reason=Incident" : ""
                 func ask(_ permissions: [AdminPermission]) async throws -> Answered {
                     try await world.send(
                         route.method, world.path(route), query: "\(parameter.name)=true\(reason)",

@@ -27,7 +27,7 @@ enum FeedRoutes {
         permission: .eventsRead, parameters: [.realm] + FeedQuestion.parameters, answer: answer,
         refusals: [
             .noSuchRealm, .positionLost, .notAcceptable, .tooManyFeeds, .busy,
-            .noSuchSubscription, .subscriptionHeld,
+            .noSuchSubscription, .subscriptionHeld, .invalidFilter,
         ]
     ) { call throws(Problem) in
         try call.context.feeds.requireRoom()
@@ -41,7 +41,16 @@ enum FeedRoutes {
         if call.text("format") == "cloudevents" {
             question.form.cloudSource = try await call.cloudSource()
         }
-        let subjects = try await call.feedSubjects(in: realm)
+        var subjects = try await call.feedSubjects(in: realm)
+        if let asked = try await call.filter(EventAttributes.ofEvents) {
+            // A type that is named comes, however far events are sent otherwise.
+            question.filter.unasked.subtract(asked.wanted(of: "type"))
+            if asked.asksIndex {
+                subjects.expression = asked
+            } else {
+                question.filter.expression = asked
+            }
+        }
         let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
         var start = try await question.start.cursor(
             in: history, of: realm, call.context.commands.events)

@@ -42,7 +42,8 @@ extension ProblemKind {
             "temporarily_unavailable"
         case .invalidRequest, .malformedJSON, .malformedForm, .missingField, .unknownField,
             .invalidField, .missingParameter, .unknownParameter, .repeatedParameter,
-            .invalidParameter, .unexpectedBody, .bodyTooLarge, .malformedHost,
+            .invalidParameter, .invalidFilter, .tooWide, .unexpectedBody, .bodyTooLarge,
+            .malformedHost,
             .malformedForwarding, .invalidEnrollment, .invalidLink,
             .forwarderNotTrusted, .forwardedAddressRequired, .noTwoFactor, .noSuchInvite,
             .inviteUsed,

@@ -12,6 +12,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case unknownParameter = "unknown-parameter"
     case repeatedParameter = "repeated-parameter"
     case invalidParameter = "invalid-parameter"
+    case invalidFilter = "invalid-filter"
+    case tooWide = "too-wide"
     case unexpectedBody = "unexpected-body"
     case bodyTooLarge = "body-too-large"
     case malformedHost = "malformed-host"
@@ -142,7 +144,8 @@ extension ProblemKind {
         switch self {
         case .malformedJSON, .malformedForm, .missingField, .unknownField, .invalidField,
             .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
-            .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
+            .invalidFilter, .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest,
+            .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
             .forwarderNotTrusted, .forwardedAddressRequired, .insufficientAuthorization,
@@ -181,7 +184,7 @@ extension ProblemKind {
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
-        case .idempotencyKeyReused: .unprocessable
+        case .idempotencyKeyReused, .tooWide: .unprocessable
         case .internalError, .logDamaged: .internalError
         case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
             .serviceUnavailable
@@ -200,6 +203,8 @@ extension ProblemKind {
         case .unknownParameter: "The query has a parameter that this operation does not know."
         case .repeatedParameter: "A parameter is given more than once."
         case .invalidParameter: "A parameter has a value that it cannot have."
+        case .invalidFilter: "The filter cannot be read."
+        case .tooWide: "Nothing was found in the time that there is."
         case .unexpectedBody: "This operation takes no body."
         case .bodyTooLarge: "The body is too large."
         case .malformedHost: "The request does not say in a readable way which host it is for."

@@ -57,4 +57,20 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
     func auditTrail(
         of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> [AuditEntry]
+
+    /// The same with a filter, which may have to stop before the end.
+    func filteredAuditTrail(
+        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
+    ) async throws(LogFailure) -> ScannedPage<AuditEntry, Int64>
+
+    /// The login history with a filter, which may have to stop before the end.
+    func filteredLoginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace>
+
+    /// How many sign-ins of those that are selected there are of each kind, from behind a place on.
+    func loginCounts(
+        of realm: RealmID, _ selection: LoginSelection, by group: LoginGroup,
+        after place: LoginPlace?
+    ) async throws(LogFailure) -> ScannedPage<LoginCount, LoginPlace>
 }
