@@ -29,6 +29,7 @@ public enum EventCatalogue {
         + CaptchaEvent.catalogue + TenantMethodEvent.catalogue + ApprovalEvent.catalogue
         + FederatedDeviceEvent.catalogue + DeviceUseEvent.catalogue
         + FederatedAssertionEvent.catalogue + ServiceStandingEvent.catalogue
+        + FindingEvent.catalogue + FindingRulesEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =

@@ -270,7 +270,8 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.connected("b-1"), account: account),
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
-    ] + (try notificationSamples()) + signalSamples() + (try phoneSamples() + tenantSamples())
+    ] + (try notificationSamples()) + signalSamples() + (try findingSamples())
+        + (try phoneSamples() + tenantSamples())
 }
 
 @Suite struct `Every event` {

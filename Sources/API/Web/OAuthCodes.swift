@@ -52,7 +52,7 @@ extension ProblemKind {
             .noSuchSubject, .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchNotification, .notificationNotFailed, .noSuchPushProvider, .noSuchMessageGateway,
-            .noSuchWebhook,
+            .noSuchWebhook, .noSuchFinding, .findingClosed,
             .tooManyWebhooks, .noSuchSubscription, .tooManySubscriptions, .subscriptionHeld,
             .cursorOutOfRange,
             .ownerOnboarded, .noSuchProvider, .identityTaken,

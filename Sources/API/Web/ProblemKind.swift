@@ -86,6 +86,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSubscription = "no-such-subscription"
     case tooManySubscriptions = "too-many-subscriptions"
     case tooManyWebhooks = "too-many-webhooks"
+    case noSuchFinding = "no-such-finding"
+    case findingClosed = "finding-closed"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
@@ -168,7 +170,7 @@ extension ProblemKind {
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
             .noSuchWebhook,
-            .noSuchSubscription,
+            .noSuchSubscription, .noSuchFinding,
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
@@ -179,6 +181,7 @@ extension ProblemKind {
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
             .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
+            .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
             .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange:
             .conflict
@@ -269,6 +272,8 @@ extension ProblemKind {
         case .noSuchSubscription: "The realm has no such subscription."
         case .tooManySubscriptions: "The realm has as many subscriptions as it may have."
         case .tooManyWebhooks: "The realm has as many webhooks as it may have."
+        case .noSuchFinding: "The realm has no such finding."
+        case .findingClosed: "The finding is closed already."
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."

@@ -60,7 +60,9 @@ struct CommandGroup: Sendable {
                 Row(
                     "audit", "as-of", "analyst",
                     summary: "See who changed what, and how it was then"),
-                Row("events", "feed", summary: "Read the events of a realm, and follow them"),
+                Row(
+                    "events", "feed", "finding",
+                    summary: "Read and follow events, and what rules find"),
                 Row("verify", summary: "Verify that the log is as it was written"),
                 Row("proof", "log", summary: "Prove and export what the signed log says"),
                 Row("subject", summary: "Erase personal data for ever"),

@@ -132,6 +132,8 @@ struct World {
         try await feedCursors.release(lease)
         names["webhook_id"] = try #require(webhook.json["id"]?.string)
         try await furnishPeople()
+        names["rule"] = FindingRule.bruteForce.rawValue
+        names["finding_id"] = try await furnishFinding().description
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)
     }

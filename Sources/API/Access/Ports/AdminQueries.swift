@@ -5,7 +5,7 @@ public import Values
 /// What the admin API reads. Everything but the audit trail is as fresh as the log itself; a list
 /// is given in the order of its cursor, from behind `after` on, at most `limit` of it.
 public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
-    EventIndexQueries, SubscriptionQueries
+    EventIndexQueries, SubscriptionQueries, FindingQueries
 {
     /// Decides who gets in: must never lag, and must throw rather than answer from an old copy.
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView?
