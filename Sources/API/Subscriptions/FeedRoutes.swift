@@ -99,19 +99,6 @@ extension CommandPort {
 }
 
 extension Call<AdminContext> {
-    /// What CloudEvents of the realm have for their source: its issuer.
-    fileprivate func cloudSource() async throws(Problem) -> String {
-        let known = try await knownRealm()
-        let settings = Identity.Settings(overrides: known.settings)
-        if let base = settings[SettingCatalogue.linksBaseURL] {
-            return base.hasSuffix("/") ? String(base.dropLast()) : base
-        }
-        let hosts = try await reading { () throws(LogFailure) in
-            try await context.queries.hosts(of: known.realm, after: nil, limit: 1)
-        }
-        return hosts.first.map { "https://\($0.host)" } ?? "urn:urd:realm:\(known.realm)"
-    }
-
     /// Whom the events are to be about; empty where nothing is said.
     fileprivate func feedSubjects(in realm: RealmID) async throws(Problem) -> FeedSubjects {
         var subjects = FeedSubjects(index: context.queries, realm: realm)
