@@ -8,6 +8,7 @@ public enum EventCatalogue {
         + AdminKeyEvent.catalogue + AdminRefusalEvent.catalogue + AccountEvent.catalogue
         + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
+        + CaseFileEvent.catalogue
         + SigningKeyEvent.catalogue
         + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
         + ConsentEvent.catalogue + PushedRequestEvent.catalogue

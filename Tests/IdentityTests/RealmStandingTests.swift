@@ -59,6 +59,7 @@ private let inAllRealms: [any Command.Type] = [
     DeleteAccount.self,
     DisableRealm.self, DropDeviceToken.self, EnableRealm.self, EndBrowserSession.self,
     EndLapsedSession.self, EndSession.self, EraseSubject.self, ForgetInstallation.self,
+    IssueCaseFile.self,
     RecordDeliveries.self, RecordDisclosure.self, RecordErasure.self, RecordLogoutNotice.self,
     RecordNotification.self, RecordReceipt.self, RecordStreamedData.self, RecordRefusedClient.self,
     RecordRefusedKey.self,

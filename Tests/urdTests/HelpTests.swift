@@ -53,7 +53,8 @@ import Testing
 
     /// What a summary begins with.
     private static let verbs: Set<String> = [
-        "Accept", "Appoint", "Assign", "Bring", "Build", "Cancel", "Change", "Close", "Count", "Confirm",
+        "Accept", "Appoint", "Assign", "Bring", "Build", "Cancel", "Change", "Close", "Count",
+        "Confirm",
         "Create",
         "Delete", "Destroy", "Disable", "Enable", "End", "Erase", "Find", "Give", "Link", "List",
         "Pause", "Print",

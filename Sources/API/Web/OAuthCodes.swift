@@ -33,7 +33,7 @@ extension ProblemKind {
         case .invalidClientMetadata: "invalid_client_metadata"
         case .invalidSoftwareStatement: "invalid_software_statement"
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
-        case .rateLimited, .tooManyFeeds: "rate_limited"
+        case .rateLimited, .tooManyFeeds, .tooManyCases: "rate_limited"
         case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
@@ -60,7 +60,8 @@ extension ProblemKind {
             .reservedRealm,
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
-            .noSuchSignalStream, .tooManySignalStreams, .askedTooOften,
+            .noSuchSignalStream, .tooManySignalStreams, .askedTooOften, .noSuchCase, .caseNotReady,
+            .caseGone,
             .notAcceptable, .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"

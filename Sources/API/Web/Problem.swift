@@ -33,7 +33,7 @@ public struct Problem: Error, Sendable {
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
-        if kind == .tooManyFeeds { return [("Retry-After", "60")] }
+        if kind == .tooManyFeeds || kind == .tooManyCases { return [("Retry-After", "60")] }
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
     }
 

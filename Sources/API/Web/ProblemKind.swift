@@ -70,6 +70,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case realmClosed = "realm-closed"
     case rateLimited = "rate-limited"
     case tooManyFeeds = "too-many-feeds"
+    case tooManyCases = "too-many-cases"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -97,6 +98,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSubject = "no-such-subject"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchSignalStream = "no-such-signal-stream"
+    case noSuchCase = "no-such-case"
     case noSuchProblem = "no-such-problem"
     case noSuchEventType = "no-such-event-type"
 
@@ -121,6 +123,9 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case subscriptionHeld = "held"
     case cursorOutOfRange = "cursor-out-of-range"
     case tooManySignalStreams = "too-many-signal-streams"
+
+    case caseNotReady = "case-not-ready"
+    case caseGone = "case-gone"
 
     case askedTooOften = "asked-too-often"
 
@@ -165,7 +170,8 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited, .tooManyFeeds, .askedTooOften: .tooManyRequests
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .askedTooOften: .tooManyRequests
+        case .caseGone: .gone
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
@@ -174,7 +180,7 @@ extension ProblemKind {
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
-            .noSuchEventType:
+            .noSuchEventType, .noSuchCase:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notImplemented: .notImplemented
@@ -183,7 +189,8 @@ extension ProblemKind {
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
             .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
-            .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange:
+            .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
+            .caseNotReady:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -280,6 +287,10 @@ extension ProblemKind {
         case .noSuchSubject: "No event of the realm is sealed under this subject."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchSignalStream: "The client has no such stream."
+        case .noSuchCase: "The realm has no such case file."
+        case .tooManyCases: "The realm has as many case files in the making as it may have."
+        case .caseNotReady: "The case file is not made yet, or cannot be."
+        case .caseGone: "The case file is handed out no more."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .notImplemented: "There is no such service here."

@@ -38,6 +38,7 @@ public enum OCSFTable {
             OCSFRule(.accountChange, 10, when: .ifNeeded, factor: 8),
             OCSFRule(.accountChange, 11, when: .ifNotNeeded, factor: 8),
         ],
+        "case_file.issued": [OCSFRule(.apiActivity, 2)],
         "personal_data.opened": [OCSFRule(.apiActivity, 2)],
     ]
 
