@@ -126,6 +126,9 @@ create index on urd.login_history_{build} (realm, client_id, at, position);
 create index on urd.login_history_{build} (realm, at, position) where outcome = 'refused';
 create index on urd.login_history_{build} (realm, client_id, at, position)
     where outcome = 'refused';
+-- What came from a network, and what a session began with. See decision 0081.
+create index on urd.login_history_{build} (source, realm, at, position) where source is not null;
+create index on urd.login_history_{build} (session, realm) where session is not null;
 
 -- section: readers
 

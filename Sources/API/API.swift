@@ -23,6 +23,7 @@ public enum API {
     /// The admin API, and what everybody may see.
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + AdminSurface().routes + SubscriptionSurface().routes
+        + AnalysisSurface(version: version).routes
 
     /// The tables of all surfaces of realms.
     public static func tables(of realms: RealmContexts) -> [Router.Table] {

@@ -79,8 +79,12 @@ public struct Operation: Sendable {
             guard part.hasPrefix("{"), part.hasSuffix("}") else { return String(part) }
             return Percent.encode(text[String(part.dropFirst().dropLast())] ?? "")
         }
-        let query = inputs.filter { $0.place == .query }.compactMap { input in
-            text[input.name].map { (name: input.name, value: $0) }
+        let query = inputs.filter { $0.place == .query }.flatMap { input in
+            // Of a list each element stands for itself.
+            let texts =
+                values[input.name]?.array.map { $0.compactMap(\.string) }
+                ?? [text[input.name]].compactMap { $0 }
+            return texts.map { (name: input.name, value: $0) }
         }
         var headers = Headers()
         for input in inputs where input.place == .header { headers[input.name] = text[input.name] }

@@ -52,6 +52,8 @@ public struct EventFilter: Sendable, Hashable {
     /// Empty: all streams.
     public var streams: Set<UUID> = []
     public var shard: Shard?
+    /// What must hold as well. It does not ask the index that says whom events are about.
+    public var expression: FilterExpression?
 
     public init() {}
 
@@ -59,7 +61,8 @@ public struct EventFilter: Sendable, Hashable {
         if always.contains(event.name) { return true }
         if !streams.isEmpty, !streams.contains(event.stream) { return false }
         if let shard, !shard.has(event.stream) { return false }
-        return wants(event.name)
+        guard wants(event.name) else { return false }
+        return expression?.holds(for: event) ?? true
     }
 
     /// By the type of the event alone; its stream is not looked at.

@@ -20,7 +20,10 @@ public protocol EventLog: Sendable {
         from position: Int64, limit: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded]
 
-    /// The same without opening what is sealed, and where the log was at that moment. Of personal
+    /// The events at some positions; where there is none at a position, it is left out.
+    func events(at positions: [Int64], in realm: RealmID) async throws(LogFailure) -> [Recorded]
+
+    /// The same as `events(from:)` without opening what is sealed, and where the log was at that moment. Of personal
     /// fields it tells at most that they are there, that they are erased, or that their key is missing.
     func page(
         from position: Int64, limit: Int, in realm: RealmID
@@ -44,6 +47,18 @@ public protocol EventLog: Sendable {
 extension EventLog {
     /// A log that is never restored knows one epoch.
     public func knownEpoch(of realm: RealmID) -> Int { 1 }
+
+    /// For logs that have no better way than to look at one after the other.
+    public func events(
+        at positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        var found: [Recorded] = []
+        for position in Set(positions).sorted() {
+            let next = try await events(from: position, limit: 1, in: realm)
+            found += next.filter { $0.position == position }
+        }
+        return found
+    }
 
     /// For logs that have no better way than to look at one after the other.
     public func page(

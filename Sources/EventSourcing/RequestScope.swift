@@ -13,6 +13,7 @@ public final class RequestScope: Sendable {
         var isGone = false
         var inAir = 0
         var hasAppended = false
+        var isSubjectSearch = false
     }
 
     private let state = Mutex(State())
@@ -29,6 +30,12 @@ public final class RequestScope: Sendable {
     }
 
     public var isGone: Bool { state.withLock { $0.isGone } }
+
+    /// The request asks what is known of an address, which its log line says. Nothing is opened for it, so that
+    /// nothing is put on record.
+    public func noteSubjectSearch() { state.withLock { $0.isSubjectSearch = true } }
+
+    public var isSubjectSearch: Bool { state.withLock { $0.isSubjectSearch } }
 
     /// Whether something was put on record for the request.
     public var hasAppended: Bool { state.withLock { $0.hasAppended } }

@@ -58,6 +58,14 @@ struct EventSeal {
             authenticating: place)
     }
 
+    /// The key of this one event, for a third party; nil where the event is sealed under its subject's key
+    /// itself, which opens others as well.
+    func handedOutKey(of sealed: [UInt8], under subject: SecretBytes) -> [UInt8]? {
+        let key = key(under: subject)
+        guard sealed.starts(with: Self.commitment(HMACKey(key))) else { return nil }
+        return key.exposedCopy()
+    }
+
     private static let encryption = Array("urd event encryption".utf8)
     private static let committing = Array("urd event commitment".utf8)
 

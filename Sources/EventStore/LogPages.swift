@@ -38,6 +38,27 @@ extension PostgresLog {
         return try await page(readingPlaces, parameters, realm)
     }
 
+    /// What of a stretch of the log is of certain types, whoever brought it about, or of others that an
+    /// administrator or an operator did.
+    /// - Returns: the events, and up to where it was looked.
+    public func selection(
+        after position: Int64, span: Int64, types: [String], ofAdministrators others: [String],
+        in realm: RealmID
+    ) async throws(LogFailure) -> (page: LogPage, last: Int64) {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(position)
+        let end = position + span
+        parameters.add(end)
+        for names in [types, others] {
+            var array = ArrayParameter(of: .text)
+            for name in names { array.append(name) }
+            parameters.add(array)
+        }
+        let page = try await page(readingSelection, parameters, realm)
+        return (page, max(position, min(end, page.head.position)))
+    }
+
     private func page(
         _ statement: Statement, _ parameters: Parameters, _ realm: RealmID
     ) async throws(LogFailure) -> LogPage {
@@ -103,6 +124,13 @@ private let readingPage = Statement(
     "log_page", selectingPage("p.position >= $2 order by p.position limit $3"))
 private let readingPlaces = Statement(
     "log_places", selectingPage("p.position = any ($2)"))
+private let readingSelection = Statement(
+    "log_selection",
+    selectingPage(
+        """
+        p.position > $2 and p.position <= $3 and (p.type = any ($4) or p.type = any ($5)
+            and (p.meta ->> 'actor' like 'admin:%' or p.meta ->> 'actor' like 'operator:%'))
+        """))
 
 /// The head of the moment comes with the events, also where there are none; the epochs with the first
 /// of them alone.

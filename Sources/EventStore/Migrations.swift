@@ -48,6 +48,7 @@ enum Migrations {
             version: 22, name: "request_sequences",
             sql: PackageResources.m022_request_sequences_sql),
         Step(version: 23, name: "analysts", sql: PackageResources.m023_analysts_sql),
+        Step(version: 24, name: "case_files", sql: PackageResources.m024_case_files_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -8,6 +8,7 @@ public enum EventCatalogue {
         + AdminKeyEvent.catalogue + AdminRefusalEvent.catalogue + AccountEvent.catalogue
         + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
+        + CaseFileEvent.catalogue
         + SigningKeyEvent.catalogue
         + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
         + ConsentEvent.catalogue + PushedRequestEvent.catalogue
@@ -29,6 +30,7 @@ public enum EventCatalogue {
         + CaptchaEvent.catalogue + TenantMethodEvent.catalogue + ApprovalEvent.catalogue
         + FederatedDeviceEvent.catalogue + DeviceUseEvent.catalogue
         + FederatedAssertionEvent.catalogue + ServiceStandingEvent.catalogue
+        + FindingEvent.catalogue + FindingRulesEvent.catalogue
 
     /// Of each type the shape that is written today, in the order of their names.
     public static let newest: [EventShape] =

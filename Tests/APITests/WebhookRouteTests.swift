@@ -109,6 +109,7 @@ import Values
         let asked: JSONObject = [
             "types": ["account.*"], "not_types": ["account.disabled"], "streams": [.string(stream)],
             "to": "audit", "format": "cloudevents", "order": "none", "signature": "v1a",
+            "filter": "actor pr",
         ]
         let made = try await create(world, asked)
         for (name, value) in asked { #expect(made.json[name] == value, "\(name)") }
@@ -116,6 +117,11 @@ import Values
         #expect(
             wrong.status == .badRequest
                 && wrong.json["field"]?.string?.hasPrefix("not_types") == true)
+        let unread = try await create(world, ["filter": "actor"])
+        #expect(unread.problem == .invalidFilter && unread.json["at"] == 5)
+        let path = "/api/admin/realms/acme/webhooks/\(made.json["id"]?.string ?? "")"
+        let all = try await world.send(.patch, path, body: ["filter": .null])
+        #expect(all.status == .ok && all.json["filter"] == nil, "\(all.json)")
     }
 
     @Test func `a realm has a limited number of webhooks`() async throws {

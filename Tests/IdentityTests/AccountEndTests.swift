@@ -200,6 +200,25 @@ private let month: Int64 = 30 * 86_400
         try await given(made, in: id).when(record).thenRejected(.idTaken)
     }
 
+    @Test func `a case file is issued once, and to say the same again changes nothing`()
+        async throws
+    {
+        let id = UUID(high: 9, low: 2)
+        let file = IssuedCaseFile(
+            about: .account, id: account.description, positions: 12, opened: 3, digest: "AAAA",
+            reason: "Incident 4711")
+        let issued = CaseFileEvent.issued(file)
+        try await given().when(IssueCaseFile(id: id, file: file)).then(issued, in: id)
+        try await given(issued, in: id).when(IssueCaseFile(id: id, file: file)).thenNothing()
+        var other = file
+        other.digest = "BBBB"
+        try await given(issued, in: id).when(IssueCaseFile(id: id, file: other))
+            .thenRejected(.idTaken)
+        other.reason = "Incident\n4711"
+        try await given().when(IssueCaseFile(id: id, file: other)).thenRejected(
+            .invalid(FieldFault("reason", .malformed)))
+    }
+
     @Test func `what is opened for a reason is recorded with it, if it can be shown`() async throws
     {
         let id = UUID(high: 9, low: 1)

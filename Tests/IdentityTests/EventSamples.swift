@@ -37,7 +37,8 @@ func notificationSamples() throws -> [any Event] {
                 name: "CRM", url: "https://crm.example.org/urd",
                 filter: SubscriptionFilter(
                     types: ["account.*"], excluded: ["account.erased"], streams: [account],
-                    reach: .audit), format: .cloudEvents, includesPersonal: true, order: .strict,
+                    reach: .audit, expression: "actor pr"), format: .cloudEvents,
+                includesPersonal: true, order: .strict,
                 signature: .both, headers: ["Authorization": "Basic AA"]),
             secret: SubscriptionSecret(shared: Array(repeating: 1, count: 32)), startsAfter: 7),
         SubscriptionEvent.created(
@@ -48,7 +49,8 @@ func notificationSamples() throws -> [any Event] {
         SubscriptionEvent.changed(
             SubscriptionTerms(
                 name: "CRM", url: "https://b.example.org/",
-                filter: SubscriptionFilter(excluded: ["session.*"], streams: [app]),
+                filter: SubscriptionFilter(
+                    excluded: ["session.*"], streams: [app], expression: "type pr"),
                 format: .ocsf, includesPersonal: true, headers: ["X-Team": "crm"])),
         SubscriptionEvent.paused, SubscriptionEvent.resumed(after: nil),
         SubscriptionEvent.resumed(after: 9),

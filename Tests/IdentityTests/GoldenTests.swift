@@ -114,6 +114,14 @@ private func signInSamples() throws -> [any Event] {
         SessionEvent.refused(refused),
         DisclosureEvent.made(
             .person, accounts: [account], reason: "Incident 4711"),
+        CaseFileEvent.issued(
+            IssuedCaseFile(
+                about: .account, id: account.description, positions: 12, opened: 3,
+                digest: "RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o", reason: "Incident 4711")),
+        CaseFileEvent.issued(
+            IssuedCaseFile(
+                about: .client, id: client.description, positions: 1, opened: 0,
+                digest: "RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o", reason: "Incident 4711")),
         DisclosureEvent.streamed(
             StreamedBatch(subscription: client, positions: 4...9, subjects: [account])),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
@@ -270,7 +278,8 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.connected("b-1"), account: account),
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
-    ] + (try notificationSamples()) + signalSamples() + (try phoneSamples() + tenantSamples())
+    ] + (try notificationSamples()) + signalSamples() + (try findingSamples())
+        + (try phoneSamples() + tenantSamples())
 }
 
 @Suite struct `Every event` {

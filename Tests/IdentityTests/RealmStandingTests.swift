@@ -48,16 +48,18 @@ private let inOpenRealms: [any Command.Type] = [
     SetCaptchaSecret.self,
     ChangePassphrase.self, DescribeService.self,
     IssueFederatedAssertion.self,
-    SetServiceStanding.self,
+    SetServiceStanding.self, SetFindingRule.self,
 ]
 
 /// The others: they end, erase or record something also in a disabled realm, are about the realm
 /// itself, or are of the system realm.
 private let inAllRealms: [any Command.Type] = [
-    AcceptLoss.self, AssignHost.self, BeginMessage.self, CreateAdminKey.self, CreateRealm.self,
+    AcceptLoss.self, AssignHost.self, BeginMessage.self, CloseFinding.self,
+    EscalateFinding.self, RaiseFinding.self, CreateAdminKey.self, CreateRealm.self,
     DeleteAccount.self,
     DisableRealm.self, DropDeviceToken.self, EnableRealm.self, EndBrowserSession.self,
     EndLapsedSession.self, EndSession.self, EraseSubject.self, ForgetInstallation.self,
+    IssueCaseFile.self,
     RecordDeliveries.self, RecordDisclosure.self, RecordErasure.self, RecordLogoutNotice.self,
     RecordNotification.self, RecordReceipt.self, RecordStreamedData.self, RecordRefusedClient.self,
     RecordRefusedKey.self,

@@ -164,6 +164,34 @@ private let person = UUID(high: 6, low: 6)
             ])
     }
 
+    @Test
+    func
+        `a finding is a signal where it changes its account's risk, by whoever raised or closed it`()
+        throws
+    {
+        func told(_ more: JSONObject, by actor: String = FindingRules.actor) throws -> [Signal] {
+            let fields: JSONObject = ["rule": "brute_force", "cause": "quiet"]
+            let event = try #require(
+                FindingEvent(name: "finding.closed", fields: fields.merging(more) { $1 }))
+            return SharedSignals.signals(for: recorded(event, version: 2, actor: actor))
+        }
+        let account: JSONObject = ["account": .string(person.description)]
+        let changed = account.merging(["former_risk": "medium", "risk": "low"]) { $1 }
+        let signal = try #require(try told(changed).first)
+        #expect(signal.kind == .riskLevelChange)
+        #expect(signal.subject == SignalSubject(user: person, session: nil, device: nil))
+        #expect(signal.initiator == .policy)
+        #expect(try told(changed, by: "admin:\(key)").first?.initiator == .admin)
+        #expect(
+            signal.claims == [
+                "principal": "USER", "current_level": "LOW", "previous_level": "MEDIUM",
+                "risk_reason": .string(FindingRule.bruteForce.sentence),
+            ])
+        // Another finding about the account keeps the risk as it is.
+        #expect(try told(account.merging(["former_risk": "high", "risk": "high"]) { $1 }).isEmpty)
+        #expect(try told([:]).isEmpty)
+    }
+
     @Test func `a mailed link starts a recovery where it is for the passphrase`() {
         func issued(_ purpose: MailedLink.Purpose) -> MailedLinkEvent {
             .issued(
@@ -187,6 +215,7 @@ private let ownClaims: [SignalKind: (required: Set<String>, allowed: Set<String>
     .deviceComplianceChange: (["previous_status", "current_status"], []),
     .sessionEstablished: ([], ["amr", "ext_id"]),
     .sessionPresented: ([], ["ext_id"]),
+    .riskLevelChange: (["principal", "current_level", "previous_level", "risk_reason"], []),
     .accountPurged: ([], []), .accountDisabled: ([], []), .accountEnabled: ([], []),
     .recoveryActivated: ([], []), .recoveryInformationChanged: ([], []),
 ]
@@ -251,6 +280,9 @@ private let everyFact = SignalFacts(
         case .deviceComplianceChange:
             let states = [text("previous_status"), text("current_status")].compactMap { $0 }
             #expect(states.sorted() == ["compliant", "not-compliant"])
+        case .riskLevelChange:
+            #expect(text("principal") == "USER")
+            #expect(text("current_level") != text("previous_level"))
         case .tokenClaimsChange:
             #expect(signal.claims["claims"]?.object?.isEmpty == false)
         case .sessionRevoked, .sessionEstablished, .sessionPresented, .accountPurged,

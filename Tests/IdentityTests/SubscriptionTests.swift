@@ -110,6 +110,33 @@ import Values
         #expect(one.events.wants(.sample("account.registered", stream: webhook)))
     }
 
+    @Test func `a subscription with a filter is sent what meets it, and what it names`()
+        async throws
+    {
+        let asked = SubscriptionFilter(
+            expression: #"type eq "client.registered" or type sw "account." and actor pr"#)
+        #expect(wants(asked, "account.registered") && wants(asked, "client.registered"))
+        #expect(!wants(asked, "session.ended") && !wants(asked, "client.updated"))
+        var changed = terms
+        changed.filter = asked
+        let event = SubscriptionEvent.changed(changed)
+        #expect(SubscriptionEvent(name: event.name, fields: event.fields) == event)
+        for wrong in ["", "type", #"account eq "\#(webhook)""#, #"mail eq "ann@example.org""#] {
+            try await givenRealm().when(create { $0.filter.expression = wrong })
+                .thenRejected(.invalid(FieldFault("filter", .malformed)))
+        }
+    }
+
+    /// Of a later version of Urd.
+    @Test func `a subscription with a filter that cannot be read halts, and sends nothing`() {
+        var state = Subscription()
+        var terms = terms
+        terms.filter.expression = #"weather eq "fine""#
+        state.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        #expect(SubscriptionSelection(state).wants(.sample("account.registered")) == nil)
+        #expect(!state.wanted.wants(.sample("account.registered")))
+    }
+
     @Test func `erasures are sent to each subscription that ever had personal data`() {
         var state = Subscription()
         func wants(_ type: String) -> Bool? {

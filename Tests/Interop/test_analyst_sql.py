@@ -89,7 +89,7 @@ class AnalystSQL(unittest.TestCase):
 
     def test_no_view_shows_a_row_of_another_realm(self):
         views = owner("select string_agg(viewname, ' ') from pg_views where schemaname = 'analyst'").split()
-        self.assertEqual(len(views), 10)
+        self.assertEqual(len(views), 11)
         for view in views:
             definition = owner(f"select pg_get_viewdef('analyst.{view}'::regclass)")
             self.assertIn("analyst.realm()", definition, view)

@@ -224,6 +224,8 @@ class Examples(unittest.TestCase):
             subscription = read("subscription list")["items"][0]["id"]
             self.read_by(subscription, 42)
             return subscription
+        if word == "FINDING":
+            return self.finding()
         if word == "WEBAPP":
             return read("web-app list --realm flagship")["items"][0]["id"]
         if word == "SIZE":
@@ -235,6 +237,17 @@ class Examples(unittest.TestCase):
         if word == "MAIL":
             return self.refused_mail()
         raise AssertionError(f"an example needs {word}")
+
+    def finding(self):
+        """One that is open."""
+        shell("urd finding set-rule many_sessions --sessions 2 --realm demo")
+        email = f"finder{os.urandom(4).hex()}@example.org"
+        shell(f"urd account register --email {email} --confirmed true")
+        for _ in range(2):
+            Phone(urd).sign_in(email)
+        mine = f"finding list --account {email} --state open"
+        eventually(lambda: read(mine)["items"], "it is found")
+        return read(mine)["items"][0]["id"]
 
     def read_by(self, subscription, position):
         """What a reader was not sent, it cannot confirm."""

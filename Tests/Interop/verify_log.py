@@ -8,6 +8,7 @@ are checked faster where the package `cryptography` is installed.
     verify_log.py proof FILE --key VKEY          an inclusion or consistency proof
     verify_log.py log --export FILE --key VKEY   an export of records and checkpoints
     verify_log.py tiles FOLDER --key VKEY        a folder of tiles, entries and a checkpoint
+    verify_log.py case FILE --key VKEY           a case file; with --export FILE what it leaves out
 
 VKEY is the log's public key in the form `<name>+<id>+<base64>`: get it from somebody you trust,
 not from the server. Ends with 0 where all holds, with 1 and a reason where it does not.
@@ -17,6 +18,7 @@ import argparse
 import base64
 import binascii
 import hashlib
+import hmac
 import json
 import os
 import sys
@@ -273,6 +275,135 @@ def check_consistency(old, old_root, new, new_root, path):
         raise Bad("the newer checkpoint does not extend the older one")
 
 
+# Sealed fields: HKDF (RFC 5869) and AES-256-GCM (NIST SP 800-38D), plain where `cryptography` is not installed.
+
+
+def expand(key, info, length):
+    output, block, number = b"", b"", 1
+    while len(output) < length:
+        block = hmac.digest(key, block + info + bytes([number]), "sha256")
+        output, number = output + block, number + 1
+    return output[:length]
+
+
+def _aes_tables():
+    """The S-box, and what a byte in each place of a column becomes (FIPS 197)."""
+    power, logarithm, value = [0] * 255, [0] * 256, 1
+    for exponent in range(255):
+        power[exponent], logarithm[value] = value, exponent
+        value ^= value << 1 ^ (0x11B if value & 0x80 else 0)
+        value &= 0xFF
+    box = []
+    for byte in range(256):
+        inverse = power[-logarithm[byte] % 255] if byte else 0
+        spread = inverse
+        for shift in range(1, 5):
+            spread ^= (inverse << shift | inverse >> (8 - shift)) & 0xFF
+        box.append(spread ^ 0x63)
+    tables = [[], [], [], []]
+    for byte in box:
+        double = byte << 1 ^ (0x11B if byte & 0x80 else 0)
+        column = double << 24 | byte << 16 | byte << 8 | double ^ byte
+        for place in range(4):
+            tables[place].append((column >> 8 * place | column << 32 - 8 * place) & 0xFFFFFFFF)
+    return box, tables
+
+
+BOX, TABLES = _aes_tables()
+
+
+class AES256:
+    """Encrypts blocks, which is all that GCM needs."""
+
+    def __init__(self, key):
+        words = [int.from_bytes(key[place : place + 4], "big") for place in range(0, 32, 4)]
+        constant = 1
+        for number in range(8, 60):
+            word = words[-1]
+            if number % 8 == 0:
+                word = (word << 8 | word >> 24) & 0xFFFFFFFF
+            if number % 4 == 0:
+                word = int.from_bytes(bytes(BOX[byte] for byte in word.to_bytes(4, "big")), "big")
+            if number % 8 == 0:
+                word ^= constant << 24
+                constant <<= 1
+            words.append(words[number - 8] ^ word)
+        self.words = words
+
+    def encrypt(self, block):
+        state = [
+            int.from_bytes(block[4 * place : 4 * place + 4], "big") ^ self.words[place]
+            for place in range(4)
+        ]
+        first, second, third, fourth = TABLES
+        for start in range(4, 56, 4):
+            state = [
+                first[state[place] >> 24]
+                ^ second[state[(place + 1) % 4] >> 16 & 0xFF]
+                ^ third[state[(place + 2) % 4] >> 8 & 0xFF]
+                ^ fourth[state[(place + 3) % 4] & 0xFF]
+                ^ self.words[start + place]
+                for place in range(4)
+            ]
+        output = b""
+        for place in range(4):
+            word = int.from_bytes(
+                bytes(BOX[state[(place + row) % 4] >> 24 - 8 * row & 0xFF] for row in range(4)),
+                "big")
+            output += (word ^ self.words[56 + place]).to_bytes(4, "big")
+        return output
+
+
+def plain_aes_gcm(key, nonce, sealed, associated):
+    """What was sealed; None where it was not sealed under this key, or was changed."""
+    cipher = AES256(key)
+    secret = int.from_bytes(cipher.encrypt(bytes(16)), "big")
+    # The secret times each byte in each place, for four bits at a time.
+    powers, value = [], secret
+    for _ in range(128):
+        powers.append(value)
+        value = value >> 1 ^ (0xE1 << 120 if value & 1 else 0)
+
+    def times_secret(value):
+        product = 0
+        for place in range(128):
+            if value >> 127 - place & 1:
+                product ^= powers[place]
+        return product
+
+    content, tag = sealed[:-16], sealed[-16:]
+    hashed = 0
+    for part in (associated, content):
+        for place in range(0, len(part), 16):
+            block = part[place : place + 16].ljust(16, b"\0")
+            hashed = times_secret(hashed ^ int.from_bytes(block, "big"))
+    lengths = (8 * len(associated)).to_bytes(8, "big") + (8 * len(content)).to_bytes(8, "big")
+    hashed = times_secret(hashed ^ int.from_bytes(lengths, "big"))
+    mask = int.from_bytes(cipher.encrypt(nonce + b"\0\0\0\1"), "big")
+    if len(tag) != 16 or not hmac.compare_digest((hashed ^ mask).to_bytes(16, "big"), tag):
+        return None
+    plain = b""
+    for number, place in enumerate(range(0, len(content), 16)):
+        block = content[place : place + 16]
+        stream = cipher.encrypt(nonce + (number + 2).to_bytes(4, "big"))
+        plain += bytes(one ^ other for one, other in zip(block, stream))
+    return plain
+
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    def aes_gcm(key, nonce, sealed, associated):
+        try:
+            return AESGCM(key).decrypt(nonce, sealed, associated)
+        except (InvalidTag, ValueError):
+            return None
+
+except ImportError:
+    aes_gcm = plain_aes_gcm
+
+
 # What can be verified.
 
 
@@ -358,6 +489,204 @@ def verify_export(path, key):
         raise Bad("no checkpoint vouches for the records")
     rest = f", {last - sealed} more are not signed yet" if last > sealed else ""
     return f"positions {first} to {sealed} of {key.name} hold, {checkpoints} checkpoints{rest}"
+
+
+class CaseFile:
+    """A case file (`urd-case/1`), line by line: what each proves, and that none is missing."""
+
+    # Behind a line of a kind may stand these.
+    BEHIND = {
+        None: {"case"}, "case": {"record"}, "record": {"related"},
+        "related": {"record", "opened", "stream"}, "opened": {"record", "stream"},
+        "stream": {"stream", "leaves", "manifest"}, "leaves": {"leaves", "manifest"},
+        "manifest": set(),
+    }
+
+    def __init__(self, key):
+        self.key, self.number, self.chain, self.kind = key, 0, bytes(32), None
+        self.position, self.records, self.opened_count = 0, {}, 0
+        self.versions, self.streams, self.tree = {}, set(), Tree()
+
+    def add(self, line):
+        """One line, without its end."""
+        self.number += 1
+        try:
+            self.read(line)
+        except Bad as bad:
+            raise Bad(f"line {self.number}: {bad}") from bad
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise Bad(f"line {self.number}: there is no good member {error}") from error
+
+    def read(self, line):
+        if self.kind == "manifest":
+            raise Bad("something stands behind the manifest")
+        if line[:9] != b'{"hash":"' or line[52:54] != b'",':
+            raise Bad("the line does not begin with its hash")
+        found = hashlib.sha256(self.chain + b"{" + line[54:]).digest()
+        told = base64.urlsafe_b64encode(found).rstrip(b"=")
+        members = parse(line)
+        kind = members["line"]
+        if kind not in self.BEHIND[self.kind]:
+            raise Bad(f"a line '{kind}' cannot stand here, behind '{self.kind}'")
+        # First what the line is about, so that of a forged one it is told what is wrong with it.
+        self.READERS[kind](self, members)
+        if told != line[9:52]:
+            raise Bad(
+                f"the line ('{kind}') is not what was written, or one before it is missing or moved")
+        self.chain, self.kind = found, kind
+
+    def case(self, line):
+        if line["format"] != "urd-case/1":
+            raise Bad("unknown format")
+        self.id, self.about, self.realm = line["case"], line["about"], line["realm"]
+        self.until, self.complete, self.open = whole(line["until"]), line["complete"], line["open"]
+        self.size, self.root = self.key.checkpoint(line["checkpoint"])
+        if not self.key.name.endswith("/" + self.realm):
+            raise Bad(f"the case is of realm {self.realm}, the key of {self.key.name}")
+        if not 0 < self.until <= self.size:
+            raise Bad("the checkpoint does not cover what was looked at")
+
+    def record(self, line):
+        position, text = whole(line["position"]), line["record"]
+        if not self.position < position <= self.until:
+            raise Bad(f"position {position} is not between {self.position} and {self.until}")
+        leaf = leaf_hash(text.encode())
+        if included_root(leaf, position - 1, self.size, hashes(line["path"])) != self.root:
+            raise Bad(f"the record of position {position} does not lead to the signed root")
+        event = parse(text)
+        if event["realm"] != self.realm:
+            raise Bad(f"the record is of realm {event['realm']}")
+        self.position, self.event, self.records[position] = position, event, leaf
+        self.versions.setdefault(event["stream"], []).append(whole(event["version"]))
+
+    def related(self, line):
+        if line["position"] != self.position:
+            raise Bad("it is not about the record before it")
+        if not any(one.get(self.about["kind"]) == self.about["id"] for one in line["about"]):
+            raise Bad("the record is not about the subject of the case")
+
+    def opened(self, line):
+        if line["position"] != self.position:
+            raise Bad("it is not about the record before it")
+        if not self.open:
+            raise Bad("nothing was to be opened")
+        if "sealed" not in self.event:
+            raise Bad("the record has nothing sealed")
+        if line["personal"] in ("opened", "unprovable"):
+            self.opened_count += 1
+        if line["personal"] != "opened":
+            return
+        sealed, key = unbase64url(line["sealed"]), unbase64url(line["key"])
+        if base64.urlsafe_b64encode(hashlib.sha256(sealed).digest()).rstrip(b"=").decode() != (
+            self.event["sealed"]
+        ):
+            raise Bad("the sealed bytes are not those of the record")
+        event = self.event
+        if expand(key, b"urd event commitment", 16) != sealed[:16]:
+            raise Bad("the key is not the one that the event was sealed under")
+        place = f"urd sealed/{self.realm}/{event['stream']}/{event['version']}/{event['type']}"
+        plain = aes_gcm(
+            expand(key, b"urd event encryption", 32), sealed[16:28], sealed[28:],
+            place.encode())
+        if plain is None:
+            raise Bad("the sealed bytes do not open with the key")
+        if parse(plain) != line["fields"]:
+            raise Bad("the fields are not those that were sealed")
+
+    def stream(self, line):
+        versions = self.versions.get(line["stream"])
+        if versions is None or line["stream"] in self.streams:
+            raise Bad("no record is of the stream, or it was told of already")
+        if versions != sorted(set(versions)):
+            raise Bad("the versions of the stream are not in their order")
+        told = (line["first"], line["last"], line["count"])
+        if told != (versions[0], versions[-1], len(versions)):
+            missing = sorted(set(range(line["first"], line["last"] + 1)) - set(versions))
+            raise Bad(
+                f"the records of the stream are versions {versions[0]} to {versions[-1]}, "
+                f"{len(versions)} of them, and not as is said here; not there: {missing[:10]}")
+        if line["complete"] != (versions == list(range(1, len(versions) + 1))):
+            raise Bad("the stream is not as complete as is said here")
+        self.streams.add(line["stream"])
+
+    def leaves(self, line):
+        if not self.complete:
+            raise Bad("the file was not to have the leaves of the log")
+        if line["from"] != self.tree.size + 1:
+            raise Bad(f"the leaves go on at {self.tree.size + 1}, and not at {line['from']}")
+        for leaf in hashes(line["leaves"]):
+            self.tree.append(leaf)
+            if self.records.get(self.tree.size, leaf) != leaf:
+                raise Bad(f"position {self.tree.size}: the leaf is not that of the record")
+
+    def manifest(self, line):
+        if set(self.versions) != self.streams:
+            raise Bad("a stream of the records is not told of")
+        if self.complete and (self.tree.size != self.size or self.tree.root() != self.root):
+            raise Bad("the leaves of the log do not have the signed root")
+        counted = (self.number - 1, len(self.records), self.opened_count)
+        if (line["lines"], line["records"], line["opened"]) != counted:
+            raise Bad(f"the file has {counted[0]} lines before it, and not {line['lines']}")
+        if line["digest"] != base64.urlsafe_b64encode(self.chain).rstrip(b"=").decode():
+            raise Bad("the digest is not that of the lines before it")
+        signed = self.key.open(line["signature"]).decode().split("\n")
+        digest = base64.b64encode(self.chain).decode()
+        if signed != [
+            "urd-case/1", self.key.name, self.id, str(counted[0]), digest, ""
+        ]:
+            raise Bad("the signature is over another file")
+
+    READERS = {
+        "case": case, "record": record, "related": related, "opened": opened, "stream": stream,
+        "leaves": leaves, "manifest": manifest,
+    }
+
+    def end(self):
+        if self.kind != "manifest":
+            raise Bad(f"line {self.number + 1}: the file ends without its manifest")
+        streams = sum(
+            versions == list(range(1, len(versions) + 1)) for versions in self.versions.values())
+        return (
+            f"case {self.id} about {self.about['kind']} {self.about['id']}: {len(self.records)} "
+            f"records of {self.key.name} up to position {self.until}, "
+            f"{self.opened_count} opened; {streams} of {len(self.streams)} streams "
+            f"from their beginning" + (", with the leaves of the whole log" if self.complete else ""))
+
+    def left_out(self, path, key):
+        """Positions of an export whose records name the subject and are not in the file."""
+        verify_export(path, key)
+        name, positions = self.about["id"].encode(), []
+        with open(path, "rb") as file:
+            position = parse(file.readline())["first"] - 1
+            for line in file:
+                if line.startswith(b'{"checkpoint":'):
+                    continue
+                position += 1
+                if position in self.records and leaf_hash(line[:-1]) != self.records[position]:
+                    raise Bad(f"position {position}: the export has another record")
+                if position <= self.until and position not in self.records and name in line:
+                    positions.append(position)
+        return positions
+
+
+def unbase64url(text):
+    return unbase64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
+
+
+def verify_case(path, key, export=None):
+    case = CaseFile(key)
+    with open(path, "rb") as file:
+        for line in file:
+            if not line.endswith(b"\n"):
+                raise Bad(f"line {case.number + 1}: the file breaks off")
+            case.add(line[:-1])
+    answer = case.end()
+    if export is not None:
+        positions = case.left_out(export, key)
+        answer += (
+            f"; positions that name it and are not in the file: {positions}" if positions
+            else "; no other record of the export names it")
+    return answer
 
 
 def note_of(line):
@@ -471,7 +800,10 @@ def main(arguments=None):
     log.add_argument("--export", required=True, metavar="FILE")
     tiles = modes.add_parser("tiles", help="a folder of tiles, entries and a checkpoint")
     tiles.add_argument("folder")
-    for mode in (proof, log, tiles):
+    case = modes.add_parser("case", help="a case file")
+    case.add_argument("file")
+    case.add_argument("--export", metavar="FILE", help="the log, to look for what is left out")
+    for mode in (proof, log, tiles, case):
         mode.add_argument("--key", required=True, metavar="VKEY")
     options = parser.parse_args(arguments)
     try:
@@ -480,6 +812,8 @@ def main(arguments=None):
             answer = verify_proof(options.file, key)
         elif options.mode == "log":
             answer = verify_export(options.export, key)
+        elif options.mode == "case":
+            answer = verify_case(options.file, key, options.export)
         else:
             answer = verify_tiles(options.folder, key)
     except Bad as bad:

@@ -24,6 +24,7 @@ struct RandomHistory {
     var things = RandomThings()
     var signalStreams: [UUID] = []
     var subscriptions: [UUID] = []
+    var findings: [UUID] = []
     var serial = 0
     /// Of its own, so that what happens does not depend on when.
     private var clocks: Numbers
@@ -39,7 +40,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<68, using: &random) {
+        switch Int.random(in: 0..<70, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -61,6 +62,7 @@ struct RandomHistory {
         case 61, 62: return signalStream()
         case 63...65: return subscription()
         case 66, 67: return appMethod()
+        case 68, 69: return finding()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }

@@ -23,6 +23,7 @@ enum RoomRules {
         "Admin": shared,
         // What follows a realm is opened with the keys of its administration.
         "Subscriptions": shared.union(["Admin"]),
+        "Analysis": shared.union(["Admin"]),
     ]
     private static let shared: Set<String> = ["Web", "Access", "Letters", "Browser"]
 

@@ -1,5 +1,6 @@
 import JSON
 import Testing
+import Values
 
 @testable import urd
 
@@ -41,7 +42,7 @@ import Testing
         "=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1", "\n=1", "\u{FF1D}1", "=cmd|' /c calc'!a0",
     ])
     func `rows in CSV contain no formula from a user`(_ formula: String) {
-        #expect(CSV.harmless(formula) == "'" + formula)
+        #expect(CSVCell.harmless(formula) == "'" + formula)
         let cells = text(
             CSV(listing: [["a": .string(formula)], ["a": [.string(formula)]]], columns: ["a"]))
         #expect(!cells.contains("\n\(formula)"))
@@ -50,6 +51,8 @@ import Testing
 
     @Test func `rows in CSV keep numbers and harmless texts as they are`() {
         #expect(text(CSV(listing: [["a": -5]], columns: ["a"])) == "a\r\n-5\r\n")
-        for text in ["a=1", "2026-11-21T01:23:45Z", "", "é"] { #expect(CSV.harmless(text) == text) }
+        for text in ["a=1", "2026-11-21T01:23:45Z", "", "é"] {
+            #expect(CSVCell.harmless(text) == text)
+        }
     }
 }

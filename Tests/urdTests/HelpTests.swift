@@ -53,12 +53,15 @@ import Testing
 
     /// What a summary begins with.
     private static let verbs: Set<String> = [
-        "Accept", "Appoint", "Assign", "Bring", "Build", "Cancel", "Change", "Confirm", "Create",
+        "Accept", "Appoint", "Assign", "Bring", "Build", "Cancel", "Change", "Close", "Count",
+        "Confirm",
+        "Create",
         "Delete", "Destroy", "Disable", "Enable", "End", "Erase", "Find", "Give", "Link", "List",
         "Pause", "Print",
         "Prove", "Read", "Register", "Release", "Remove", "Replace", "Resume", "Revoke", "Retire",
         "Rotate",
         "Schedule", "Send", "Serve", "Set", "Show", "Start", "Switch", "Unlink", "Update", "Verify",
+        "Watch",
         "Wrap", "Write",
     ]
 

@@ -10,7 +10,7 @@ import Testing
         .noSuchPushProvider, .noSuchMessageGateway, .noSuchInvite, .noSuchRegistrationToken,
         .noSuchPasskey, .noSuchEvent,
         .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchDevice, .noSuchWebhook,
-        .noSuchEventType, .noSuchSignalStream, .noSuchSubscription,
+        .noSuchEventType, .noSuchSignalStream, .noSuchSubscription, .noSuchFinding, .noSuchCase,
     ]
 
     @Test func `the names of resources have a list for every problem that is about a name`() {

@@ -8,7 +8,8 @@ import Testing
     private let elsewhere: Set<String> = [
         "getOpenAPI", "getWelcome", "getProblemKind", "getEvent", "getCheckpoint",
         "getInclusionProof", "getTile", "getAsyncAPI", "getEventEnvelopeSchema", "getEventSchema",
-        "followEvents",
+        "followEvents", "createCaseFile", "getCaseFile", "downloadCaseFile", "cancelCaseFile",
+        "exportEvents",
     ]
 
     @Test func `every operation of the admin API is a command`() {
@@ -26,7 +27,7 @@ import Testing
 
     @Test func `every listing operation names its columns in the schema's order`() throws {
         for operation in API.operations
-        where operation.inputs.contains(where: { $0.name == "after" }) {
+        where operation.words != nil && operation.inputs.contains(where: { $0.name == "after" }) {
             #expect(!operation.columns.isEmpty, "\(operation.id) has no columns")
         }
         let logins = try #require(API.operations.first { $0.id == "listLoginHistoryOfAccount" })

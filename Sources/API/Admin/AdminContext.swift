@@ -24,6 +24,7 @@ public struct AdminContext: RouteContext {
     let feeds: Feeds
     let deliveries: any WebhookDeliveries
     let feedCursors: any FeedCursors
+    let cases: any CaseFiles
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -43,13 +44,14 @@ public struct AdminContext: RouteContext {
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
         upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
-        feedCursors: any FeedCursors,
+        feedCursors: any FeedCursors, cases: any CaseFiles,
         operator: String? = nil
     ) {
         self.upstream = upstream
         self.feeds = feeds
         self.deliveries = deliveries
         self.feedCursors = feedCursors
+        self.cases = cases
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing

@@ -11,5 +11,5 @@ struct AdminSurface: Surface {
         + PushProviderRoutes.table + MessageGatewayRoutes.table + CaptchaRoutes.table
         + NotificationAdminRoutes.table
         + ProviderAdminRoutes.table + AsOfRoutes.table + AsOfDiffRoutes.table
-        + AsOfRoleRoutes.table
+        + AsOfRoleRoutes.table + FindingRoutes.table + FindingRuleRoutes.table
 }

@@ -22,20 +22,21 @@ struct AsOfMoment: Sendable {
     /// before it, but not by more.
     fileprivate static let slack: Int64 = 60
 
+    static let schema = Schema.text(
+        1...40,
+        .said(
+            "a position such as 48211, a time such as 2026-11-22T12:00:00Z, or a day",
+            .either([
+                .some(Characters("0-9"), 1...15),
+                .sequence([
+                    .some(Characters("0-9"), 4...4), .text("-"),
+                    .some(Characters("-+.:0-9TZtz"), 5...35),
+                ]),
+            ])))
+
     static func parameter(_ name: String, _ description: String) -> Parameter {
         Parameter(
-            name, in: .path,
-            .text(
-                1...40,
-                .said(
-                    "a position such as 48211, a time such as 2026-11-22T12:00:00Z, or a day",
-                    .either([
-                        .some(Characters("0-9"), 1...15),
-                        .sequence([
-                            .some(Characters("0-9"), 4...4), .text("-"),
-                            .some(Characters("-+.:0-9TZtz"), 5...35),
-                        ]),
-                    ]))),
+            name, in: .path, schema,
             description + " A time stands for the last position that is not later.",
             example: "2026-11-22T12:00:00Z")
     }
@@ -44,12 +45,18 @@ struct AsOfMoment: Sendable {
 extension Call<AdminContext> {
     /// The moment that a part of the path names: by a position, or by a time.
     func asOf(_ name: String) async throws(Problem) -> AsOfMoment {
+        try await moment(asWritten: try required(name), name)
+    }
+
+    /// - Parameter written: nil for the last position that there is.
+    func moment(asWritten written: String?, _ name: String) async throws(Problem) -> AsOfMoment {
         let realm = try realm
-        let written = try required(name)
         let head = try await unopened(from: 1, limit: 1, in: realm).head
         if head.epoch == 0 { try await knownLog() }
         let position: Int64
-        if written.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if written == nil {
+            position = head.position
+        } else if let written, written.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             guard let number = Int64(written), number > 0 else {
                 throw Problem(.invalidParameter, "Positions begin with 1.", field: name)
             }
@@ -61,7 +68,9 @@ extension Call<AdminContext> {
             }
             position = number
         } else {
-            guard let time = try moment(name) else { throw Problem(.internalError) }
+            guard let time = try time(asWritten: written, name) else {
+                throw Problem(.internalError)
+            }
             position = try await lastPosition(notAfter: time, head: head.position, in: realm)
         }
         guard position > 0 else { return AsOfMoment(epoch: head.epoch, position: 0, at: nil) }

@@ -22,17 +22,20 @@ struct EventPages: Sendable {
     let realm: RealmID
     let about: EventReferences
     let filter: EventFilter
+    /// Where the index says what is wanted of those.
+    var subjects: FeedSubjects?
     let limit: Int
 
     /// What is wanted behind a position.
     func page(after position: Int64) async throws(Problem) -> Page {
         var page = Page(reached: position)
         // Without a condition all that is read is wanted, and one more tells whether there is a next page.
-        let count = filter == EventFilter() ? limit + 1 : Self.readAtOnce
+        let isWhole = filter == EventFilter() && subjects == nil
+        let count = isWhole ? limit + 1 : Self.readAtOnce
         var (place, read) = (position, 0)
         while read < Self.mostRead {
             let part = try await part(after: place, limit: count)
-            for event in part.events where filter.wants(event) {
+            for event in try await wanted(part) {
                 guard page.events.count < limit else {
                     page.reached = page.events.last?.position ?? position
                     page.hasMore = true
@@ -49,7 +52,22 @@ struct EventPages: Sendable {
         return page
     }
 
+    private func wanted(_ part: Part) async throws(Problem) -> [Recorded] {
+        let events = part.events.filter { filter.wants($0) }
+        guard let subjects else { return events }
+        let found: Set<Int64>?
+        do {
+            found = try await subjects.positions(
+                of: events, epoch: part.epoch, within: .seconds(3))
+        } catch {
+            throw Problem(.unavailable)
+        }
+        guard let found else { throw Problem(.positionNotReached) }
+        return events.filter { found.contains($0.position) }
+    }
+
     private struct Part {
+        let epoch: Int
         let events: [Recorded]
         let read: Int
         let reached: Int64
@@ -66,7 +84,7 @@ struct EventPages: Sendable {
                 let page = try await log.page(at: found.value, in: realm)
                 let isEnd = found.value.count < limit && found.epoch == page.head.epoch
                 return Part(
-                    events: page.events, read: found.value.count,
+                    epoch: page.head.epoch, events: page.events, read: found.value.count,
                     reached: max(
                         found.value.last ?? position, isEnd ? found.position : position))
             }
@@ -76,7 +94,7 @@ struct EventPages: Sendable {
         }
         guard let hole = page.hole(after: position) else {
             return Part(
-                events: page.events, read: page.events.count,
+                epoch: page.head.epoch, events: page.events, read: page.events.count,
                 reached: page.events.last?.position ?? position)
         }
         // A reader has all that is before it, is told then, and goes on behind it if it wants to.
@@ -84,7 +102,9 @@ struct EventPages: Sendable {
             throw Problem(.logDamaged, "Position \(hole) is missing; urd verify says more.")
         }
         let whole = page.whole(after: position)
-        return Part(events: whole, read: whole.count, reached: hole - 1, endsAtHole: true)
+        return Part(
+            epoch: page.head.epoch, events: whole, read: whole.count, reached: hole - 1,
+            endsAtHole: true)
     }
 }
 

@@ -22,17 +22,27 @@ enum EventRoutes {
             answer without events waits for the next one.
             """, right: .realm, permission: .eventsRead,
         parameters: [.realm, limit, LogLists.after] + EventConditions.parameters
-            + EventSelection.parameters + [wait],
+            + EventSelection.parameters + FilterQuestion.beside + [wait],
         answer: LogLists.answer(
             "EventList", of: EventEnvelope.shape, atMost: most, example: EventEnvelope.example),
-        refusals: [.noSuchRealm, .positionNotReached, .positionLost, .tooManyFeeds, .busy]
+        refusals: [
+            .noSuchRealm, .positionNotReached, .positionLost, .tooManyFeeds, .busy, .invalidFilter,
+        ]
     ) { call throws(Problem) in
         let realm = try call.realm
         let place = try await call.logPlace()
         if place.epochs.head.epoch == 0 { try await call.knownLog() }
+        var filter = try EventConditions.filter(call)
+        var subjects = FeedSubjects(index: call.context.queries, realm: realm)
+        let asked = try await call.filter(FilterQuestion.beside, EventAttributes.ofEvents)
+        if asked?.asksIndex == true {
+            subjects.expression = asked
+        } else {
+            filter.expression = asked
+        }
         let pages = EventPages(
             context: call.context, realm: realm, about: try await call.selectedReferences(),
-            filter: try EventConditions.filter(call), limit: call.limit)
+            filter: filter, subjects: subjects.isEmpty ? nil : subjects, limit: call.limit)
         if !pages.about.isEmpty { try await call.wait(for: .eventIndex) }
         let page = try await pages.page(after: place.position)
         let seconds = call.integer("wait") ?? 0
@@ -44,7 +54,8 @@ enum EventRoutes {
             pages: pages, start: place.moved(to: page.reached),
             place: try call.context.feeds.place(for: call.context.feedHolder(of: call.caller)),
             following: call.context.feeds.rings.follow(
-                realm, filter: pages.about.isEmpty ? pages.filter : nil),
+                realm,
+                filter: pages.about.isEmpty && pages.subjects == nil ? pages.filter : nil),
             seconds: UInt64(seconds))
         var response = Response(status: .ok, stream: BodyStream { try await awaited.run($0) })
         response.headers["Content-Type"] = "application/json"
@@ -79,7 +90,7 @@ enum EventRoutes {
             "urd audit list --actor operator:root --all --csv"), tag: "Log",
         summary: "List who did what and when.",
         detail: """
-            Of several conditions all hold. A `type` is an event's name, or what the names of many \
+            Of several conditions all hold; `filter` has all that is not a parameter. A `type` is an event's name, or what the names of many \
             begin with up to a dot: `realm`, `account`. This list follows the log: with \
             `min_position` it waits until it holds everything up to there.
             """,
@@ -100,9 +111,9 @@ enum EventRoutes {
             Parameter(
                 "order", in: .query, .oneOf(["oldest", "newest"]),
                 "Which come first; the oldest if nothing is said."),
-        ],
+        ] + FilterQuestion.ofEvents,
         answer: LogLists.answer("AuditTrail", of: entry, example: exampleEntry),
-        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
+        refusals: [.noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide]
     ) { call throws(Problem) in
         let realm = try call.realm
         try await call.wait(for: .auditTrail)
@@ -116,13 +127,15 @@ enum EventRoutes {
         asked.since = try call.moment("since")
         asked.until = try call.moment("until")
         asked.isNewestFirst = call.text("order") == "newest"
+        asked.filter = try await call.filter(FilterQuestion.ofEvents, EventAttributes.ofEvents)
+        if asked.filter?.asksIndex == true { try await call.wait(for: .eventIndex) }
         let (selection, place) = (asked, try await call.logPlace())
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.auditTrail(
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.page(
                 of: realm, selection, after: place.after?.position, limit: call.limit + 1)
         }
-        if items.isEmpty { try await call.knownLog() }
-        return place.page(call.limit, of: items, item: json, position: \.position)
+        if found.items.isEmpty { try await call.knownLog() }
+        return try place.page(call.limit, of: found, item: json, position: \.position) { $0 }
     }
 }
 
@@ -190,6 +203,20 @@ extension EventRoutes {
         "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
         "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
     ]
+}
+
+extension AdminQueries {
+    /// The audit trail with a filter or without one.
+    fileprivate func page(
+        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
+    ) async throws(LogFailure) -> ScannedPage<AuditEntry, Int64> {
+        guard selection.filter == nil else {
+            return try await filteredAuditTrail(
+                of: realm, selection, after: position, limit: limit)
+        }
+        return ScannedPage(
+            try await auditTrail(of: realm, selection, after: position, limit: limit))
+    }
 }
 
 extension Call<AdminContext> {

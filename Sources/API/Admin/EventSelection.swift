@@ -6,7 +6,9 @@ internal import Values
 
 /// By whom and what the events of a realm are selected. Of several conditions all hold.
 enum EventSelection {
-    static let parameters = [
+    static let parameters = about + [.minimumPosition]
+
+    static let about = [
         id("account", "Only events about this account."),
         id("session", "Only events about this session of a client."),
         id("browser", "Only events about this session of a browser at the realm's pages."),
@@ -15,12 +17,13 @@ enum EventSelection {
             "Only events about this client: by its name, or by its id where it is deleted.",
             example: "phone"),
         Parameter(
-            "source", in: .query, .text(12...12, .some(Characters("-a-zA-Z0-9_"), 12...12)),
-            "Only sign-ins from this network, by its pseudonym.", example: "q3Jx0a7bTn0y"),
+            "source", in: .query, source, "Only sign-ins from this network, by its pseudonym.",
+            example: "q3Jx0a7bTn0y"),
         Parameter(
             "device", in: .query, .oneOf(DeviceKind.all), "Only sign-ins on this kind of device."),
-        .minimumPosition,
     ]
+
+    static let source = Schema.text(12...12, .some(Characters("-a-zA-Z0-9_"), 12...12))
 
     private static func id(_ name: String, _ description: String) -> Parameter {
         Parameter(

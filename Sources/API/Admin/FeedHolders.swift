@@ -1,3 +1,5 @@
+internal import EventSourcing
+internal import Identity
 internal import ReadModels
 
 extension AdminContext {
@@ -8,5 +10,20 @@ extension AdminContext {
             let now = try await queries.adminKey(key.id)
             return now?.revokedAt == nil && now?.digest == key.digest && now?.scope == key.scope
         }
+    }
+}
+
+extension Call<AdminContext> {
+    /// What CloudEvents of the realm have for their source: its issuer.
+    func cloudSource() async throws(Problem) -> String {
+        let known = try await knownRealm()
+        let settings = Identity.Settings(overrides: known.settings)
+        if let base = settings[SettingCatalogue.linksBaseURL] {
+            return base.hasSuffix("/") ? String(base.dropLast()) : base
+        }
+        let hosts = try await reading { () throws(LogFailure) in
+            try await context.queries.hosts(of: known.realm, after: nil, limit: 1)
+        }
+        return hosts.first.map { "https://\($0.host)" } ?? "urn:urd:realm:\(known.realm)"
     }
 }

@@ -7,7 +7,7 @@ internal import Values
 
 /// Who signed in or tried to, and how it went.
 enum LoginHistoryRoutes {
-    static let table: [Route<AdminContext>] = [list, ofAccount, ofClient]
+    static let table: [Route<AdminContext>] = [list, ofAccount, ofClient, LoginCountRoute.route]
 
     private static let list = route(
         "login-history", id: "listLoginHistory",
@@ -60,8 +60,9 @@ enum LoginHistoryRoutes {
             commandLine: commandLine,
             tag: "Accounts", summary: summary,
             detail: """
-                `open` unseals the address and the user agent of each attempt; that is recorded \
-                with the caller's name. This list follows the log: with `min_position` it waits until \
+                Of several conditions all hold; `filter` has all that is not a parameter. `open` unseals \
+                the address and the user agent of each attempt; that is recorded with the caller's \
+                name. This list follows the log: with `min_position` it waits until \
                 it holds everything up to there.
                 """,
             right: .realm, permission: .historyRead,
@@ -71,14 +72,18 @@ enum LoginHistoryRoutes {
                     "outcome", in: .query, .oneOf(["signed_in", "refused"]),
                     "Only sign-ins with this outcome."),
                 Lists.since, Lists.until,
+            ] + LoginColumns.parameters + [
                 Parameter(
                     "open", in: .query, .boolean,
                     "Whether to show addresses and browsers, too; that they were shown is on record.",
-                    permission: .eventsOpen),
+                    permission: .eventsOpen)
             ],
             answer: LogLists.answer(
                 "LoginHistory", of: LoginView.schema, example: LoginView.example),
-            refusals: [.noSuchRealm, .positionNotReached, .positionLost, .contended] + refusals,
+            refusals: [
+                .noSuchRealm, .positionNotReached, .positionLost, .contended, .invalidFilter,
+                .tooWide,
+            ] + refusals,
             handler: handler)
     }
 }
@@ -90,104 +95,79 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> Response {
         let realm = try realm
         try await wait(for: .loginHistory)
+        let (asked, place) = (try await loginSelection(over: selection), try await logPlace())
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.page(
+                of: realm, asked, after: place.login, limit: limit + 1)
+        }
+        if found.items.isEmpty {
+            try await knownLog()
+            try await missing()
+            try await knownLoginClient()
+        }
+        let opened =
+            parameters["open"]?.bool == true
+            ? try await places(of: Array(found.items.prefix(limit))) : [:]
+        return try place.page(
+            limit, of: found,
+            item: { login in
+                .object(login.members.merging(opened[login.position] ?? [:]) { $1 })
+            }, position: \.position, stop: \.position)
+    }
+
+    /// What the parameters select, of what the path names.
+    func loginSelection(
+        over selection: LoginSelection = LoginSelection()
+    ) async throws(Problem) -> LoginSelection {
         var selection = selection
         selection.isRefused = text("outcome").map { $0 == "refused" }
         selection.since = try moment("since")
         selection.until = try moment("until")
-        let (asked, place) = (selection, try await logPlace())
-        // Nothing is older than what is before the first event.
-        let after = place.after.map {
-            LoginPlace(at: place.event?.at ?? Timestamp(seconds: 0), position: $0.position)
-        }
-        let items = try await reading { () throws(LogFailure) in
-            try await context.queries.loginHistory(
-                of: realm, asked, after: after, limit: limit + 1)
-        }
-        if items.isEmpty {
-            try await knownLog()
-            try await missing()
-        }
-        let opened =
-            parameters["open"]?.bool == true
-            ? try await places(of: Array(items.prefix(limit))) : [:]
-        return place.page(
-            limit, of: items,
-            item: { login in
-                .object(login.members.merging(opened[login.position] ?? [:]) { $1 })
-            }, position: \.position)
+        selection.filter = try await filter(
+            LoginColumns.parameters, EventAttributes.ofSignIns)
+        return selection
     }
 
     /// Where each attempt came from, by position. Those that are erased are not in it.
-    fileprivate func places(
-        of logins: [LoginView]
-    ) async throws(Problem) -> [Int64: JSONObject] {
+    private func places(of logins: [LoginView]) async throws(Problem) -> [Int64: JSONObject] {
         guard !logins.isEmpty else { return [:] }
         let realm = try realm
         let accounts = Set(logins.compactMap(\.account)).sorted()
         try await disclose(.loginHistory, of: accounts)
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.events(at: logins.map(\.position), in: realm)
+        }
         var places: [Int64: JSONObject] = [:]
-        for login in logins {
-            let found = try await reading { () throws(LogFailure) in
-                try await context.commands.events.events(
-                    from: login.position, limit: 1, in: realm)
-            }
-            guard let event = found.first, event.position == login.position,
-                case .opened(let personal) = event.personal
-            else { continue }
+        for event in events {
+            guard case .opened(let personal) = event.personal else { continue }
             var members: JSONObject = [:]
             members["address"] = personal["$address"]
             members["user_agent"] = personal["$userAgent"]
-            places[login.position] = members
+            places[event.position] = members
         }
         return places
     }
 }
 
-extension LoginView {
-    static let schema = Schema.named(
-        "Login",
-        .object(
-            .required("position", Fields.position, "Where it stands in the realm's log."),
-            .required("at", Fields.time, "When it was."),
-            .optional("account", Fields.id, "Whose account, where that is known."),
-            .optional("app", Fields.id, "Through which app."),
-            .optional("client", .text(1...255), "Through which client; none: on a page."),
-            .optional("method", .text(1...255), "The grant, or the way, that was tried."),
-            .required("outcome", .oneOf(["signed_in", "refused"]), "How it went."),
-            .optional("reason", .text(1...100), "Why it was refused."),
-            .optional("session", Fields.id, "The session that came of it."),
-            .optional("source", .text(1...100), "Where from, as a pseudonym of the network."),
-            .optional("device", .text(1...100), "The kind of device."),
-            .optional("channel", .text(1...20), "By what a code came, if to a phone."),
-            .optional("ended_at", Fields.time, "When the session ended before its time."),
-            .optional("end_reason", .text(1...100), "Why it did."),
-            .optional("address", .text(0...300), "With `open`: the address."),
-            .optional("user_agent", .text(0...512), "With `open`: the user agent.")))
+extension LogPlace {
+    /// The same place in the order of time. Nothing is older than what is before the first event.
+    var login: LoginPlace? {
+        after.map {
+            LoginPlace(at: event?.at ?? Timestamp(seconds: 0), position: $0.position)
+        }
+    }
+}
 
-    static let example: JSON = [
-        "position": 42, "at": "2026-11-21T01:23:45.123456Z",
-        "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client": "phone",
-        "method": "urn:cocoar:otp", "outcome": "signed_in",
-        "session": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "source": "q3Jx0a7bTn0y",
-        "device": "iPhone",
-    ]
-
-    var members: JSONObject {
-        var members: JSONObject = [
-            "position": .integer(position), "at": .string(at.description),
-            "outcome": isRefused ? "refused" : "signed_in",
-        ]
-        members["client"] = clientID.map { .string($0) }
-        members["account"] = account.map { .string($0.description) }
-        members["app"] = app.map { .string($0.description) }
-        members["method"] = method.map { .string($0) }
-        members["reason"] = reason.map { .string($0) }
-        members["session"] = session.map { .string($0.description) }
-        members["source"] = source.map { .string($0) }
-        members["device"] = device.map { .string($0) }
-        members["channel"] = channel.map { .string($0) }
-        members["ended_at"] = endedAt.map { .string($0.description) }
-        members["end_reason"] = endReason.map { .string($0) }
-        return members
+extension AdminQueries {
+    /// The login history with a filter or without one.
+    fileprivate func page(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace> {
+        guard selection.filter == nil else {
+            return try await filteredLoginHistory(
+                of: realm, selection, after: place, limit: limit)
+        }
+        return ScannedPage(
+            try await loginHistory(of: realm, selection, after: place, limit: limit))
     }
 }

@@ -34,6 +34,7 @@ struct FeedQuestion {
                 "from_time", in: .query, Lists.since.schema,
                 "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
         ] + EventConditions.parameters + [
+            FilterText.parameter,
             Parameter(
                 "to", in: .query, .oneOf(["services", "audit", "internal"]),
                 """
@@ -115,7 +116,13 @@ struct FeedQuestion {
         var filter = try EventConditions.filter(call, beside: ["account", "client"])
         let reach = call.text("to").flatMap(EventReach.init) ?? reader.reach
         filter.unasked = reach.unasked
-        try reader.check(reach, filter.types)
+        var named = filter.types.names
+        if case .service = reader, let text = call.text(FilterText.parameter.name) {
+            let asked = try FilterText.expression(of: text, EventAttributes.ofServices)
+            named.formUnion(asked.wanted(of: "type"))
+            filter.expression = asked
+        }
+        try reader.check(reach, named)
         if let text = call.text("shard") {
             let parts = text.split(separator: "/").compactMap { Int($0) }
             guard parts.count == 2,
@@ -143,7 +150,7 @@ extension FeedQuestion.Reader {
     /// Says no where more is asked for than the reader may be told: to leave it out in silence would look as
     /// if it never happened.
     fileprivate func check(
-        _ reach: EventReach, _ types: EventFilter.Types
+        _ reach: EventReach, _ types: Set<String>
     ) throws(Problem) {
         switch self {
         case .administrator: return
@@ -154,7 +161,7 @@ extension FeedQuestion.Reader {
                 .forbidden, "A client is told what services act on: `to` is services.", field: "to")
         }
         let hidden = EventCatalogue.all.filter { $0.reach != .services }.map(\.name)
-        guard let asked = hidden.sorted().first(where: types.names.contains) else { return }
+        guard let asked = hidden.sorted().first(where: types.contains) else { return }
         throw Problem(.forbidden, "A client is not told of '\(asked)'.", field: "type")
     }
 }

@@ -27,7 +27,7 @@ enum FeedRoutes {
         permission: .eventsRead, parameters: [.realm] + FeedQuestion.parameters, answer: answer,
         refusals: [
             .noSuchRealm, .positionLost, .notAcceptable, .tooManyFeeds, .busy,
-            .noSuchSubscription, .subscriptionHeld,
+            .noSuchSubscription, .subscriptionHeld, .invalidFilter,
         ]
     ) { call throws(Problem) in
         try call.context.feeds.requireRoom()
@@ -41,7 +41,7 @@ enum FeedRoutes {
         if call.text("format") == "cloudevents" {
             question.form.cloudSource = try await call.cloudSource()
         }
-        let subjects = try await call.feedSubjects(in: realm)
+        let subjects = try await call.feedSubjects(in: realm, &question)
         let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
         var start = try await question.start.cursor(
             in: history, of: realm, call.context.commands.events)
@@ -99,21 +99,12 @@ extension CommandPort {
 }
 
 extension Call<AdminContext> {
-    /// What CloudEvents of the realm have for their source: its issuer.
-    func cloudSource() async throws(Problem) -> String {
-        let known = try await knownRealm()
-        let settings = Identity.Settings(overrides: known.settings)
-        if let base = settings[SettingCatalogue.linksBaseURL] {
-            return base.hasSuffix("/") ? String(base.dropLast()) : base
-        }
-        let hosts = try await reading { () throws(LogFailure) in
-            try await context.queries.hosts(of: known.realm, after: nil, limit: 1)
-        }
-        return hosts.first.map { "https://\($0.host)" } ?? "urn:urd:realm:\(known.realm)"
-    }
-
     /// Whom the events are to be about; empty where nothing is said.
-    func feedSubjects(in realm: RealmID) async throws(Problem) -> FeedSubjects {
+    ///
+    /// - Parameter question: takes the filter where nobody has to be looked up for it.
+    func feedSubjects(
+        in realm: RealmID, _ question: inout FeedQuestion
+    ) async throws(Problem) -> FeedSubjects {
         var subjects = FeedSubjects(index: context.queries, realm: realm)
         for text in EventConditions.texts("account", self) {
             guard let id = UUID(text) else { throw Problem(.invalidParameter, field: "account") }
@@ -129,6 +120,14 @@ extension Call<AdminContext> {
                     .invalidParameter, "The realm has no client '\(name)'.", field: "client")
             }
             subjects.clients.insert(id)
+        }
+        guard let asked = try await filter(EventAttributes.ofEvents) else { return subjects }
+        // A type that is named comes, however far events are sent otherwise.
+        question.filter.unasked.subtract(asked.wanted(of: "type"))
+        if asked.asksIndex {
+            subjects.expression = asked
+        } else {
+            question.filter.expression = asked
         }
         return subjects
     }

@@ -38,7 +38,9 @@ enum FeedSubscriptionRoutes {
         answer: .created(
             "The subscription.", FeedSubscriptionSchema.schema,
             example: FeedSubscriptionSchema.example),
-        refusals: [.noSuchRealm, .realmDisabled, .tooManySubscriptions, .positionLost]
+        refusals: [
+            .noSuchRealm, .realmDisabled, .tooManySubscriptions, .positionLost, .invalidFilter,
+        ]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = write.newID("subscription")
@@ -52,7 +54,7 @@ enum FeedSubscriptionRoutes {
         let history = try await call.context.commands.history(of: write.realm)
         let start = try await FeedStart(call.body["from"]?.string, of: "from").cursor(
             in: history, of: write.realm, call.context.commands.events)
-        let terms = FeedSubscriptionSchema.terms(
+        let terms = try FeedSubscriptionSchema.terms(
             call.body, over: SubscriptionTerms(name: "", url: ""))
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateFeedSubscription(
@@ -134,11 +136,11 @@ enum FeedSubscriptionRoutes {
         answer: .written(
             .ok, "The subscription.", FeedSubscriptionSchema.schema,
             example: FeedSubscriptionSchema.example),
-        refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription]
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription, .invalidFilter]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let view = try await call.knownSubscription()
-        let terms = FeedSubscriptionSchema.terms(call.body, over: view.terms)
+        let terms = try FeedSubscriptionSchema.terms(call.body, over: view.terms)
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
             ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,

@@ -24,6 +24,9 @@ enum FeedSubscriptionSchema {
                 "types", types, "Types of events, or groups such as account.*; all if it is empty."
             ),
             .optional(
+                "filter", .nullable(.text(1...FilterParser.mostCharacters)),
+                "Which of these are sent, as docs/analysts/filters.md says; null for all."),
+            .optional(
                 "to", reach,
                 "How far events are sent that no type names exactly; services if nothing is said."),
             .optional(
@@ -41,6 +44,7 @@ enum FeedSubscriptionSchema {
             .required("id", Fields.id, "Its id."),
             .required("name", .text(1...200), "What administrators call it."),
             .required("types", types, "Types of events, or groups of them; all if it is empty."),
+            .optional("filter", .text(1...FilterParser.mostCharacters), "Which of these are sent."),
             .required("to", reach, "How far events are sent that no type names exactly."),
             .required("include", WebhookSchema.include, "What is sent beside open fields."),
             .required("created_at", Fields.time, "Since when it is there."),
@@ -61,7 +65,7 @@ enum FeedSubscriptionSchema {
     ]
 
     static func json(_ view: SubscriptionView) -> JSONObject {
-        [
+        var members: JSONObject = [
             "id": .string(view.id.description), "name": .string(view.terms.name),
             "types": .array(view.terms.filter.types.map { .string($0) }),
             "to": .string(view.terms.filter.reach.rawValue),
@@ -69,6 +73,8 @@ enum FeedSubscriptionSchema {
             "created_at": .string(view.createdAt.description),
             "changed_at": .string(view.changedAt.description),
         ]
+        members["filter"] = view.terms.filter.expression.map { .string($0) }
+        return members
     }
 
     static func add(_ cursor: FeedCursor, head: Int64, to members: inout JSONObject) {
@@ -80,10 +86,15 @@ enum FeedSubscriptionSchema {
     }
 
     /// What a body says, over what is set already.
-    static func terms(_ body: JSON, over old: SubscriptionTerms) -> SubscriptionTerms {
+    static func terms(_ body: JSON, over old: SubscriptionTerms) throws(Problem)
+        -> SubscriptionTerms
+    {
         var terms = old
         if let name = body["name"]?.string { terms.name = name }
         if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
+        if let filter = body["filter"] {
+            terms.filter.expression = try FilterText.checked(filter.string)
+        }
         if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
         if let include = body["include"]?.array {
             terms.includesPersonal = include.contains("personal")

@@ -14,6 +14,7 @@ struct KeptFeedCursor {
     /// The subscription says these; to say them again would be to say something else.
     static let excluded = [
         "from", "from_time", "type", "not_type", "stream", "account", "client", "to", "shard",
+        "filter",
     ]
 }
 

@@ -37,7 +37,9 @@ enum ReplayRoutes {
             """,
         right: .realm, permission: .eventsRead, parameters: [.realm] + parameters,
         answer: FeedRoutes.answer,
-        refusals: [.noSuchRealm, .positionLost, .notAcceptable, .tooManyFeeds, .busy]
+        refusals: [
+            .noSuchRealm, .positionLost, .notAcceptable, .tooManyFeeds, .busy, .invalidFilter,
+        ]
     ) { call throws(Problem) in
         try call.context.feeds.requireRoom()
         var question = try FeedQuestion(call, by: .administrator)
@@ -67,7 +69,7 @@ enum ReplayRoutes {
                 .invalidParameter, "until is before the place to begin at, \(start).",
                 field: "until")
         }
-        let subjects = try await call.feedSubjects(in: realm)
+        let subjects = try await call.feedSubjects(in: realm, &question)
         let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
         return ReplayStream(
             place: place, following: place.feeds.rings.follow(realm, filter: question.filter),

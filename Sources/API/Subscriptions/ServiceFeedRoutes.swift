@@ -15,7 +15,7 @@ enum ServiceFeedRoutes {
             + FeedRoutes.detail, right: .service, parameters: FeedQuestion.common,
         answer: FeedRoutes.answer,
         refusals: Place.refusals + [
-            .insufficientScope, .positionLost, .notAcceptable, .tooManyFeeds,
+            .insufficientScope, .positionLost, .notAcceptable, .tooManyFeeds, .invalidFilter,
         ]
     ) { call throws(Problem) in
         guard case .service(let session, let scopes, let end) = call.caller else {

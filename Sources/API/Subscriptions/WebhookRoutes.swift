@@ -45,7 +45,7 @@ enum WebhookRoutes {
             example: .object(
                 (WebhookSchema.example.object ?? [:])
                     .merging(["secret": WebhookSchema.exampleSecret]) { $1 })),
-        refusals: [.noSuchRealm, .realmDisabled, .tooManyWebhooks]
+        refusals: [.noSuchRealm, .realmDisabled, .tooManyWebhooks, .invalidFilter]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = write.newID("webhook")
@@ -60,7 +60,7 @@ enum WebhookRoutes {
         if known.count >= limit, !known.contains(where: { $0.id == id }) {
             throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
         }
-        let terms = WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: ""))
+        let terms = try WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: ""))
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateWebhook(
             id: id, terms: terms, secret: secret, startsAfter: call.body["starts_after"]?.integer,
@@ -132,12 +132,12 @@ enum WebhookRoutes {
             example: ["types": ["account.*", "session.*"]]),
         answer: .written(
             .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
-        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook, .invalidFilter]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let view = try await call.knownWebhook()
         let folded = try await call.state(Subscription.self, of: view.id, in: write.realm)
-        let terms = WebhookSchema.terms(call.body, over: folded.state.terms)
+        let terms = try WebhookSchema.terms(call.body, over: folded.state.terms)
         // Another address would have personal data sent elsewhere.
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(

@@ -40,6 +40,9 @@ enum WebhookSchema {
                 "streams", streams,
                 "Only events of these streams: ids of accounts, clients, sessions."),
             .optional(
+                "filter", .nullable(.text(1...FilterParser.mostCharacters)),
+                "Which of these are sent, as docs/analysts/filters.md says; null for all."),
+            .optional(
                 "to", reach,
                 "How far events are sent that no type names exactly; services if nothing is said."
             ),
@@ -68,6 +71,7 @@ enum WebhookSchema {
         .required("types", types, "Types of events, or groups of them; all if it is empty."),
         .required("not_types", types, "Types of events that are not sent, or groups of them."),
         .required("streams", streams, "Streams whose events are sent; all if it is empty."),
+        .optional("filter", .text(1...FilterParser.mostCharacters), "Which of these are sent."),
         .required("to", reach, "How far events are sent that no type names exactly."),
         .required("format", format, "What a message says."),
         .required("include", include, "What is sent beside open fields."),
@@ -129,6 +133,7 @@ enum WebhookSchema {
             "created_at": .string(view.createdAt.description),
             "changed_at": .string(view.changedAt.description),
         ]
+        members["filter"] = view.terms.filter.expression.map { .string($0) }
         switch view.standing {
         case .active: members["state"] = "active"
         case .paused, .deleted: members["state"] = "paused"
@@ -162,7 +167,9 @@ enum WebhookSchema {
     }
 
     /// What a body says, over what is set already.
-    static func terms(_ body: JSON, over old: SubscriptionTerms) -> SubscriptionTerms {
+    static func terms(_ body: JSON, over old: SubscriptionTerms) throws(Problem)
+        -> SubscriptionTerms
+    {
         var terms = old
         if let name = body["name"]?.string { terms.name = name }
         if let url = body["url"]?.string { terms.url = url }
@@ -178,6 +185,9 @@ enum WebhookSchema {
         }
         if let include = body["include"]?.array {
             terms.includesPersonal = include.contains("personal")
+        }
+        if let filter = body["filter"] {
+            terms.filter.expression = try FilterText.checked(filter.string)
         }
         if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
         if let order = body["order"]?.string.flatMap(SubscriptionTerms.Order.init) {

@@ -67,7 +67,12 @@ extension Call {
     var limit: Int { integer("limit").flatMap { Int(exactly: $0) } ?? Lists.defaultLimit }
 
     func moment(_ name: String) throws(Problem) -> Timestamp? {
-        guard let text = text(name) else { return nil }
+        try time(asWritten: text(name), name)
+    }
+
+    /// A time, or a day, which is its beginning in UTC.
+    func time(asWritten text: String?, _ name: String) throws(Problem) -> Timestamp? {
+        guard let text else { return nil }
         let isDay = text.utf8.count == 10
         guard let moment = Timestamp(rfc3339: isDay ? text + "T00:00:00Z" : text) else {
             throw Problem(.invalidParameter, "There is no such \(name).", field: name)

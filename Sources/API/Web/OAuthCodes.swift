@@ -33,7 +33,7 @@ extension ProblemKind {
         case .invalidClientMetadata: "invalid_client_metadata"
         case .invalidSoftwareStatement: "invalid_software_statement"
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
-        case .rateLimited, .tooManyFeeds: "rate_limited"
+        case .rateLimited, .tooManyFeeds, .tooManyCases: "rate_limited"
         case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
@@ -42,7 +42,8 @@ extension ProblemKind {
             "temporarily_unavailable"
         case .invalidRequest, .malformedJSON, .malformedForm, .missingField, .unknownField,
             .invalidField, .missingParameter, .unknownParameter, .repeatedParameter,
-            .invalidParameter, .unexpectedBody, .bodyTooLarge, .malformedHost,
+            .invalidParameter, .invalidFilter, .tooWide, .unexpectedBody, .bodyTooLarge,
+            .malformedHost,
             .malformedForwarding, .invalidEnrollment, .invalidLink,
             .forwarderNotTrusted, .forwardedAddressRequired, .noTwoFactor, .noSuchInvite,
             .inviteUsed,
@@ -51,7 +52,7 @@ extension ProblemKind {
             .noSuchSubject, .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchNotification, .notificationNotFailed, .noSuchPushProvider, .noSuchMessageGateway,
-            .noSuchWebhook,
+            .noSuchWebhook, .noSuchFinding, .findingClosed,
             .tooManyWebhooks, .noSuchSubscription, .tooManySubscriptions, .subscriptionHeld,
             .cursorOutOfRange,
             .ownerOnboarded, .noSuchProvider, .identityTaken,
@@ -59,7 +60,8 @@ extension ProblemKind {
             .reservedRealm,
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
-            .noSuchSignalStream, .tooManySignalStreams, .askedTooOften,
+            .noSuchSignalStream, .tooManySignalStreams, .askedTooOften, .noSuchCase, .caseNotReady,
+            .caseGone,
             .notAcceptable, .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"

@@ -33,7 +33,7 @@ public struct Problem: Error, Sendable {
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
-        if kind == .tooManyFeeds { return [("Retry-After", "60")] }
+        if kind == .tooManyFeeds || kind == .tooManyCases { return [("Retry-After", "60")] }
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
     }
 
@@ -77,7 +77,14 @@ public struct Problem: Error, Sendable {
                 "kept_to", .integer(0...281_474_976_710_655),
                 "Of a lost position: up to there the log is what it was."),
             .optional(
-                "cursor", .text(3...25), "Of a lost position: where to begin again."),
+                "cursor", .text(3...25),
+                "Of a lost position: where to begin again. Of one that is too wide: where to go on."
+            ),
+            .optional("at", .integer(0...10_000), "Of a filter: the character that is wrong."),
+            .optional("expected", .text(1...1000), "Of a filter: what could stand there."),
+            .optional(
+                "scanned_to", .integer(0...281_474_976_710_655),
+                "Of a question that is too wide: how far it looked."),
             .optional(
                 "held_until", Fields.time, "Of a subscription that another reader has: until then."),
             .optional(

@@ -12,6 +12,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case unknownParameter = "unknown-parameter"
     case repeatedParameter = "repeated-parameter"
     case invalidParameter = "invalid-parameter"
+    case invalidFilter = "invalid-filter"
+    case tooWide = "too-wide"
     case unexpectedBody = "unexpected-body"
     case bodyTooLarge = "body-too-large"
     case malformedHost = "malformed-host"
@@ -68,6 +70,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case realmClosed = "realm-closed"
     case rateLimited = "rate-limited"
     case tooManyFeeds = "too-many-feeds"
+    case tooManyCases = "too-many-cases"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -84,6 +87,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSubscription = "no-such-subscription"
     case tooManySubscriptions = "too-many-subscriptions"
     case tooManyWebhooks = "too-many-webhooks"
+    case noSuchFinding = "no-such-finding"
+    case findingClosed = "finding-closed"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
@@ -93,6 +98,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSubject = "no-such-subject"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchSignalStream = "no-such-signal-stream"
+    case noSuchCase = "no-such-case"
     case noSuchProblem = "no-such-problem"
     case noSuchEventType = "no-such-event-type"
 
@@ -118,6 +124,9 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case cursorOutOfRange = "cursor-out-of-range"
     case tooManySignalStreams = "too-many-signal-streams"
 
+    case caseNotReady = "case-not-ready"
+    case caseGone = "case-gone"
+
     case askedTooOften = "asked-too-often"
 
     case notAcceptable = "not-acceptable"
@@ -142,7 +151,8 @@ extension ProblemKind {
         switch self {
         case .malformedJSON, .malformedForm, .missingField, .unknownField, .invalidField,
             .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
-            .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
+            .invalidFilter, .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest,
+            .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
             .forwarderNotTrusted, .forwardedAddressRequired, .insufficientAuthorization,
@@ -160,28 +170,31 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited, .tooManyFeeds, .askedTooOften: .tooManyRequests
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .askedTooOften: .tooManyRequests
+        case .caseGone: .gone
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
             .noSuchWebhook,
-            .noSuchSubscription,
+            .noSuchSubscription, .noSuchFinding,
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
-            .noSuchEventType:
+            .noSuchEventType, .noSuchCase:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notImplemented: .notImplemented
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
             .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
+            .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
-            .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange:
+            .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
+            .caseNotReady:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
-        case .idempotencyKeyReused: .unprocessable
+        case .idempotencyKeyReused, .tooWide: .unprocessable
         case .internalError, .logDamaged: .internalError
         case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
             .serviceUnavailable
@@ -200,6 +213,8 @@ extension ProblemKind {
         case .unknownParameter: "The query has a parameter that this operation does not know."
         case .repeatedParameter: "A parameter is given more than once."
         case .invalidParameter: "A parameter has a value that it cannot have."
+        case .invalidFilter: "The filter cannot be read."
+        case .tooWide: "Nothing was found in the time that there is."
         case .unexpectedBody: "This operation takes no body."
         case .bodyTooLarge: "The body is too large."
         case .malformedHost: "The request does not say in a readable way which host it is for."
@@ -264,12 +279,18 @@ extension ProblemKind {
         case .noSuchSubscription: "The realm has no such subscription."
         case .tooManySubscriptions: "The realm has as many subscriptions as it may have."
         case .tooManyWebhooks: "The realm has as many webhooks as it may have."
+        case .noSuchFinding: "The realm has no such finding."
+        case .findingClosed: "The finding is closed already."
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
         case .noSuchSubject: "No event of the realm is sealed under this subject."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchSignalStream: "The client has no such stream."
+        case .noSuchCase: "The realm has no such case file."
+        case .tooManyCases: "The realm has as many case files in the making as it may have."
+        case .caseNotReady: "The case file is not made yet, or cannot be."
+        case .caseGone: "The case file is handed out no more."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .notImplemented: "There is no such service here."

@@ -106,11 +106,12 @@ public struct Router: Sendable {
         let start = ContinuousClock.now
         let (request, place) = await find(request)
         let responseCache = responseCache(for: request)?.1
-        let response = await RequestScope.$current.withValue(RequestScope()) {
+        let scope = RequestScope()
+        let response = await RequestScope.$current.withValue(scope) {
             await giveUp { await make(request, at: place) }
         }
         if response.status == .ok { responseCache?.put(response, at: request.path) }
-        report(request, place, response, ContinuousClock.now - start)
+        report(request, place, response, ContinuousClock.now - start, scope)
         return response
     }
 
@@ -230,19 +231,19 @@ public struct Router: Sendable {
     /// A template stands for the path: it has no names of tenants in it, and there are only so many.
     private func report(
         _ request: Request, _ place: RouteTree<Endpoint>.Match?, _ response: Response,
-        _ duration: Duration
+        _ duration: Duration, _ scope: RequestScope? = nil
     ) {
         let route = place?.template.description ?? "unmatched"
         seconds.of(route, request.method, response.status).observe(duration)
         let (whole, parts) = duration.components
         let microseconds = whole &* 1_000_000 &+ parts / 1_000_000_000_000
-        log.forRequest(request.id).info(
-            "http.request",
-            [
-                "route": .string(route), "method": .string(request.method.rawValue),
-                "status": .integer(Int64(response.status.code)),
-                "microseconds": .integer(microseconds),
-            ])
+        var members: JSONObject = [
+            "route": .string(route), "method": .string(request.method.rawValue),
+            "status": .integer(Int64(response.status.code)),
+            "microseconds": .integer(microseconds),
+        ]
+        if scope?.isSubjectSearch == true { members["subject_search"] = true }
+        log.forRequest(request.id).info("http.request", members)
     }
 }
 

@@ -23,9 +23,11 @@ struct EventColumns {
     private let command: UnsafeRawBufferPointer
     let data: UnsafeRawBufferPointer
     private let meta: UnsafeRawBufferPointer
-    private let sealed: UnsafeRawBufferPointer?
+    let sealed: UnsafeRawBufferPointer?
     private let streamBytes: UnsafeRawBufferPointer
     private let subject: UnsafeRawBufferPointer?
+    /// Whose key its personal fields are sealed under.
+    var subjectID: UUID? { subject.map { UUID(loading: $0) } }
     let type: UnsafeRawBufferPointer
 
     /// One row of a binary COPY. Nil where a column is missing, or has another type than it should.
@@ -45,9 +47,7 @@ struct EventColumns {
         self.at = at.bigEndian(Int64.self) &+ postgresEpoch
         self.revision = revision.bigEndian(Int16.self)
         self.version = version.bigEndian(Int32.self)
-        self.stream = UUID(
-            high: UnsafeRawBufferPointer(rebasing: stream[..<8]).bigEndian(UInt64.self),
-            low: UnsafeRawBufferPointer(rebasing: stream[8...]).bigEndian(UInt64.self))
+        self.stream = UUID(loading: stream)
         self.leaf = leaf.bytes.flatMap {
             $0.count == TreeHash.length ? TreeHash(loading: $0) : nil
         }
@@ -97,6 +97,15 @@ struct EventColumns {
         record.write(#","version":"#)
         record.write(decimal: Int64(version))
         record.write("}")
+    }
+}
+
+extension UUID {
+    /// Of the sixteen bytes of a column.
+    fileprivate init(loading bytes: UnsafeRawBufferPointer) {
+        self.init(
+            high: UnsafeRawBufferPointer(rebasing: bytes[..<8]).bigEndian(UInt64.self),
+            low: UnsafeRawBufferPointer(rebasing: bytes[8...]).bigEndian(UInt64.self))
     }
 }
 

@@ -9,12 +9,29 @@ enum EventCopy {
         _ realm: RealmID, _ positions: ClosedRange<Int64>, isFirst: Bool = false,
         on connection: Connection, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(Failure) {
-        // COPY takes no parameters. A realm's name needs no escape: it is a DNS label.
         let first = isFirst && positions.lowerBound == 1 ? Int64.min : positions.lowerBound
+        try read(
+            realm, where: "position >= '\(first)' and position <= \(positions.upperBound)",
+            on: connection, body)
+    }
+
+    /// The same for some positions, of which one that is missing has no row.
+    static func read(
+        _ realm: RealmID, at positions: [Int64], on connection: Connection,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(Failure) {
+        let list = positions.map(String.init).joined(separator: ",")
+        try read(realm, where: "position = any ('{\(list)}'::bigint[])", on: connection, body)
+    }
+
+    /// COPY takes no parameters. A realm's name needs no escape: it is a DNS label; all else are numbers.
+    private static func read(
+        _ realm: RealmID, where condition: String, on connection: Connection,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(Failure) {
         let copy = """
             copy (select \(EventColumns.selected) from urd.event
-                where realm = '\(realm.name)' and position >= '\(first)'
-                    and position <= \(positions.upperBound)
+                where realm = '\(realm.name)' and \(condition)
                 order by position) to stdout (format binary)
             """
         var isHeader = true

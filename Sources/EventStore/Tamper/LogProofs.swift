@@ -32,7 +32,7 @@ public enum ProofFailure: Error, Equatable, Sendable, CustomStringConvertible {
 /// of them. Nothing is handed out that does not have the signed root.
 public struct LogProofs: Sendable {
     private let database: Database
-    private let keyring: Keyring
+    let keyring: Keyring
     private let origin: String
 
     /// - Parameter origin: as the sealer has it.

@@ -5,8 +5,8 @@ import Postgres
 struct SealedReader {
     let realm: RealmID
     let newest: SignedCheckpoint?
-    private let keys: RealmKeys
-    private let connection: Connection
+    let keys: RealmKeys
+    let connection: Connection
 
     init(_ realm: RealmID, keys: RealmKeys, on connection: Connection) throws(Failure) {
         self.realm = realm

@@ -4,6 +4,7 @@ public enum AdminPermission: String, Sendable, CaseIterable {
     case eventsRead = "events.read"
     /// To open personal fields in what another permission shows; each time is on record.
     case eventsOpen = "events.open"
+    /// To read the audit trail, findings and their rules.
     case auditRead = "audit.read"
     /// To read who signed in, who tried to, and what apps on devices did.
     case historyRead = "history.read"

@@ -18,6 +18,7 @@ extension SignalRule.Content {
         case .authentication: "authentication"
         case .assuranceLevel: "level"
         case .compliance(let isNow): isNow ? "compliant" : "not compliant"
+        case .risk: "risk"
         }
     }
 }

@@ -1,7 +1,8 @@
 /// Which OCSF record an event of one type becomes, and when.
 public struct OCSFRule: Sendable, Equatable {
-    /// Of the schema's categories Identity & Access Management and Application Activity.
+    /// Of the schema's categories Findings, Identity & Access Management and Application Activity.
     public enum Class: Int64, Sendable {
+        case detectionFinding = 2004
         case accountChange = 3001
         case authentication = 3002
         case entityManagement = 3004
@@ -9,10 +10,11 @@ public struct OCSFRule: Sendable, Equatable {
         case apiActivity = 6003
     }
 
-    /// `status_id`.
+    /// `status_id`. Of a finding they say how far it is: new, or over.
     public enum Status: Int64, Sendable {
         case success = 1
         case failure = 2
+        case resolved = 4
         /// It is not decided yet.
         case other = 99
     }

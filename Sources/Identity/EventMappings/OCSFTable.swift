@@ -38,6 +38,7 @@ public enum OCSFTable {
             OCSFRule(.accountChange, 10, when: .ifNeeded, factor: 8),
             OCSFRule(.accountChange, 11, when: .ifNotNeeded, factor: 8),
         ],
+        "case_file.issued": [OCSFRule(.apiActivity, 2)],
         "personal_data.opened": [OCSFRule(.apiActivity, 2)],
     ]
 
@@ -114,6 +115,10 @@ public enum OCSFTable {
         "client.updated": [.entity(3)],
         "host.assigned": [.entity(3)],
         "host.released": [.entity(4)],
+        "finding.closed": [OCSFRule(.detectionFinding, 3, .resolved)],
+        "finding.escalated": [OCSFRule(.detectionFinding, 2)],
+        "finding.raised": [OCSFRule(.detectionFinding, 1)],
+        "finding_rules.set": [.entity(3, .policy)],
         "integrity_keys.set": [.entity(3)],
         "invite.created": [.entity(1)],
         "invite.revoked": [.entity(4)],

@@ -53,6 +53,8 @@ public enum SharedSignals {
             facts.formerFactors.map {
                 AssuranceLevel($0).rank != AssuranceLevel(factors(event)).rank
             } ?? false
+        case .ifRiskDiffers:
+            RiskChange(recorded: event.open).map { $0.former != $0.now } ?? false
         case .withClaims:
             changedClaims(of: event.name).contains { facts.claims[$0] != nil }
         }
@@ -110,7 +112,19 @@ public enum SharedSignals {
             return [
                 "previous_status": states[isNow ? 0 : 1], "current_status": states[isNow ? 1 : 0],
             ]
+        case .risk: return risk(event)
         }
+    }
+
+    private static func risk(_ event: Recorded) -> JSONObject? {
+        guard let risk = RiskChange(recorded: event.open),
+            let rule: FindingRule = event.open.choice("rule")
+        else { return nil }
+        return [
+            "principal": "USER", "current_level": .string(risk.now.rawValue.uppercased()),
+            "previous_level": .string(risk.former.rawValue.uppercased()),
+            "risk_reason": .string(rule.sentence),
+        ]
     }
 
     private static func credential(

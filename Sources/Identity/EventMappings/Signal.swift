@@ -47,7 +47,7 @@ public enum SignalInitiator: String, Sendable {
     public init(actor: String, reason: String?) {
         let ends = [SessionEnd.reuse, .codeReuse].map(\.rawValue)
         self =
-            if reason.map(ends.contains) == true {
+            if reason.map(ends.contains) == true || actor == FindingRules.actor {
                 .policy
             } else if actor.hasPrefix("admin:") || actor.hasPrefix("operator:") {
                 .admin

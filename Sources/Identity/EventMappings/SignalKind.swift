@@ -8,6 +8,7 @@ public enum SignalKind: String, CaseIterable, Sendable {
     case deviceComplianceChange = "device-compliance-change"
     case sessionEstablished = "session-established"
     case sessionPresented = "session-presented"
+    case riskLevelChange = "risk-level-change"
     case accountPurged = "account-purged"
     case accountDisabled = "account-disabled"
     case accountEnabled = "account-enabled"
@@ -24,7 +25,7 @@ public enum SignalKind: String, CaseIterable, Sendable {
     public var standard: Standard {
         switch self {
         case .sessionRevoked, .tokenClaimsChange, .credentialChange, .assuranceLevelChange,
-            .deviceComplianceChange, .sessionEstablished, .sessionPresented:
+            .deviceComplianceChange, .sessionEstablished, .sessionPresented, .riskLevelChange:
             .caep
         case .accountPurged, .accountDisabled, .accountEnabled, .recoveryActivated,
             .recoveryInformationChanged:

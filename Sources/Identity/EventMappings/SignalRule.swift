@@ -9,6 +9,8 @@ public struct SignalRule: Sendable, Equatable {
         case forPassphraseReset = "for a passphrase reset"
         /// The browser had a session before, with more or fewer factors.
         case ifLevelDiffers = "if the level differs"
+        /// The greatest level of the account's open findings is another one than before.
+        case ifRiskDiffers = "if the risk differs"
         /// There are new values that the receiver may see.
         case withClaims = "with claims"
     }
@@ -33,6 +35,8 @@ public struct SignalRule: Sendable, Equatable {
         case authentication
         case assuranceLevel
         case compliance(isNow: Bool)
+        /// The risk that the user is, and was before.
+        case risk
     }
 
     public let kind: SignalKind

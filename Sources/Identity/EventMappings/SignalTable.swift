@@ -1,7 +1,6 @@
 /// CAEP 1.0 and RISC 1.0: what each event type amounts to. Of a type without a row no receiver is told; the golden
 /// list of the mappings names every type, so that a new one is looked at. An account's erasure has no row: its
-/// deletion is `account-purged`. A refused attestation has none: it leaves a certification as it is. CAEP's
-/// `risk-level-change` has no row either: it is of findings, and the log has none yet.
+/// deletion is `account-purged`. A refused attestation has none: it leaves a certification as it is.
 public enum SignalTable {
     public static func rules(for type: String) -> [SignalRule] { rules[type] ?? [] }
 
@@ -16,6 +15,8 @@ public enum SignalTable {
     }
 
     private static let allSessions = SignalRule(.sessionRevoked)
+    /// Of findings about accounts: receivers know no networks and no administrators.
+    private static let risk = SignalRule(.riskLevelChange, .ifRiskDiffers, of: .user, .risk)
 
     private static let accounts: [String: [SignalRule]] = [
         "account.addresses_changed": [SignalRule(.recoveryInformationChanged)],
@@ -42,6 +43,7 @@ public enum SignalTable {
         "client.certified": [
             SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: true))
         ],
+        "finding.closed": [risk], "finding.escalated": [risk], "finding.raised": [risk],
         "identity.linked": [SignalRule(.recoveryInformationChanged)],
         "identity.unlinked": [SignalRule(.recoveryInformationChanged)],
         "owner.device_removed": [SignalRule(.sessionRevoked, of: .device)],

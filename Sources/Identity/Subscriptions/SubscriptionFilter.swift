@@ -12,18 +12,21 @@ public struct SubscriptionFilter: Sendable, Equatable {
     public var streams: [UUID]
     /// The kinds of events that come without being named.
     public var reach: EventReach
+    /// What must hold as well, as it was written (docs/analysts/filters.md).
+    public var expression: String?
 
     public static let typeLimit = 100
     public static let streamLimit = 50
 
     public init(
         types: [String] = [], excluded: [String] = [], streams: [UUID] = [],
-        reach: EventReach = .services
+        reach: EventReach = .services, expression: String? = nil
     ) {
         self.types = types
         self.excluded = excluded
         self.streams = streams
         self.reach = reach
+        self.expression = expression
     }
 
     /// What is named exactly comes always; a whole group comes as far as the reach allows.
@@ -33,8 +36,21 @@ public struct SubscriptionFilter: Sendable, Equatable {
         filter.excluded = EventFilter.Types(named: excluded)
         filter.unasked = reach.unasked
         filter.streams = Set(streams)
+        if expression != nil {
+            let asked = readExpression ?? .never
+            filter.expression = asked
+            filter.unasked.subtract(asked.wanted(of: "type"))
+        }
         return filter
     }
+
+    /// Nil where there is none, and where this version of Urd cannot read it.
+    private var readExpression: FilterExpression? {
+        expression.flatMap { try? FilterParser.expression(of: $0, EventAttributes.ofServices) }
+    }
+
+    /// A later version may have written what this one does not know.
+    var isReadable: Bool { expression == nil || readExpression != nil }
 
     func check() throws(FieldFault) {
         try Self.check(types, of: "types")
@@ -43,6 +59,7 @@ public struct SubscriptionFilter: Sendable, Equatable {
             throw FieldFault("streams", .tooMany(limit: Self.streamLimit))
         }
         guard Set(streams).count == streams.count else { throw FieldFault("streams", .duplicate) }
+        guard isReadable else { throw FieldFault("filter", .malformed) }
     }
 
     private static func check(_ types: [String], of field: String) throws(FieldFault) {
@@ -63,6 +80,7 @@ public struct SubscriptionFilter: Sendable, Equatable {
         var fields: JSONObject = ["types": .texts(types), "to": .string(reach.rawValue)]
         if !excluded.isEmpty { fields["not_types"] = .texts(excluded) }
         if !streams.isEmpty { fields["streams"] = .texts(streams.map(\.description)) }
+        fields["filter"] = expression.map { .string($0) }
         return fields
     }
 
@@ -74,13 +92,15 @@ public struct SubscriptionFilter: Sendable, Equatable {
         guard !streams.contains(nil) else { return nil }
         self.init(
             types: types, excluded: fields.texts("not_types") ?? [],
-            streams: streams.compactMap(\.self), reach: reach)
+            streams: streams.compactMap(\.self), reach: reach, expression: fields["filter"]?.string)
     }
 
     static let eventFields: [EventField] = [
         .texts("types", "Types of events that are sent, or groups of them; all if it is empty."),
         .texts("not_types", "Types of events that are not sent, or groups of them.").optional,
         .uuids("streams", "Streams whose events are sent; all if it is missing.").optional,
+        .text("filter", "Which of these are sent, as a filter says; all if it is missing.")
+            .optional,
         .choice("to", EventReach.self, "How far events are sent that no type names exactly."),
     ]
 }

@@ -16,16 +16,19 @@ extension Subscription {
 public struct SubscriptionSelection: Sendable {
     private let filter: EventFilter
     private let format: SubscriptionTerms.Format
+    private let isReadable: Bool
 
     public init(_ subscription: Subscription) {
         filter = subscription.wanted
         format = subscription.terms.format
+        isReadable = subscription.terms.filter.isReadable
     }
 
     /// Nil for an event of a type that this version of Urd does not know, and so cannot send: another
     /// version can.
     public func wants(_ event: Recorded) -> Bool? {
         if filter.always.contains(event.name) { return true }
+        guard isReadable else { return nil }
         guard filter.wants(event) else { return false }
         guard EventFilter.Types.isKnown(event.name) else { return nil }
         return switch format {

@@ -13,6 +13,7 @@ extension Projection {
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("deletions", PackageResources.deletions_sql),
         embedded("event_index", PackageResources.event_index_sql),
+        embedded("findings", PackageResources.findings_sql),
         embedded("hosts", PackageResources.hosts_sql),
         embedded("invites", PackageResources.invites_sql),
         embedded("login_history", PackageResources.login_history_sql),

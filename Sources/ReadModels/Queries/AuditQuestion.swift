@@ -13,15 +13,14 @@ struct AuditQuestion {
     private let isNewestFirst: Bool
     private var count = 4
 
-    init(
+    /// Where the answer can be, from a position on.
+    static func positions(
         _ realm: RealmID, _ selection: AuditSelection, after position: Int64?,
-        limit: Int, over connection: Connection
-    ) throws(Postgres.Failure) {
-        parameters = Parameters(realm: realm.name)
-        isNewestFirst = selection.isNewestFirst
+        over connection: Connection
+    ) throws(Postgres.Failure) -> (first: Int64, end: Int64) {
         var (first, end) = (Int64(1), Int64.max)
-        if let position, isNewestFirst { end = position }
-        if let position, !isNewestFirst { first = position + 1 }
+        if let position, selection.isNewestFirst { end = position }
+        if let position, !selection.isNewestFirst { first = position + 1 }
         if let since = selection.since {
             let found = try Self.position(since.adding(seconds: -Self.slack), realm, connection)
             first = max(first, found)
@@ -30,8 +29,17 @@ struct AuditQuestion {
             let found = try Self.position(until.adding(seconds: Self.slack), realm, connection)
             end = min(end, found)
         }
-        parameters.add(first)
-        parameters.add(end)
+        return (first, end)
+    }
+
+    init(
+        _ realm: RealmID, _ selection: AuditSelection, _ positions: (first: Int64, end: Int64),
+        limit: Int
+    ) {
+        parameters = Parameters(realm: realm.name)
+        isNewestFirst = selection.isNewestFirst
+        parameters.add(positions.first)
+        parameters.add(positions.end)
         parameters.add(Int64(limit))
         choose(selection)
         if let type = selection.type {
@@ -51,6 +59,14 @@ struct AuditQuestion {
         if let until = selection.until {
             parameters.add(time: until.microseconds)
             condition("until", "(a.at < $#) is true")
+        }
+        if let filter = selection.filter {
+            let rows = FilterRows.auditTrail
+            var condition = FilterCondition(rows, parameters, count: count)
+            let text = condition.text(of: filter)
+            parameters = condition.parameters
+            conditions.append(text)
+            source += rows.event(for: text)
         }
     }
 

@@ -31,7 +31,7 @@ public struct AuditEntry: Sendable, Equatable {
         self.fields = fields
     }
 
-    fileprivate init(_ rows: Rows, _ row: Int) {
+    init(_ rows: Rows, _ row: Int) {
         self.init(
             position: rows.int64(row, 0), at: rows.instant(row, 1), type: rows.text(row, 2),
             stream: rows.identifier(row, 3), actor: rows.text(row, 4),
@@ -53,6 +53,8 @@ public struct AuditSelection: Sendable, Equatable {
     /// Before this moment.
     public var until: Timestamp?
     public var isNewestFirst = false
+    /// What must hold as well: see `filteredAuditTrail`.
+    public var filter: FilterExpression?
 
     public init(actor: String? = nil, stream: UUID? = nil, signInsOf: String? = nil) {
         self.actor = actor
@@ -69,8 +71,9 @@ extension ReadModelQueries {
     ) async throws(LogFailure) -> [AuditEntry] {
         try await reading { () throws(ReadFailure) in
             try await database.read { connection throws(Postgres.Failure) in
-                let question = try AuditQuestion(
-                    realm, selection, after: position, limit: limit, over: connection)
+                let positions = try AuditQuestion.positions(
+                    realm, selection, after: position, over: connection)
+                let question = AuditQuestion(realm, selection, positions, limit: limit)
                 let rows = try connection.execute(question.statement, question.parameters)
                 return .success((0..<rows.count).map { AuditEntry(rows, $0) })
             }

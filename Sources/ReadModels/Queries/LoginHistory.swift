@@ -42,17 +42,26 @@ public struct LoginView: Sendable, Equatable {
         self.endReason = endReason
     }
 
-    fileprivate init(_ rows: Rows, _ row: Int) {
+    /// - Parameter first: where `columns` begin.
+    init(_ rows: Rows, _ row: Int, from first: Int = 0) {
         self.init(
-            position: rows.int64(row, 0), at: rows.instant(row, 1),
-            account: rows.optionalIdentifier(row, 2), app: rows.optionalIdentifier(row, 3),
-            clientID: rows.optionalText(row, 4), method: rows.optionalText(row, 5),
-            isRefused: rows.bool(row, 6), reason: rows.optionalText(row, 7),
-            session: rows.optionalIdentifier(row, 8), source: rows.optionalText(row, 9),
-            device: rows.optionalText(row, 10), endedAt: rows.optionalInstant(row, 11),
-            endReason: rows.optionalText(row, 12))
-        channel = rows.optionalText(row, 13)
+            position: rows.int64(row, first), at: rows.instant(row, first + 1),
+            account: rows.optionalIdentifier(row, first + 2),
+            app: rows.optionalIdentifier(row, first + 3),
+            clientID: rows.optionalText(row, first + 4),
+            method: rows.optionalText(row, first + 5), isRefused: rows.bool(row, first + 6),
+            reason: rows.optionalText(row, first + 7),
+            session: rows.optionalIdentifier(row, first + 8),
+            source: rows.optionalText(row, first + 9), device: rows.optionalText(row, first + 10),
+            endedAt: rows.optionalInstant(row, first + 11),
+            endReason: rows.optionalText(row, first + 12))
+        channel = rows.optionalText(row, first + 13)
     }
+
+    static let columns = """
+        h.position, h.at, h.account, h.app, h.client_id, h.method, h.outcome = 'refused', h.reason,
+        h.session, h.source, h.device, h.ended_at, h.end_reason, h.channel
+        """
 }
 
 /// What of the login history is asked for.
@@ -64,6 +73,8 @@ public struct LoginSelection: Sendable, Equatable {
     public var since: Timestamp?
     /// Before this moment.
     public var until: Timestamp?
+    /// What must hold as well: see `filteredLoginHistory`.
+    public var filter: FilterExpression?
 
     public init(
         account: UUID? = nil, clientID: String? = nil, isRefused: Bool? = nil,
@@ -95,27 +106,17 @@ extension ReadModelQueries {
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> [LoginView] {
         let (statement, parameters) = LoginHistoryQuestion.make(realm, selection, place, limit)
-        return try await rows(statement, parameters, LoginView.init(_:_:))
+        return try await rows(statement, parameters) { LoginView($0, $1) }
     }
 }
 
-private enum LoginHistoryQuestion {
+enum LoginHistoryQuestion {
     /// Each kind of question is a statement of its own, so that each has an index in whose order the
     /// answer stands: no question reads more than it tells.
     static func make(
         _ realm: RealmID, _ selection: LoginSelection, _ place: LoginPlace?, _ limit: Int
     ) -> (Statement, Parameters) {
-        var parameters = Parameters(realm: realm.name)
-        // Where it begins and where it ends, in time.
-        var start = LoginPlace(at: latest, position: .max)
-        if let place, place.at < latest { start = place }
-        if let until = selection.until, until <= start.at {
-            start = LoginPlace(at: until, position: 0)
-        }
-        parameters.add(time: start.at.microseconds)
-        parameters.add(start.position)
-        parameters.add(time: max(selection.since ?? earliest, earliest).microseconds)
-        parameters.add(Int64(limit))
+        var parameters = parameters(realm, selection, place, Int64(limit))
         var name = "login_history"
         var conditions = ""
         if let account = selection.account {
@@ -137,14 +138,29 @@ private enum LoginHistoryQuestion {
             Statement(
                 name,
                 """
-                select h.position, h.at, h.account, h.app, h.client_id, h.method,
-                    h.outcome = 'refused', h.reason, h.session, h.source, h.device, h.ended_at,
-                    h.end_reason, h.channel
+                select \(LoginView.columns)
                 from urd.login_history h
                 where h.realm = $1 and (h.at, h.position) < ($2, $3) and h.at >= $4\(conditions)
                 order by h.at desc, h.position desc limit $5
                 """), parameters
         )
+    }
+
+    /// The realm, where the answer begins and where it ends in time, and how much of it.
+    static func parameters(
+        _ realm: RealmID, _ selection: LoginSelection, _ place: LoginPlace?, _ limit: Int64
+    ) -> Parameters {
+        var parameters = Parameters(realm: realm.name)
+        var start = LoginPlace(at: latest, position: .max)
+        if let place, place.at < latest { start = place }
+        if let until = selection.until, until <= start.at {
+            start = LoginPlace(at: until, position: 0)
+        }
+        parameters.add(time: start.at.microseconds)
+        parameters.add(start.position)
+        parameters.add(time: max(selection.since ?? earliest, earliest).microseconds)
+        parameters.add(limit)
+        return parameters
     }
 
     // Years that PostgreSQL, RFC 3339 and this code all know.

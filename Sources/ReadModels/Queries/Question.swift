@@ -91,16 +91,18 @@ struct Columns<Row: Sendable>: Sendable {
 
     /// A page: from behind the key `$2` on, at most `$3`, unless a condition says otherwise.
     func page(
-        _ name: String, where condition: String? = nil, limit: String = "$3"
+        _ name: String, where condition: String? = nil, limit: String = "$3",
+        descending: Bool = false
     ) -> Question<Row> {
-        question(
+        let order = "order by \(key)\(descending ? " desc" : "")"
+        return question(
             name,
             """
             lateral (
                 select * from urd.\(model) m where m.realm = $1 and \(condition ?? "\(key) > $2")
-                order by \(key) limit \(limit)
+                \(order) limit \(limit)
             ) m on true
-            """, " order by \(key)")
+            """, " \(order)")
     }
 
     /// At most `$3` behind the first `$2`, the newest first.

@@ -44,13 +44,17 @@ struct AdminRequests: Sendable {
         await router.respond(to: operation.request(values, id: "cli"))
     }
 
-    /// The answer to an operation that reads, for what its path names.
+    /// The answer to an operation, for what its path and its other inputs name.
     func read(_ id: String, _ values: JSONObject) async throws -> JSON {
+        try Self.answer(await response(of: id, values))
+    }
+
+    func response(of id: String, _ values: JSONObject) async -> Response {
         guard let operation = API.operations.first(where: { $0.id == id }) else {
             preconditionFailure("There is no operation \(id).")
         }
         let named = values.filter { name, _ in operation.inputs.contains { $0.name == name } }
-        return try Self.answer(await response(of: operation, named))
+        return await response(of: operation, named)
     }
 
     /// The body; a refusal is thrown with its problem.

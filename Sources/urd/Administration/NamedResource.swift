@@ -3,7 +3,7 @@ import API
 /// A kind of thing that commands name, and the list of the names that exist.
 ///
 /// What has no row has no names to come near to: accounts are named by sealed mail addresses, and
-/// sessions, mails, notifications, invites, tokens, events and subjects by ids alone.
+/// sessions, mails, notifications, invites, tokens, findings, events and subjects by ids alone.
 struct NamedResource: Sendable {
     /// How the admin API says that there is none of this name.
     let problem: ProblemKind

@@ -7,7 +7,7 @@ extension RouteCommand {
     /// People are known by their mail address or phone number rather than by an id.
     func isAccount(_ input: Operation.Input) -> Bool {
         input.name == "account_id" && input.place == .path
-            || operation.id == "listEvents" && input.name == "account"
+            || ["listEvents", "listFindings"].contains(operation.id) && input.name == "account"
     }
 
     func resolveAccount(_ values: inout JSONObject, _ requests: AdminRequests) async throws {

@@ -50,11 +50,7 @@ extension RouteCommand {
 
     /// A position stays as it is; a time is read as people say it.
     private func moment(_ text: String, _ input: Operation.Input) throws(UsageError) -> String {
-        guard TimeWords.isMoment(input), Int64(text) == nil else { return text }
-        guard let time = TimeWords.read(text, now: Log.systemTime()) else {
-            throw UsageError("'\(text)' is no position and no time.\(TimeWords.forms)")
-        }
-        return time
+        TimeWords.isMoment(input) ? try TimeWords.moment(text) : text
     }
 
     private func value(
@@ -125,5 +121,16 @@ extension RouteCommand {
         guard !known.contains(text) else { return }
         throw UsageError(
             "--type: there is no '\(text)'" + NearestName.hint(for: text, among: known.sorted()))
+    }
+}
+
+extension TimeWords {
+    /// A position as it is; of anything else the time that it means now.
+    static func moment(_ text: String) throws(UsageError) -> String {
+        if Int64(text) != nil { return text }
+        guard let time = read(text, now: Log.systemTime()) else {
+            throw UsageError("'\(text)' is no position and no time.\(forms)")
+        }
+        return time
     }
 }

@@ -1,9 +1,7 @@
 import JSON
+import Values
 
 /// Rows as RFC 4180 has them, safe to open in a spreadsheet.
-///
-/// Prevents CSV injection: a spreadsheet executes cells that begin like a formula, and a cell may
-/// hold text from any client. Those cells get a leading apostrophe, which marks them as text.
 struct CSV: Equatable, Sendable {
     private var lines: [[String]]
 
@@ -18,23 +16,7 @@ struct CSV: Equatable, Sendable {
 
     var bytes: [UInt8] {
         Array(
-            lines.map { $0.map(Self.field).joined(separator: ",") + "\r\n" }.joined().utf8)
-    }
-
-    private static func field(_ text: String) -> String {
-        let needsQuotes = text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-        guard needsQuotes else { return text }
-        let doubled = text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined()
-        return "\"\(doubled)\""
-    }
-
-    /// What a person or a program wrote, so that no spreadsheet takes it for a formula.
-    static func harmless(_ text: String) -> String {
-        guard let first = text.unicodeScalars.first,
-            ["=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"]
-                .contains(first)
-        else { return text }
-        return "'" + text
+            lines.map { $0.map(CSVCell.quoted).joined(separator: ",") + "\r\n" }.joined().utf8)
     }
 }
 
@@ -48,10 +30,10 @@ extension CSV {
     private static func cell(_ value: JSON) -> String {
         switch value {
         case .null: ""
-        case .string(let text): harmless(text)
+        case .string(let text): CSVCell.harmless(text)
         case .bool, .integer: String(decoding: value.canonical(), as: UTF8.self)
         case .array(let elements) where elements.allSatisfy({ $0.string != nil }):
-            harmless(elements.compactMap(\.string).joined(separator: " "))
+            CSVCell.harmless(elements.compactMap(\.string).joined(separator: " "))
         case .array, .object: String(decoding: value.canonical(), as: UTF8.self)
         }
     }

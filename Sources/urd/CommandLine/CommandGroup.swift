@@ -60,9 +60,11 @@ struct CommandGroup: Sendable {
                 Row(
                     "audit", "as-of", "analyst",
                     summary: "See who changed what, and how it was then"),
-                Row("events", "feed", summary: "Read the events of a realm, and follow them"),
+                Row(
+                    "events", "feed", "replay", "export", "finding",
+                    summary: "Read, follow, replay and export events, and what rules find"),
                 Row("verify", summary: "Verify that the log is as it was written"),
-                Row("proof", "log", summary: "Prove and export what the signed log says"),
+                Row("proof", "log", "case", summary: "Prove and export what the signed log says"),
                 Row("subject", summary: "Erase personal data for ever"),
             ]),
         CommandGroup(

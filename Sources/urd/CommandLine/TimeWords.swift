@@ -45,7 +45,7 @@ enum TimeWords {
     }
 
     /// `24h`, `24 hours`, `2 hours ago`.
-    private static func seconds(_ text: String) -> Int64? {
+    static func seconds(_ text: String) -> Int64? {
         var words = text.split(separator: " ")[...]
         if words.count > 1, words.last == "ago" { words = words.dropLast() }
         let joined = words.joined()

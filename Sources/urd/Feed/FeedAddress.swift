@@ -22,6 +22,7 @@ struct FeedAddress: Sendable {
         Option.values("not-type", "type", "No events of this type"),
         Option.values("account", "id", "Only events about this account"),
         Option.values("client", "client", "Only events about this client"),
+        Option.value("filter", "filter", "Only events that meet this filter"),
         Option.value("to", "readers", "Whose events: services, audit (the default) or internal"),
         Option.value("shard", "part", "One of the parts of all streams: 2/8"),
     ]
@@ -57,6 +58,7 @@ struct FeedAddress: Sendable {
             + (arguments.values["not-type"] ?? []).map { (name: "not_type", value: $0) }
             + (arguments.values["account"] ?? []).map { (name: "account", value: $0) }
             + (arguments.values["client"] ?? []).map { (name: "client", value: $0) }
+            + (arguments.values["filter"] ?? []).map { (name: "filter", value: $0) }
             + (arguments.values["to"] ?? []).map { (name: "to", value: $0) }
             + (arguments.values["shard"] ?? []).map { (name: "shard", value: $0) } + more
         from =

@@ -91,6 +91,7 @@ struct Service: Sendable {
                 group.addTask { try await logout.run() }
                 let subscribers = try Subscribers(store, models.queries, options, sender)
                 group.addTask { try await subscribers.run() }
+                group.addTask { try await CaseFileService.run(store, models.queries) }
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))
@@ -320,7 +321,8 @@ extension AdminContext {
             deliveries: WebhookDesk(
                 store: DeliveryStore(store.database), sender: sender,
                 mayBeLoopback: mayBeLoopback),
-            feedCursors: FeedCursorStore(store.database), operator: `operator`)
+            feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
+            operator: `operator`)
     }
 }
 

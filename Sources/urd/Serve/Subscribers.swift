@@ -1,10 +1,11 @@
 import HTTPClient
 import ReadModels
 
-/// What is sent to those who subscribe to a realm: webhooks and security signals.
+/// Those who follow the log of each realm to tell others: webhooks, security signals, and the rules for findings.
 struct Subscribers: Sendable {
     private let webhooks: WebhookService
     private let signals: SignalService
+    private let findings: FindingService
 
     init(
         _ store: Store, _ queries: ReadModelQueries, _ options: Service.Options,
@@ -13,6 +14,7 @@ struct Subscribers: Sendable {
         webhooks = WebhookService(store, queries, sender: sender)
         signals = SignalService(
             store, queries, web: try WebClient(SignalService.configuration(options)))
+        findings = FindingService(store, queries)
     }
 
     /// Runs until it is cancelled.
@@ -20,6 +22,7 @@ struct Subscribers: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await webhooks.run() }
             group.addTask { try await signals.run() }
+            group.addTask { try await findings.run() }
             try await group.next()
             group.cancelAll()
         }

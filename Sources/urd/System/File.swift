@@ -60,7 +60,7 @@ enum File {
         try flushFolder(of: path)
     }
 
-    private static func flushFolder(of path: String) throws(SystemFailure) {
+    static func flushFolder(of path: String) throws(SystemFailure) {
         let folder = Path.parent(of: path)
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure("open", folder) }

@@ -37,6 +37,25 @@ final class WatchedLog: EventLog {
 
     var realms: [RealmID] { known.withLock { $0.sorted() } }
 
+    private let readAtPlaces = Mutex<Int>(0)
+
+    /// How often events were read by their positions.
+    var placesRead: Int { readAtPlaces.withLock { $0 } }
+
+    func events(
+        at positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        readAtPlaces.withLock { $0 += 1 }
+        return try await base.events(at: positions, in: realm)
+    }
+
+    private let scanEnd = Mutex<Int64?>(nil)
+
+    /// Where lists with filters stop, because they take too long.
+    var scanStop: Int64? { scanEnd.withLock { $0 } }
+
+    func stopScans(at position: Int64?) { scanEnd.withLock { $0 = position } }
+
     /// From now on everything throws this, or whatever is to be appended.
     func fail(with failure: LogFailure?, onlyAppends: Bool = false) {
         broken.withLock { $0 = onlyAppends ? nil : failure }

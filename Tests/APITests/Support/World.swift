@@ -21,6 +21,9 @@ struct World {
     let metrics = Metrics()
     let feeds: Feeds
     let feedCursors: MemoryFeedCursors
+    let cases: MemoryCaseFiles
+    /// Makes the case files that were asked for.
+    let caseRun: CaseRun
     let lines = Lines()
     /// The subjects whose keys were destroyed.
     let destroyed = Destroyed()
@@ -52,6 +55,11 @@ struct World {
         self.feeds = feeds
         let feedCursors = MemoryFeedCursors(log: log)
         self.feedCursors = feedCursors
+        let cases = MemoryCaseFiles(log: log)
+        self.cases = cases
+        caseRun = CaseRun(
+            commands: dispatcher, queries: MemoryQueries(log: log), cases: cases,
+            now: { clock.next() }, maker: .random())
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
@@ -66,7 +74,8 @@ struct World {
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
             makeSigningKey: { try SigningKey.pooled($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
-            upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors)
+            upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors,
+            cases: cases)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -132,6 +141,8 @@ struct World {
         try await feedCursors.release(lease)
         names["webhook_id"] = try #require(webhook.json["id"]?.string)
         try await furnishPeople()
+        names["rule"] = FindingRule.bruteForce.rawValue
+        names["finding_id"] = try await furnishFinding().description
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)
     }
@@ -162,7 +173,25 @@ struct World {
             .put, "\(provider)/accounts/\(id)", body: ["subject": "248289761001"])
         #expect(linked.status == .noContent)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
+        names["case_id"] = try await caseFile(about: id)
         try await furnishNotifications(UUID(id) ?? .zero)
+    }
+
+    /// One that is ready.
+    func caseFile(about account: String, open: Bool = false, key: BearerKey? = nil) async throws
+        -> String
+    {
+        let asked = try await send(
+            .post, "/api/admin/realms/acme/cases",
+            body: [
+                "about": ["kind": "account", "id": .string(account)], "open": .bool(open),
+                "reason": "Incident 4711",
+            ], key: key)
+        let id = try #require(asked.json["id"]?.string)
+        let acme = try #require(RealmID("acme"))
+        let job = try #require(UUID(id).flatMap { cases.job($0, in: acme) })
+        try await caseRun.make(job)
+        return id
     }
 
     /// A notification that reached nobody, and a provider.
@@ -208,6 +237,10 @@ struct World {
         case "setAppleProvider":
             var members = example.object ?? [:]
             members["private_key"] = .string(try pem(.es256))
+            return .object(members)
+        case "createCaseFile":
+            var members = example.object ?? [:]
+            members["about"] = ["kind": "account", "id": .string(names["account_id"] ?? "")]
             return .object(members)
         case "createAdminKey": return ["name": "deployment", "realms": ["acme"]]
         // The realm knows no roles.

@@ -45,6 +45,11 @@ struct OCSFEvent: Sendable {
             if let client = fields["client"] {
                 record["resources"] = [["uid": client, "type": "client"]]
             }
+        case .detectionFinding:
+            // The class has no place for who acts, nor for where from.
+            record["actor"] = nil
+            record["src_endpoint"] = nil
+            record.merge(OCSFFinding(event).members) { $1 }
         case .apiActivity:
             record["api"] = [
                 "operation": .string(event.name), "service": ["name": .string(event.realm.name)],
@@ -139,6 +144,9 @@ struct OCSFEvent: Sendable {
         }
         let isAdministration = [.operator, .key].contains(EventActor(event.actor).kind)
         if event.name == "log.loss_accepted" { return .high }
+        if let level = OCSFFinding(event).level {
+            return Severity(rawValue: level + 1) ?? .informational
+        }
         if isAdministration, event.name.hasSuffix(".deleted") { return .medium }
         return rule.status == .failure ? .low : .informational
     }

@@ -5,7 +5,7 @@ public import Values
 /// What the admin API reads. Everything but the audit trail is as fresh as the log itself; a list
 /// is given in the order of its cursor, from behind `after` on, at most `limit` of it.
 public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
-    EventIndexQueries, SubscriptionQueries
+    EventIndexQueries, SubscriptionQueries, FindingQueries
 {
     /// Decides who gets in: must never lag, and must throw rather than answer from an old copy.
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView?
@@ -57,4 +57,20 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
     func auditTrail(
         of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> [AuditEntry]
+
+    /// The same with a filter, which may have to stop before the end.
+    func filteredAuditTrail(
+        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
+    ) async throws(LogFailure) -> ScannedPage<AuditEntry, Int64>
+
+    /// The login history with a filter, which may have to stop before the end.
+    func filteredLoginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> ScannedPage<LoginView, LoginPlace>
+
+    /// How many sign-ins of those that are selected there are of each kind, from behind a place on.
+    func loginCounts(
+        of realm: RealmID, _ selection: LoginSelection, by group: LoginGroup,
+        after place: LoginPlace?
+    ) async throws(LogFailure) -> ScannedPage<LoginCount, LoginPlace>
 }

@@ -8,13 +8,15 @@ struct FeedSubjects: Sendable {
     /// Empty: all.
     var accounts: Set<UUID> = []
     var clients: Set<UUID> = []
+    /// What asks the index about them.
+    var expression: FilterExpression?
     let index: any EventIndexQueries
     let realm: RealmID
 
     private static let shortestPause = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(100)
 
-    var isEmpty: Bool { accounts.isEmpty && clients.isEmpty }
+    var isEmpty: Bool { accounts.isEmpty && clients.isEmpty && expression == nil }
 
     /// Which of the events are about them, once the index has come as far as the last of them; nil where it
     /// has not within the time. Nothing is guessed: an event that it has not reached is neither sent nor
@@ -30,12 +32,20 @@ struct FeedSubjects: Sendable {
             if let found = try? await index.references(of: positions, in: realm),
                 found.epoch == epoch, found.position >= last
             {
-                return Set(found.value.filter { $0.value.contains(where: has) }.keys)
+                return Set(events.filter { wants($0, found.value) }.map(\.position))
             }
             guard ContinuousClock.now < deadline else { return nil }
             try await Task.sleep(for: pause)
             pause = min(pause * 2, Self.longestPause)
         }
+    }
+
+    private func wants(_ event: Recorded, _ known: [Int64: [EventReferences]]) -> Bool {
+        let references = known[event.position] ?? []
+        guard accounts.isEmpty && clients.isEmpty || references.contains(where: has) else {
+            return false
+        }
+        return expression?.holds(for: event, about: references) ?? true
     }
 
     private func has(_ references: EventReferences) -> Bool {

@@ -1,0 +1,61 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import ReadModels
+
+/// The filters of lists and feeds, as requests give them (`docs/analysts/filters.md`).
+enum FilterText {
+    static let parameter = Parameter(
+        "filter", in: .query, .text(1...FilterParser.mostCharacters),
+        """
+        Only what meets this filter, in the syntax of SCIM (RFC 7644 section 3.4.2.2): \
+        docs/analysts/filters.md lists its attributes.
+        """, example: #"type sw "session." and not (actor eq "system")"#)
+
+    static func expression(
+        of text: String, _ vocabulary: FilterVocabulary, field: String = "filter"
+    ) throws(Problem) -> FilterExpression {
+        do throws(FilterFault) {
+            return try FilterParser.expression(of: text, vocabulary)
+        } catch {
+            throw Problem(error, field: field)
+        }
+    }
+
+    /// A filter that is kept for later: of what events say themselves.
+    static func checked(_ text: String?) throws(Problem) -> String? {
+        if let text { _ = try expression(of: text, EventAttributes.ofServices) }
+        return text
+    }
+}
+
+extension Problem {
+    init(_ fault: FilterFault, field: String) {
+        self.init(.invalidFilter, fault.detail, field: field)
+        members["at"] = .integer(Int64(fault.place))
+        members["expected"] = .string(fault.expected)
+    }
+}
+
+extension EventReferences {
+    /// What filters ask the index, by attribute.
+    func values(of attribute: String) -> FilterValue? {
+        switch attribute {
+        case "account": account.map { .id($0) }
+        case "session": session.map { .id($0) }
+        case "browser": browser.map { .id($0) }
+        case "client": client.map { .id($0) }
+        case "source": source.map { .text($0) }
+        case "device": device.map { .text($0) }
+        default: nil
+        }
+    }
+}
+
+extension FilterExpression {
+    /// Whether it holds for an event of which the index says this.
+    func holds(for event: Recorded, about references: [EventReferences]) -> Bool {
+        let facts = EventFacts(event) { name in references.compactMap { $0.values(of: name) } }
+        return holds(facts.values)
+    }
+}

@@ -1,0 +1,49 @@
+public import EventSourcing
+public import ReadModels
+public import Values
+
+/// Case files: who asked for them, and what convinces their readers.
+public protocol CaseFiles: CaseFileJobs, Sendable {
+    /// The newest signed checkpoint, and its size. Nil before anything was sealed.
+    func checkpoint(
+        of realm: RealmID
+    ) async throws(LogFailure) -> (size: Int64, note: [UInt8])?
+
+    /// The events at some positions, in their order, each proven against a checkpoint of the realm.
+    /// - Parameter opens: whether what opens their personal fields is handed out.
+    func evidence(
+        at positions: [Int64], under note: [UInt8], opens: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> [EventEvidence]
+
+    func extent(
+        of positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> EventExtent
+
+    /// Leaves of the tree that a checkpoint signs, by tiles of 256, from one on. None where there are no more.
+    func leaves(
+        fromTile tile: Int64, count: Int, under note: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> [[[UInt8]]]
+
+    /// A note of the realm's log key over the end of a case file.
+    func sign(
+        _ id: UUID, lines: Int64, chain: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> [UInt8]
+}
+
+/// What became of case files: `CaseFileStore` over the database.
+public protocol CaseFileJobs: Sendable {
+    func create(_ job: CaseFileJob) async throws(LogFailure) -> Bool
+
+    func job(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> CaseFileJob?
+
+    @discardableResult
+    func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool
+
+    func save(
+        _ progress: CaseProgress, of job: CaseFileJob, by maker: UUID
+    ) async throws(LogFailure) -> Bool
+
+    func finish(
+        _ job: CaseFileJob, _ progress: CaseProgress, by maker: UUID, fault: CaseFileJob.Fault?
+    ) async throws(LogFailure) -> Bool
+}

@@ -1,0 +1,97 @@
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// Findings and their rules as the admin API shows them.
+enum FindingSchema {
+    static let id = Parameter(
+        "finding_id", in: .path, Fields.id, "The finding's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16")
+
+    /// Any name, so that the answer to a wrong one can say which may have been meant.
+    static let ruleName = Schema.text(
+        3...40,
+        .said(
+            "the name of a rule such as brute_force",
+            .some(Characters("a-z_"), 3...40)))
+
+    static func rule(_ text: String) throws(Problem) -> FindingRule {
+        guard let rule = FindingRule(rawValue: text) else {
+            let known = FindingRule.allCases.map(\.rawValue)
+            throw Problem(
+                .invalidParameter,
+                "There is no rule '\(text)'\(NearestName.hint(for: text, among: known))",
+                field: "rule")
+        }
+        return rule
+    }
+
+    static let rules = Schema.oneOf(FindingRule.allCases.map(\.rawValue).sorted())
+    private static let levels = Schema.oneOf(FindingLevel.allCases.map(\.rawValue))
+
+    static let schema = Schema.named(
+        "Finding",
+        .object(
+            .required("id", Fields.id, "Its id."),
+            .required("rule", rules, "The rule by which it was found."),
+            .required("level", levels, "How bad it is."),
+            .required("state", .oneOf(["open", "closed"]), "Whether it is over."),
+            .required("message", .text(1...200), "What was found."),
+            .optional("account", Fields.id, "The account that it is about."),
+            .optional("session", Fields.id, "The session that it is about."),
+            .optional(
+                "source", .text(1...100), "The network that it is about, as a pseudonym."),
+            .optional(
+                "actor", .text(1...300),
+                "The administrator's key, or the operator, that it is about."),
+            .required(
+                "positions", .list(of: Fields.position, 0...1000),
+                "Where the events stand in the realm's log that it rests on."),
+            .required("first_at", Fields.time, "When the first of them happened."),
+            .required("last_at", Fields.time, "When the last one did."),
+            .required(
+                "counts", .map(of: .integer(0...Int64(Int32.max))), "How many of what there were."),
+            .required("raised_at", Fields.time, "When it was raised."),
+            .required("raised_position", Fields.position, "Where the event that raised it stands."),
+            .optional("closed_at", Fields.time, "When it was closed."),
+            .optional(
+                "cause", .oneOf(ClosedFinding.Cause.allCases.map(\.rawValue)),
+                "What closed it: that nothing more of it happened, or an administrator."),
+            .optional("reason", .text(1...200), "Why, in the words of who closed it."),
+            .optional("closed_by", .text(1...300), "Who closed it.")))
+
+    static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16", "rule": "brute_force", "level": "medium",
+        "state": "open", "message": .string(FindingRule.bruteForce.sentence),
+        "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "positions": [42, 44],
+        "first_at": "2026-11-21T01:23:45.000000Z", "last_at": "2026-11-21T01:33:45.000000Z",
+        "counts": ["failures": 10, "sources": 5],
+        "raised_at": "2026-11-21T01:33:45.123456Z", "raised_position": 45,
+    ]
+
+    static func json(_ finding: FindingView) -> JSON {
+        var members: JSONObject = [
+            "id": .string(finding.id.description), "rule": .string(finding.rule.rawValue),
+            "level": .string(finding.level.rawValue),
+            "state": finding.closing == nil ? "open" : "closed",
+            "message": .string(finding.rule.sentence),
+            "positions": .array(finding.positions.map { .integer($0) }),
+            "first_at": .string(finding.firstAt.description),
+            "last_at": .string(finding.lastAt.description), "counts": .object(finding.counts),
+            "raised_at": .string(finding.raisedAt.description),
+            "raised_position": .integer(finding.raisedPosition),
+        ]
+        members["account"] = finding.account.map { .string($0.description) }
+        members["session"] = finding.session.map { .string($0.description) }
+        members["source"] = finding.source.map { .string($0) }
+        members["actor"] = finding.actor.map { .string($0) }
+        if let closing = finding.closing {
+            members["closed_at"] = .string(closing.at.description)
+            members["cause"] = .string(closing.cause)
+            members["reason"] = closing.reason.map { .string($0) }
+            members["closed_by"] = .string(closing.by)
+        }
+        return .object(members)
+    }
+}

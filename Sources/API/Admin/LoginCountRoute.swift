@@ -1,0 +1,93 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+
+/// How many people signed in or tried to, by hour, client, way or outcome.
+enum LoginCountRoute {
+    /// As many groups an answer has.
+    private static let most = 1000
+    private static let standard = LoginGroup.day
+
+    static let route = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/login-history/counts", id: "countLogins",
+        commandLine: .urd(
+            "history count",
+            examples: "urd history count --group-by day --since 7d",
+            "urd history count --group-by reason --outcome refused"), tag: "Accounts",
+        summary: "Count sign-ins and failed attempts by hour, client or outcome.",
+        detail: """
+            Hours and days (UTC) come in their order, all else with the most first; at most \(most) are \
+            told, of hours and days the latest. What there is no time to count is `more`: add the counts \
+            of the next pages. This list follows the log: with `min_position` it waits until it holds \
+            everything up to there.
+            """, right: .realm, permission: .historyRead,
+        parameters: [
+            .realm,
+            Parameter(
+                "group_by", in: .query, .oneOf(LoginGroup.allCases.map(\.rawValue)),
+                "What is counted together; \(standard.rawValue) if nothing is said.",
+                example: "hour"),
+            LogLists.after, .minimumPosition,
+            Parameter(
+                "outcome", in: .query, .oneOf(["signed_in", "refused"]),
+                "Only sign-ins with this outcome."), Lists.since, Lists.until,
+        ] + LoginColumns.parameters,
+        answer: Answer(
+            status: .ok, description: "The counts.",
+            content: .json(
+                .named(
+                    "LoginCounts",
+                    .object(
+                        .required("items", .list(of: count, 0...most), "The counts."),
+                        .required(
+                            "next", LogLists.cursor, "Where it goes on, where there is more."),
+                        .required("more", .boolean, "Whether some is not counted yet."))),
+                example: .object(LogLists.example.merging(["items": [example]]) { $1 }))),
+        refusals: [
+            .noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide,
+        ]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let group = call.text("group_by").flatMap(LoginGroup.init) ?? standard
+        try await call.wait(for: .loginHistory)
+        let (asked, place) = (try await call.loginSelection(), try await call.logPlace())
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.loginCounts(
+                of: realm, asked, by: group, after: place.login)
+        }
+        if found.items.isEmpty {
+            try await call.knownLog()
+            try await call.knownLoginClient()
+        }
+        let shown = group.isTime ? found.items.suffix(most) : found.items.prefix(most)
+        return try place.page(
+            most, of: ScannedPage(Array(shown), stoppedAt: found.stoppedAt), item: json,
+            position: { _ in place.position }, stop: \.position)
+    }
+
+    private static let number = Schema.integer(0...281_474_976_710_655)
+
+    private static let count = Schema.named(
+        "LoginCount",
+        .object(
+            .required(
+                "value", .nullable(.text(0...300)),
+                "The hour, the client, …; null for those that have none."),
+            .required("count", number, "How many there are."),
+            .required("signed_in", number, "How many of them signed in."),
+            .required("refused", number, "How many were refused.")))
+
+    private static let example: JSON = [
+        "value": "2026-11-21T01:00:00Z", "count": 42, "signed_in": 40, "refused": 2,
+    ]
+
+    private static func json(_ count: LoginCount) -> JSON {
+        [
+            "value": count.value.map { .string($0) } ?? .null, "count": .integer(count.count),
+            "signed_in": .integer(count.count - count.refused),
+            "refused": .integer(count.refused),
+        ]
+    }
+}

@@ -1,0 +1,91 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Events to take away, in the forms that other tools read.
+enum ExportRoutes {
+    /// - Parameter version: of Urd.
+    static func table(version: String) -> [Route<AdminContext>] { [export(version)] }
+
+    private static func export(_ version: String) -> Route<AdminContext> {
+        Route<AdminContext>(
+            .get, "/api/admin/realms/{realm}/export", id: "exportEvents", tag: "Log",
+            summary: "Export the events of a realm.",
+            detail: """
+                Up to the end of the log as it is when the export begins. The last line, of the type \
+                `urd.export_end`, has the number of the events, the SHA-256 of the lines before it, the newest \
+                checkpoint, and the `cursor` behind which the next export goes on. An export without it is not \
+                whole: ask for what is behind the last cursor that came. Personal fields stay sealed.
+                """, right: .realm, permission: .eventsRead,
+            parameters: [
+                .realm,
+                Parameter(
+                    "format", in: .query, .oneOf(ExportForm.Format.allCases.map(\.rawValue)),
+                    """
+                    Lines of JSON as the list of events has them (if nothing is said), CSV (RFC 4180), records of \
+                    OCSF \(OCSFTable.version), or CloudEvents 1.0.
+                    """),
+                LogLists.after,
+                Parameter(
+                    "from", in: .query, AsOfMoment.schema,
+                    "The first position, or the time or day behind which it begins.", example: "1"),
+                Parameter(
+                    "to", in: .query, AsOfMoment.schema,
+                    "The last position, time or day; the end of the log, if nothing is said.",
+                    example: "2099-01-01"),
+            ] + EventConditions.parameters,
+            answer: Answer(
+                status: .ok, description: "The events.",
+                content: .stream(["application/x-ndjson", "text/csv"]),
+                headers: [("Urd-Export-Cursor", "Behind which cursor the next export goes on.")]),
+            refusals: [.noSuchRealm, .positionLost, .logDamaged, .tooManyFeeds, .busy]
+        ) { call throws(Problem) in try await call.export(version) }
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func export(_ version: String) async throws(Problem) -> Response {
+        let realm = try realm
+        let place = try await logPlace()
+        if place.epochs.head.epoch == 0 {
+            try await knownLog()
+            throw Problem(.noSuchRealm)
+        }
+        let format = text("format").flatMap(ExportForm.Format.init) ?? .ndjson
+        let end = try await moment(asWritten: text("to"), "to")
+        let start = try await exportStart(behind: place.position)
+        if text("from") != nil, start > end.position {
+            throw Problem(
+                .invalidParameter,
+                "from is position \(start + 1), which is behind to, \(end.position).",
+                field: "from")
+        }
+        let form = ExportForm(
+            format: format,
+            issuer: format == .cloudevents && realm != .system
+                ? try await cloudSource() : "",
+            version: version)
+        let cursor = LogCursor(epoch: end.epoch, position: max(start, end.position))
+        let stream = ExportStream(
+            context: context, realm: realm, form: form,
+            filter: try EventConditions.filter(self),
+            start: LogCursor(epoch: end.epoch, position: start), end: cursor.position,
+            place: try context.feeds.place(for: context.feedHolder(of: caller)))
+        var response = Response(status: .ok, stream: BodyStream { try await stream.run($0) })
+        response.headers["Content-Type"] = format.mediaType
+        response.headers["Content-Disposition"] =
+            "attachment; filename=\"\(realm).\(format.fileExtension)\""
+        response.headers["Urd-Export-Cursor"] = cursor.description
+        return response
+    }
+
+    /// The position behind which an export begins: behind the cursor and what `from` names, whichever is later.
+    fileprivate func exportStart(behind position: Int64) async throws(Problem) -> Int64 {
+        guard let written = text("from") else { return position }
+        let moment = try await moment(asWritten: written, "from")
+        let isPosition = written.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return max(position, isPosition ? moment.position - 1 : moment.position)
+    }
+}

@@ -1,0 +1,175 @@
+internal import EventSourcing
+internal import JSON
+internal import Values
+
+/// What an event says to the rules.
+enum FindingFact: Sendable {
+    struct Attempt: Sendable {
+        /// Nil where nobody has the address that was typed, or it is not known.
+        let account: UUID?
+        let source: String?
+    }
+
+    struct SignIn: Sendable {
+        let account: UUID
+        let session: UUID
+        let source: String?
+        let device: String?
+        /// The person showed a second factor, or confirmed it on a device.
+        let isConfirmed: Bool
+    }
+
+    /// A sign-in with something that was wrong.
+    case failed(Attempt)
+    case signedIn(SignIn)
+    /// A session of a client or a browser ended.
+    case ended(session: UUID)
+    /// What had been used came again.
+    case reused(session: UUID)
+    /// A wrong guess, which is counted by its stream.
+    case guessed(stream: UUID, account: UUID)
+    /// No guess counts any more; from now on so many are allowed, if that is said.
+    case guessesForgotten(stream: UUID, limit: Int?)
+    case secondFactorAsked(account: UUID, command: UUID)
+    case secondFactorRemoved(account: UUID)
+    case secondFactorAdded(account: UUID)
+    case registered(account: UUID)
+    case accountGone(UUID)
+    case administered(by: String)
+    case disclosed(by: String, accounts: Int)
+}
+
+extension FindingFact {
+    /// Types of events that say something to the rules, whoever brought them about.
+    static let types: Set<String> = [
+        "account.deleted", "account.erased", "account.registered", "app_method.key_enrolled",
+        "app_method.key_removed", "app_method.pin_refused", "app_method.pin_removed",
+        "app_method.pin_set", "app_method.pin_used", "approval.requested", "browser.ended",
+        "browser.opened", "browser.refused", "mailed_code.issued", "passkey.enrolled",
+        "passphrase.derived", "passphrase.refused", "passphrase.removed", "passphrase.set",
+        "passphrase.used", "personal_data.opened", "recovery_code.used", "session.ended",
+        "session.opened", "session.refused", "totp.confirmed", "totp.refused", "totp.removed",
+        "totp.used",
+    ]
+
+    /// What administrators do; what happens in a realm all day without them is not in it.
+    static let administration: Set<String> = Set(
+        EventCatalogue.newest.map(\.name).filter { name in
+            administered.contains { name.hasPrefix($0) } && !name.hasSuffix(".used")
+        })
+
+    private static let administered = [
+        "account.deletion", "account.disabled", "account.enabled", "account.mailbox_moved",
+        "account.person_changed", "account.registered", "account.roles_changed",
+        "account.stamp_rotated", "app.", "client.deleted", "client.disabled", "client.enabled",
+        "client.registered", "client.secret_rotated", "client.updated", "host.", "integrity_keys.",
+        "invite.", "message_gateway.", "personal_data.opened", "provider.", "push_provider.",
+        "realm.", "registration_token.", "signing_key.", "subscription.", "web_app.",
+    ]
+
+    /// In their order; none of an event that says nothing.
+    static func all(of event: Recorded) -> [FindingFact] {
+        var facts: [FindingFact] = []
+        if let fact = FindingFact(event) { facts.append(fact) }
+        if isAdministrator(event.actor) {
+            if administration.contains(event.name) { facts.append(.administered(by: event.actor)) }
+            if event.name == "personal_data.opened" {
+                let accounts = event.open["accounts"]?.array?.count ?? 0
+                facts.append(.disclosed(by: event.actor, accounts: max(1, accounts)))
+            }
+        }
+        return facts
+    }
+
+    private static func isAdministrator(_ actor: String) -> Bool {
+        actor.hasPrefix("admin:") || actor.hasPrefix("operator:")
+    }
+
+    private init?(_ event: Recorded) {
+        switch event.name {
+        case "browser.opened", "session.opened":
+            guard let signIn = SignIn(event) else { return nil }
+            self = .signedIn(signIn)
+        case "browser.refused", "session.refused":
+            guard let fact = Self.refusal(event) else { return nil }
+            self = fact
+        case "browser.ended": self = .ended(session: event.stream)
+        case "session.ended":
+            let reason: SessionEnd? = event.open.choice("reason")
+            let isReuse = reason == .reuse || reason == .codeReuse
+            self = isReuse ? .reused(session: event.stream) : .ended(session: event.stream)
+        case "account.registered": self = .registered(account: event.stream)
+        case "account.deleted", "account.erased": self = .accountGone(event.stream)
+        default:
+            guard let fact = Self.ofFactor(event) else { return nil }
+            self = fact
+        }
+    }
+
+    /// What of the refused is no guess: the first factor was right, or the request alone was at fault.
+    private static let noGuesses: Set<String> = [
+        "account_blocked", "actor_not_allowed", "client_disabled", "exchange_not_allowed",
+        "invalid_client", "resource_refused", "scope_refused", "second_factor_required",
+        "stronger_sign_in_needed", "unproven_token",
+    ]
+    /// By these nobody signs in: a token is renewed or passed on.
+    private static let noSignIns: Set<String> = [
+        "authorization_code", "client_credentials", "refresh_token",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+    ]
+
+    private static func refusal(_ event: Recorded) -> FindingFact? {
+        let reason = event.open["reason"]?.string ?? ""
+        let account = event.open.uuid("account")
+        if reason == "second_factor_required" {
+            return account.map { .secondFactorAsked(account: $0, command: event.command) }
+        }
+        guard !noGuesses.contains(reason),
+            !noSignIns.contains(event.open["method"]?.string ?? "")
+        else { return nil }
+        return .failed(Attempt(account: account, source: event.open["source"]?.string))
+    }
+
+    private static func ofFactor(_ event: Recorded) -> FindingFact? {
+        let account = event.open.uuid("account") ?? event.subject
+        switch event.name {
+        case "passphrase.refused", "totp.refused", "app_method.pin_refused":
+            return account.map { .guessed(stream: event.stream, account: $0) }
+        case "passphrase.used", "totp.used", "recovery_code.used", "app_method.pin_used",
+            "app_method.pin_removed", "app_method.pin_set":
+            return .guessesForgotten(stream: event.stream, limit: nil)
+        case "passphrase.set", "passphrase.removed":
+            return .guessesForgotten(stream: event.stream, limit: LockOutRule.usualLimit)
+        case "passphrase.derived":
+            return .guessesForgotten(stream: event.stream, limit: LockOutRule.derivedLimit)
+        case "approval.requested":
+            return account.map { .secondFactorAsked(account: $0, command: event.command) }
+        case "mailed_code.issued":
+            let purpose: MailedCode.Purpose? = event.open.choice("purpose")
+            guard purpose == .secondFactor, let account else { return nil }
+            return .secondFactorAsked(account: account, command: event.command)
+        case "totp.removed", "app_method.key_removed":
+            return account.map { .secondFactorRemoved(account: $0) }
+        case "totp.confirmed", "passkey.enrolled", "app_method.key_enrolled":
+            return account.map { .secondFactorAdded(account: $0) }
+        default: return nil
+        }
+    }
+}
+
+extension FindingFact.SignIn {
+    /// A session that came of another one, or of somebody else's word, is no sign-in.
+    init?(_ event: Recorded) {
+        guard let account = event.open.uuid("account"), event.open["exchanged"] == nil,
+            event.open["assertion_issuer"] == nil,
+            event.name == "browser.opened" || event.open["browser"] == nil
+        else { return nil }
+        let confirming: [AuthenticationFactor] = [.multiple, .deviceKey, .biometric]
+        let factors = event.open.texts("amr") ?? []
+        self.init(
+            account: account, session: event.stream, source: event.open["source"]?.string,
+            device: event.open["device"]?.string,
+            isConfirmed: confirming.contains { factors.contains($0.rawValue) })
+    }
+}

@@ -1,0 +1,124 @@
+internal import Values
+
+/// Guessing at one account: failures from many networks, and guesses that lock it.
+struct BruteForceRule: FindingRuleGroup {
+    private var failures = KeyedWindows<UUID, String?>()
+
+    mutating func look(at fact: FindingFact, _ desk: inout FindingDesk) {
+        guard case .failed(let attempt) = fact, let account = attempt.account else { return }
+        let window = failures.append(
+            attempt.source, of: account, at: desk.moment, seconds: desk.seconds(.bruteForce))
+        guard let terms = desk.terms(.bruteForce), window.count >= terms.count(.failures) else {
+            return
+        }
+        let sources = Set(window.all.compactMap(\.entry))
+        guard sources.count >= terms.count(.sources) else { return }
+        desk.attacked.append((account, sources))
+        desk.find(.bruteForce, .account(account)) {
+            FindingTrigger(
+                .bruteForce, about: .account(account), window.all.map(\.moment),
+                counts: [.failures: window.count, .sources: sources.count])
+        }
+    }
+
+    mutating func forget(at now: Timestamp, _ rules: FindingRules) {
+        failures.forget(before: now.adding(seconds: -rules[.bruteForce][.window]))
+    }
+
+    mutating func begin(anewAt now: Timestamp) { failures.removeAll() }
+}
+
+/// Wrong guesses after which none is taken for a while. After the first rest each further wrong guess begins
+/// another, longer one.
+struct LockOutRule: FindingRuleGroup {
+    /// As in `Passphrase`, `TwoFactor` and `TenantMethods`.
+    static let usualLimit = 5
+    static let derivedLimit = 20
+
+    private struct Guesses: Sendable {
+        var count = 0
+        var limit = LockOutRule.usualLimit
+
+        var isForgettable: Bool { count == 0 && limit == LockOutRule.usualLimit }
+    }
+
+    private var guesses: [UUID: Guesses] = [:]
+    private var lockOuts = KeyedWindows<UUID, Void>()
+
+    mutating func look(at fact: FindingFact, _ desk: inout FindingDesk) {
+        switch fact {
+        case .guessesForgotten(let stream, let limit):
+            guard guesses[stream] != nil || limit == Self.derivedLimit else { return }
+            var now = guesses[stream] ?? Guesses()
+            now.count = 0
+            now.limit = limit ?? now.limit
+            guesses[stream] = now.isForgettable ? nil : now
+        case .guessed(let stream, let account):
+            guesses[stream, default: Guesses()].count += 1
+            guard let now = guesses[stream], now.count >= now.limit else { return }
+            locked(account, &desk)
+        default: return
+        }
+    }
+
+    private mutating func locked(_ account: UUID, _ desk: inout FindingDesk) {
+        let window = lockOuts.append(
+            (), of: account, at: desk.moment, seconds: desk.seconds(.lockOuts))
+        guard let terms = desk.terms(.lockOuts), window.count >= terms.count(.lockOuts) else {
+            return
+        }
+        desk.find(.lockOuts, .account(account)) {
+            FindingTrigger(
+                .lockOuts, about: .account(account), window.all.map(\.moment),
+                counts: [.lockOuts: window.count])
+        }
+    }
+
+    mutating func forget(at now: Timestamp, _ rules: FindingRules) {
+        lockOuts.forget(before: now.adding(seconds: -rules[.lockOuts][.window]))
+    }
+
+    mutating func begin(anewAt now: Timestamp) { lockOuts.removeAll() }
+}
+
+/// A sign-in to an account on which an attack was.
+struct SignInAfterAttackRule: FindingRuleGroup {
+    private struct Attack: Sendable {
+        var last: Moment
+        var sources: Set<String>
+    }
+
+    private var attacks: [UUID: Attack] = [:]
+    private static let mostSources = 100
+
+    /// Takes note of what the other rules found of this event.
+    mutating func note(_ desk: FindingDesk) {
+        for (account, sources) in desk.attacked {
+            let known = attacks[account]?.sources ?? []
+            attacks[account] = Attack(
+                last: desk.moment,
+                sources: known.count < Self.mostSources ? known.union(sources) : known)
+        }
+    }
+
+    mutating func look(at fact: FindingFact, _ desk: inout FindingDesk) {
+        guard case .signedIn(let signIn) = fact, desk.terms(.signInAfterAttack) != nil,
+            let attack = attacks[signIn.account],
+            attack.last.time >= desk.start(of: .signInAfterAttack)
+        else { return }
+        let isFromThere = signIn.source.map(attack.sources.contains) ?? false
+        let moment = desk.moment
+        desk.find(.signInAfterAttack, .account(signIn.account), isWhole: true) {
+            FindingTrigger(
+                .signInAfterAttack, about: .account(signIn.account),
+                level: isFromThere ? .high : nil, [attack.last, moment])
+        }
+    }
+
+    mutating func forget(at now: Timestamp, _ rules: FindingRules) {
+        let start = now.adding(seconds: -rules[.signInAfterAttack][.window])
+        attacks = attacks.filter { $0.value.last.time >= start }
+    }
+
+    mutating func begin(anewAt now: Timestamp) { attacks = [:] }
+}

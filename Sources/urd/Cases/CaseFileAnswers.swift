@@ -1,0 +1,93 @@
+import API
+import EventSourcing
+import EventStore
+import Postgres
+import ReadModels
+import Values
+
+/// Case files over the database: their rows, and what the sealed log proves of them.
+struct CaseFileAnswers: CaseFiles {
+    private let rows: CaseFileStore
+    private let proofs: LogProofs
+
+    init(_ store: Store) {
+        rows = CaseFileStore(store.database)
+        proofs = LogProofs(store.database, keyring: store.keyring)
+    }
+
+    func create(_ job: CaseFileJob) async throws(LogFailure) -> Bool {
+        try await rows.create(job)
+    }
+
+    func job(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> CaseFileJob? {
+        try await rows.job(id, in: realm)
+    }
+
+    @discardableResult
+    func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool {
+        try await rows.cancel(id, in: realm)
+    }
+
+    func save(
+        _ progress: CaseProgress, of job: CaseFileJob, by maker: UUID
+    ) async throws(LogFailure) -> Bool {
+        try await rows.save(progress, of: job, by: maker)
+    }
+
+    func finish(
+        _ job: CaseFileJob, _ progress: CaseProgress, by maker: UUID, fault: CaseFileJob.Fault?
+    ) async throws(LogFailure) -> Bool {
+        try await rows.finish(job, progress, by: maker, fault: fault)
+    }
+
+    func checkpoint(
+        of realm: RealmID
+    ) async throws(LogFailure) -> (size: Int64, note: [UInt8])? {
+        try await proving { try await proofs.checkpoint(of: realm) }.map { ($0.size, $0.note) }
+    }
+
+    func evidence(
+        at positions: [Int64], under note: [UInt8], opens: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> [EventEvidence] {
+        try await proving {
+            try await proofs.evidence(at: positions, under: note, opens: opens, in: realm)
+        }
+    }
+
+    func extent(of positions: [Int64], in realm: RealmID) async throws(LogFailure) -> EventExtent {
+        try await proving { try await proofs.extent(of: positions, in: realm) }
+    }
+
+    func leaves(
+        fromTile tile: Int64, count: Int, under note: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> [[[UInt8]]] {
+        try await proving {
+            try await proofs.leaves(fromTile: tile, count: count, under: note, in: realm)
+        }
+    }
+
+    func sign(
+        _ id: UUID, lines: Int64, chain: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> [UInt8] {
+        try await proving {
+            try await proofs.signCase(id, lines: lines, chain: chain, in: realm)
+        }
+    }
+
+    /// What was signed once and cannot be proven now is damaged.
+    private func proving<Value: Sendable>(
+        _ read: () async throws -> Value
+    ) async throws(LogFailure) -> Value {
+        do {
+            return try await read()
+        } catch is ProofFailure {
+            throw .damaged
+        } catch let failure as LogFailure {
+            throw failure
+        } catch is Database.Busy {
+            throw .busy
+        } catch {
+            throw .unavailable
+        }
+    }
+}
