@@ -205,7 +205,7 @@ class Refusals(unittest.TestCase):
 
     def test_a_key_that_may_read_no_events_replays_none(self):
         made = urd.api.call("POST", "/api/admin/keys", {
-            "name": "audits", "realm": "history", "permissions": ["audit.read"]})
+            "name": "audits", "realms": ["history"], "permissions": ["audit.read"]})
         self.assertEqual(made[0], 201, made[1])
         with replay(key=made[1]["key"]) as feed:
             self.assertEqual(feed.status, 403, feed.body)
