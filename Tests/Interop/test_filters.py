@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import datetime
+import http.client
 import json
 import os
 import pathlib
@@ -54,6 +55,8 @@ def setUpModule():
         else:
             roles = chance.sample(["admin", "editor"], chance.randrange(3))
             call("PUT", f"{path}/roles", {"roles": {AUDIENCE: roles}})
+    for secret in ("wrong", "other"):
+        refuse(secret)
     records = exported()
     realm = urd.values["URD_REALM"]
     eventually(lambda: urd.sql(
@@ -70,6 +73,20 @@ def call(method, path, body=None):
     status, answer, _ = urd.api.call(method, urd.realm + path, body)
     assert status in (200, 201, 204), (method, path, status, answer)
     return answer
+
+
+def refuse(secret):
+    """Somebody says to be a client and does not show it."""
+    place = urllib.parse.urlsplit(urd.values["URD_REALM_URL"])
+    connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=PATIENCE)
+    form = urllib.parse.urlencode({
+        "grant_type": "client_credentials", "client_id": urd.values["URD_CLIENT_ID"],
+        "client_secret": secret})
+    connection.request("POST", "/connect/token", form, {
+        "Host": place.netloc, "Content-Type": "application/x-www-form-urlencoded"})
+    answer = connection.getresponse()
+    assert answer.status in (400, 401), (answer.status, answer.read())
+    connection.close()
 
 
 def exported():
@@ -290,9 +307,19 @@ class Filters(unittest.TestCase):
                 self.assertEqual(
                     ask(text, more="&order=newest"), ask(text)[::-1], f"seed {SEED}: {text}")
 
+    def test_unknown_is_false_below_not(self):
+        for name in ("outcome", "reason", "fields.client_name"):
+            for word in ("gt", "le", "co", "eq"):
+                text = f'{name} {word} "r"'
+                both = ask(text) + ask(f"not ({text})")
+                self.assertEqual(sorted(both), list(range(1, len(records) + 1)), text)
+        self.assertTrue(ask('outcome eq "refused" and reason pr'), "somebody was refused")
+
     def test_and_binds_before_or(self):
         self.assertEqual(
             ask("position eq 1 or position eq 2 and position eq 3"), [1])
+        self.assertEqual(
+            ask("position eq 1 and position eq 2 or position eq 3"), [3])
 
     def test_what_one_reader_refuses_the_other_refuses(self):
         chance = random.Random(SEED + 3)
