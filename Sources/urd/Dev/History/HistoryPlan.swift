@@ -193,11 +193,11 @@ struct HistoryPlan {
 
     private mutating func attack() {
         guard people.count > 500 else { return }
-        bruteForce(on: people[17], day: 9)
-        stuffing(day: 14)
-        spraying(day: 20)
-        reuse(of: people[41], day: 23)
-        wake(people[people.count - 1], day: 27)
+        bruteForce(on: people[17], day: 24)
+        stuffing(day: 25)
+        spraying(day: 26)
+        reuse(of: people[41], day: 27)
+        wake(people[people.count - 1], day: 28)
     }
 
     private mutating func network() -> (source: String, address: String) {
