@@ -141,6 +141,21 @@ def rehashed(lines):
     return output
 
 
+def forged(lines, index, change):
+    """A line changed, and all hashes and the manifest's digest made anew: only the signature is not."""
+    def written(line, members):
+        members.pop("hash")
+        text = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
+        return b" " * 53 + b"," + text[1:] + b"\n"
+
+    members = json.loads(lines[index])
+    change(members)
+    lines = rehashed([*lines[:index], written(lines[index], members), *lines[index + 1:]])
+    last = json.loads(lines[-1])
+    last["digest"] = lines[-2][9:52].decode()
+    return rehashed([*lines[:-1], written(lines[-1], last)])
+
+
 def kinds(lines):
     return [json.loads(line)["line"] for line in lines]
 
@@ -283,6 +298,48 @@ class TamperedFileTests(unittest.TestCase):
             [*lines[:index], b" " * 53 + b"," + text[1:] + b"\n", *lines[index + 1:]])
         said = self.refused(forged, len(lines))
         self.assertIn("digest", said)
+
+    def test_a_change_with_new_hashes_and_a_new_digest_is_signed_by_nobody(self):
+        lines, _ = made(world.ann)
+        index = kinds(lines).index("related")
+        said = self.refused(
+            forged(lines, index, lambda line: line["about"].append({"client": world.ben})),
+            len(lines))
+        self.assertIn("signature is over another file", said)
+
+    def test_the_realm_of_the_first_line_is_that_of_the_key(self):
+        lines, _ = made(world.ann)
+        said = self.refused(forged(lines, 0, lambda line: line.update(realm="elsewhere")), 1)
+        self.assertIn("the case is of realm elsewhere", said)
+
+    def test_leaves_of_another_log_are_refused(self):
+        lines, _ = made(world.ann, complete=True)
+        index = kinds(lines).index("leaves")
+        positions = [json.loads(line)["position"] for line in lines if b'"line":"record"' in line]
+        place = next(n for n in range(1, 100) if n not in positions) - 1
+
+        def change(line):
+            line["leaves"][place] = base64.b64encode(bytes(32)).decode()
+        self.assertIn("do not have the signed root", self.refused(forged(lines, index, change)))
+
+    def test_fields_that_were_sealed_anew_under_the_events_key_are_refused(self):
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        lines, _ = made(world.ann, open=True)
+        index = kinds(lines).index("opened")
+        event = json.loads(json.loads(lines[index - 2])["record"])
+
+        def change(line):
+            key, nonce = v.unbase64url(line["key"]), bytes(12)
+            line["fields"]["first_name"] = "Eve"
+            place = (f"urd sealed/{event['realm']}/{event['stream']}/{event['version']}/"
+                     f"{event['type']}").encode()
+            sealed = AESGCM(v.expand(key, b"urd event encryption", 32)).encrypt(
+                nonce, json.dumps(line["fields"]).encode(), place)
+            sealed = v.expand(key, b"urd event commitment", 16) + nonce + sealed
+            line["sealed"] = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
+        said = self.refused(forged(lines, index, change), index + 1)
+        self.assertIn("not those of the record", said)
 
     def test_a_left_out_record_with_new_hashes_is_missed_by_its_stream(self):
         lines, _ = made(world.ann)

@@ -285,7 +285,7 @@ class PageTests(unittest.TestCase):
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(result.returncode, 0, result.stdout)
             count = duckdb.sql(
-                f"select count(*), max(version) from '{desk}/events.parquet'").fetchone()
+                f"select count(*), max(version) from '{desk}/events.parquet'").fetchall()[0]
             lines = pathlib.Path(desk, "events.ndjson").read_text().splitlines()
             self.assertEqual(count[0], len(lines) - 1)
 

@@ -38,7 +38,7 @@ public enum CaseFileEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "case_file.issued", .audit,
-            "Events with what proves them were handed out to the actor as a case file.",
+            "Events and what proves them were handed out to the actor.",
             [
                 .choice("about", IssuedCaseFile.About.self, "What it is about."),
                 .text("id", "Its id, pseudonym or kind."),

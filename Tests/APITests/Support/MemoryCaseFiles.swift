@@ -108,8 +108,8 @@ final class MemoryCaseFiles: CaseFiles {
         }
         let erased = keysOfErased.withLock { $0 }
         let openable = events.filter {
-            guard case .opened = $0.personal, let subject = $0.subject else { return false }
-            return !erased.contains(subject)
+            guard case .opened = $0.personal else { return false }
+            return $0.subject.map(erased.contains) != true
         }
         let streams = Dictionary(grouping: events, by: \.stream).sorted { $0.key < $1.key }
         return EventExtent(
