@@ -27,7 +27,7 @@ import Values
                 #expect(all["fields.\(field.name)"] != nil, "\(shape.name) \(field.name)")
             }
         }
-        #expect(all["fields.to"]?.kinds == [.text, .integer])
+        #expect(all["fields.to"]?.kinds == [.text, .integer, .time])
         #expect(all["fields.left"]?.kinds == .id)
         #expect(all["fields.roles"]?.operations == [.present])
         #expect(all["fields.due"]?.kinds == .time)

@@ -9,7 +9,7 @@ import Testing
         "getOpenAPI", "getWelcome", "getProblemKind", "getEvent", "getCheckpoint",
         "getInclusionProof", "getTile", "getAsyncAPI", "getEventEnvelopeSchema", "getEventSchema",
         "followEvents", "createCaseFile", "getCaseFile", "downloadCaseFile", "cancelCaseFile",
-        "exportEvents",
+        "exportEvents", "replayEvents",
     ]
 
     @Test func `every operation of the admin API is a command`() {

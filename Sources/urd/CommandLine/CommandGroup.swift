@@ -60,11 +60,11 @@ struct CommandGroup: Sendable {
                 Row(
                     "audit", "as-of", "analyst",
                     summary: "See who changed what, and how it was then"),
+                Row("events", "feed", "export", summary: "Read, follow and export events"),
+                Row("replay", "finding", summary: "Watch sign-ins again; see what rules find"),
                 Row(
-                    "events", "feed", "replay", "export", "finding",
-                    summary: "Read, follow, replay and export events, and what rules find"),
-                Row("verify", summary: "Verify that the log is as it was written"),
-                Row("proof", "log", "case", summary: "Prove and export what the signed log says"),
+                    "verify", "proof", "log", "case",
+                    summary: "Verify the log, and prove what it says"),
                 Row("subject", summary: "Erase personal data for ever"),
             ]),
         CommandGroup(
