@@ -11,7 +11,7 @@ import time
 import unittest
 
 from feed_client import Feed
-from urd_process import BINARY, Urd
+from urd_process import BINARY, Urd, eventually
 
 SIGN_INS = ("session.opened", "session.refused", "browser.opened", "browser.refused")
 
@@ -88,6 +88,17 @@ class DemoHistory(unittest.TestCase):
         self.assertTrue(any(len(sources) >= 8 for sources in by_account.values()), "brute force")
         self.assertIn("reuse", [event["data"].get("reason") for event in self.events
                                 if event["type"] == "session.ended"])
+
+    def test_rules_find_the_attacks(self):
+        def rules():
+            status, found, _ = urd.api.call(
+                "GET", "/api/admin/realms/history/findings?limit=200")
+            self.assertEqual(status, 200, found)
+            return {each["rule"] for each in found["items"]}
+
+        expected = {"brute_force", "credential_stuffing", "password_spraying", "token_reuse",
+                    "sign_in_after_attack"}
+        eventually(lambda: expected <= rules(), "the attacks are found")
 
     def test_its_people_are_accounts_like_others(self):
         status, found, _ = urd.api.call(
@@ -227,6 +238,7 @@ class CommandLine(unittest.TestCase):
             "TIME", "WHAT", "ACCOUNT", "CLIENT", "METHOD", "DEVICE", "DETAIL"])
         self.assertGreater(len(rows), 100)
         for row in rows:
+            self.assertLessEqual(len(row), 100)
             self.assertRegex(row, rf"^{day} \d\d:\d\d:\d\d  (session|browser)\.")
         self.assertIn(f"{len(rows)} events replayed.", done.stderr)
 

@@ -5,11 +5,12 @@ import Values
 /// replay in the last line.
 struct ReplayLine {
     private static let columns: [(title: String, width: Int)] = [
-        ("TIME", 19), ("WHAT", 18), ("ACCOUNT", 8), ("CLIENT", 16), ("METHOD", 14), ("DEVICE", 10),
+        ("TIME", 19), ("WHAT", 16), ("ACCOUNT", 8), ("CLIENT", 10), ("METHOD", 12), ("DEVICE", 7),
+        ("DETAIL", 16),
     ]
 
     static var header: String {
-        line(columns.map(\.title) + ["DETAIL"])
+        line(columns.map(\.title))
     }
 
     /// An event of the feed as a row.
@@ -45,10 +46,6 @@ struct ReplayLine {
     private static func line(_ cells: [String]) -> String {
         var out = ""
         for (index, cell) in cells.enumerated() {
-            guard index < columns.count else {
-                out += cell
-                break
-            }
             let width = columns[index].width
             let shown = cell.count > width ? cell.prefix(width - 1) + "…" : cell[...]
             out += shown + String(repeating: " ", count: width - shown.count) + "  "

@@ -15,8 +15,10 @@ final class DemoHistory: Sendable {
     static let realm = "history"
     private static let people = 2_000
     private static let seed: UInt64 = 20_261_127
-    /// On their way to the log at once, in their order.
-    private static let atOnce = 256
+    /// On their way to the log at once.
+    private static let atOnce = 64
+    /// Seconds: what happened within them is appended at once.
+    private static let together: Int64 = 50
 
     private let store: Store
     private let console: Console
@@ -143,19 +145,21 @@ final class DemoHistory: Sendable {
 
     // MARK: - What happened
 
-    /// Many at once, and still in their order: a commit takes its place in the queue before the next one is asked for.
+    /// Those of a few seconds at once: they may change places, as where nodes' clocks differ, and no others.
     private func append(_ acts: [HistoryAct]) async throws {
         guard let realm = RealmID(Self.realm) else { throw Self.failure }
         var numbers = SystemRandom()
-        for first in stride(from: 0, to: acts.count, by: Self.atOnce) {
-            if first % (Self.atOnce * 40) == 0 {
-                console.complain("Demo history: \(first) of \(acts.count) events")
-            }
+        var (first, told) = (0, 0)
+        while first < acts.count {
             try Task.checkCancellation()
+            if first >= told {
+                console.complain("Demo history: \(first) of \(acts.count) events")
+                told += 10_000
+            }
+            let end = acts[first].at.adding(seconds: Self.together)
+            let group = acts[first...].prefix(Self.atOnce).prefix { $0.at < end }
             let log = store.log
-            let tasks: [Task<AppendOutcome, any Error>] = acts[
-                first..<min(first + Self.atOnce, acts.count)
-            ].map { act in
+            let tasks: [Task<AppendOutcome, any Error>] = group.map { act in
                 let commit = Commit(
                     realm: realm, command: .v7(at: act.at, using: &numbers),
                     origin: Origin(
@@ -166,6 +170,7 @@ final class DemoHistory: Sendable {
             for task in tasks {
                 guard case .won = try await task.value else { throw Self.failure }
             }
+            first += group.count
         }
     }
 }
