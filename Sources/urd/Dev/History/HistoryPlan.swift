@@ -81,7 +81,9 @@ struct HistoryPlan {
         var plan = HistoryPlan(people, clients, from: start, seed: seed)
         for person in people { plan.live(person) }
         plan.attack()
-        return plan.acts.sorted { $0.at < $1.at }
+        // What would be later than now has not happened.
+        let end = start.adding(seconds: Int64(days) * 86_400)
+        return plan.acts.filter { $0.at < end }.sorted { $0.at < $1.at }
     }
 
     // MARK: - Habits
