@@ -9,12 +9,10 @@ import unittest
 import uuid
 
 import test_shared_signals as shared
+from feed_client import Feed
+from phone import Phone
 from token_tool import rerun
-
-if not shared.MISSING:
-    from feed_client import Feed
-    from phone import Phone
-    from urd_process import Run, Server, eventually
+from urd_process import Run, Server, eventually
 
 RISK = shared.EVENTS + "caep/event-type/risk-level-change"
 

@@ -5,22 +5,23 @@ import collections
 import datetime
 import json
 import os
+import pathlib
 import pty
+import re
 import subprocess
+import tempfile
 import time
 import unittest
 
 from feed_client import Feed
 from urd_process import BINARY, Urd, eventually
 
-SIGN_INS = ("session.opened", "session.refused", "browser.opened", "browser.refused")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def setUpModule():
-    global urd, made_in
-    begun = time.monotonic()
+    global urd
     urd = Urd("--demo-history")
-    made_in = time.monotonic() - begun
 
 
 def tearDownModule():
@@ -41,6 +42,30 @@ def first_day():
     """The first day of the history, from its first sign-in."""
     with replay("speed=0&type=session.opened") as feed:
         return at(feed.events(1)[0])
+
+
+def rules():
+    """By which something was found."""
+    found = set()
+    for rule in ("brute_force", "credential_stuffing", "password_spraying", "token_reuse",
+                 "sign_in_after_attack"):
+        status, answer, _ = urd.api.call(
+            "GET", f"/api/admin/realms/history/findings?limit=1&rule={rule}")
+        assert status == 200, answer
+        found |= {each["rule"] for each in answer["items"]}
+    return found
+
+
+def newest_sign_in():
+    status, answer, _ = urd.api.call("GET", "/api/admin/realms/history/login-history?limit=1")
+    assert status == 200, answer
+    return answer["items"][0]["at"] if answer["items"] else ""
+
+
+def follow():
+    """Waits until the lists hold the whole month."""
+    yesterday = (first_day() + datetime.timedelta(days=29)).date().isoformat()
+    eventually(lambda: newest_sign_in() >= yesterday, "the lists have followed the log")
 
 
 def urd_line(*words, **options):
@@ -90,17 +115,12 @@ class DemoHistory(unittest.TestCase):
                                 if event["type"] == "session.ended"])
 
     def test_rules_find_the_attacks(self):
-        def rules():
-            status, found, _ = urd.api.call(
-                "GET", "/api/admin/realms/history/findings?limit=200")
-            self.assertEqual(status, 200, found)
-            return {each["rule"] for each in found["items"]}
-
         expected = {"brute_force", "credential_stuffing", "password_spraying", "token_reuse",
                     "sign_in_after_attack"}
         eventually(lambda: expected <= rules(), "the attacks are found")
 
     def test_its_people_are_accounts_like_others(self):
+        follow()
         status, found, _ = urd.api.call(
             "GET", "/api/admin/realms/history/accounts", Email="person-17@history.example")
         self.assertEqual((status, len(found["items"])), (200, 1), found)
@@ -271,6 +291,30 @@ class CommandLine(unittest.TestCase):
         refused = urd_line("replay", "--step", stdin=subprocess.DEVNULL)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("terminal", refused.stderr)
+
+
+class FirstHour(unittest.TestCase):
+    """The commands of docs/analysts/first-hour.md, run as they stand."""
+
+    def test_every_command_of_the_first_hour_works(self):
+        follow()
+        eventually(lambda: {"credential_stuffing", "brute_force"} <= rules(), "rules have found")
+        page = (ROOT / "docs" / "analysts" / "first-hour.md").read_text()
+        blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
+        self.assertGreater(len(blocks), 6)
+        with tempfile.TemporaryDirectory(prefix="urd-page-", dir="/tmp") as desk:
+            os.symlink(os.path.join(urd.folder, "data"), os.path.join(desk, ".dev"))
+            for name in (".build", "Tests"):
+                os.symlink(ROOT / name, os.path.join(desk, name))
+            done = subprocess.run(
+                ["bash", "-ec", "\n".join(blocks)], cwd=desk, text=True, timeout=300,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+            for name in ("incident.jsonl", "incident.html", "siem.ndjson", "sessions.csv"):
+                self.assertGreater(os.path.getsize(os.path.join(desk, name)), 1_000, name)
+        for word in ("credential_stuffing", "brute_force", "invalid_passphrase",
+                     "browser.refused", "case_file.issued"):
+            self.assertIn(word, done.stdout)
 
 
 if __name__ == "__main__":
