@@ -38,7 +38,7 @@ extension PostgresLog {
         return try await page(readingPlaces, parameters, realm)
     }
 
-    /// What of a stretch of the log is of certain types, whoever brought it about, or of others that an
+    /// The events of a stretch of the log that are of certain types, whichever actor they name, or of others that an
     /// administrator or an operator did.
     /// - Returns: the events, and up to where it was looked.
     public func selection(

@@ -27,7 +27,7 @@ public struct CaseRun: Sendable {
     /// The lease is another's, or the file was cancelled.
     private struct Lost: Error {}
 
-    /// What fails for now is tried again by whoever claims the job next.
+    /// A failure that may pass leaves the job as it is: the node that claims it next tries again.
     public func make(
         _ job: CaseFileJob, told: @Sendable (CaseProgress) -> Void = { _ in }
     ) async throws {
@@ -121,7 +121,7 @@ public struct CaseRun: Sendable {
 }
 
 extension CaseFileJob {
-    /// The same for whoever goes on with it.
+    /// An id that follows from the job, so that each node which goes on with the job has the same one.
     fileprivate func newID(_ kind: String) -> UUID {
         .v8(SHA256.hash(framed(["urd case file", realm.name, kind], [id.bytes])))
     }

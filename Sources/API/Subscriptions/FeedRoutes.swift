@@ -31,16 +31,9 @@ enum FeedRoutes {
         ]
     ) { call throws(Problem) in
         try call.context.feeds.requireRoom()
-        var question = try FeedQuestion(call, by: .administrator)
         let realm = try call.realm
-        let history = try await call.context.commands.history(of: realm)
-        if history.head.epoch == 0 {
-            try await call.knownLog()
-            throw Problem(.noSuchRealm)
-        }
-        if call.text("format") == "cloudevents" {
-            question.form.cloudSource = try await call.cloudSource()
-        }
+        let (asked, history) = try await call.feedQuestion(in: realm)
+        var question = asked
         let subjects = try await call.feedSubjects(in: realm, &question)
         let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
         var start = try await question.start.cursor(
@@ -99,6 +92,22 @@ extension CommandPort {
 }
 
 extension Call<AdminContext> {
+    /// What an administrator asks of the events of a realm, and how far its log is.
+    func feedQuestion(
+        in realm: RealmID
+    ) async throws(Problem) -> (question: FeedQuestion, history: EpochHistory) {
+        var question = try FeedQuestion(self, by: .administrator)
+        let history = try await context.commands.history(of: realm)
+        if history.head.epoch == 0 {
+            try await knownLog()
+            throw Problem(.noSuchRealm)
+        }
+        if text("format") == "cloudevents" {
+            question.form.cloudSource = try await cloudSource()
+        }
+        return (question, history)
+    }
+
     /// Whom the events are to be about; empty where nothing is said.
     ///
     /// - Parameter question: takes the filter where nobody has to be looked up for it.

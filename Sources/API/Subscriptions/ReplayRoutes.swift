@@ -42,16 +42,9 @@ enum ReplayRoutes {
         ]
     ) { call throws(Problem) in
         try call.context.feeds.requireRoom()
-        var question = try FeedQuestion(call, by: .administrator)
         let realm = try call.realm
-        let history = try await call.context.commands.history(of: realm)
-        if history.head.epoch == 0 {
-            try await call.knownLog()
-            throw Problem(.noSuchRealm)
-        }
-        if call.text("format") == "cloudevents" {
-            question.form.cloudSource = try await call.cloudSource()
-        }
+        let (asked, history) = try await call.feedQuestion(in: realm)
+        var question = asked
         let events = call.context.commands.events
         var from = question.start
         if call.text("Last-Event-ID") == nil, call.text("from") == nil,

@@ -2,7 +2,8 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// What was handed out about somebody or something, with what proves it.
+/// A case file that was handed out: which account, session, client, network or device its events are about, and how many
+/// there are.
 public struct IssuedCaseFile: Sendable, Equatable {
     public enum About: String, CaseIterable, Sendable {
         case account, session, browser, client, source, device

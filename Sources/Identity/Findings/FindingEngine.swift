@@ -4,11 +4,11 @@ public import Values
 /// Runs the rules for findings over the log of a realm, event by event, in its order. It has no clock but the
 /// times of the events: the same log has the same findings, however often it is read.
 public struct FindingEngine: Sendable {
-    /// Types of events that say something to the rules, whoever brought them about.
+    /// Types of events that the rules look at, whichever actor the event names, with those of findings and rules themselves.
     public static let eventTypes: [String] =
         FindingFact.types.union(FindingEvent.catalogue.map(\.name))
         .union(FindingRulesEvent.catalogue.map(\.name)).sorted()
-    /// Types that do where an administrator brought them about.
+    /// Types of events that the rules look at where an administrator or an operator is the actor.
     public static let administrationTypes: [String] =
         FindingFact.administration.subtracting(eventTypes).sorted()
 

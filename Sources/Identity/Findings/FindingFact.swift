@@ -40,7 +40,7 @@ enum FindingFact: Sendable {
 }
 
 extension FindingFact {
-    /// Types of events that say something to the rules, whoever brought them about.
+    /// Types of events that the rules look at, whichever actor the event names.
     static let types: Set<String> = [
         "account.deleted", "account.erased", "account.registered", "app_method.key_enrolled",
         "app_method.key_removed", "app_method.pin_refused", "app_method.pin_removed",
