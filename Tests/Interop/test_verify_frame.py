@@ -59,7 +59,7 @@ addEventListener("message", async (event) => {
   }
 });
 frame.src = encodeURI(`${SITE}/signup?challenge=%(challenge)s&type=%(kind)s&domain=${DOMAIN}`
-  + `&api_key=${KEY}&redirect_url=undefined&state=${STATE}&id=${ID}`);
+  + `&api_key=${KEY}&redirect_url=undefined&state=${STATE}&id=${ID}%(more)s`);
 document.getElementById("form").appendChild(frame);
 window.refresh = async () => {
   const answer = await fetch(`${SITE}/api/v0/token/${KEY}`, {method: "POST",
@@ -103,11 +103,12 @@ class Frame(unittest.TestCase):
         self.reader = Reader(site)
         self.addCleanup(self.reader.close)
 
-    def open(self, kind="EMAIL", config="{}", domain=None, at=0):
+    def open(self, kind="EMAIL", config="{}", domain=None, at=0, more=""):
         app = App(urd)
         self.pages["/"] = EMBEDDING % {
             "site": json.dumps(site), "key": json.dumps(app.key),
             "domain": json.dumps(domain or self.origins[0]), "config": config, "kind": kind,
+            "more": more,
             "verifier": json.dumps(app.verifier), "challenge": app.challenge}
         self.reader.go(self.origins[at] + "/")
         return app
@@ -194,6 +195,30 @@ class Frame(unittest.TestCase):
         self.reader.until("() => window.result")
         result = self.reader.browser.run("() => window.result")
         self.assertEqual(result["oauth_token"]["auth_method"], "MAGIC_LINK")
+
+    def test_a_frame_sends_a_code_at_once_to_the_address_that_the_page_knows(self):
+        for asked, config in (
+                ({"direct_login": "true", "input": "WHO"}, {}),
+                ({"direct_login": "true"}, {"identifierFieldInitialValue": "WHO"}),
+                ({}, {"skipIdentiferFormWithValue": "WHO", "skipIdentiferForm": True})):
+            with self.subTest(asked=asked, config=config):
+                who = address()
+                more = {name: who if value == "WHO" else value for name, value in asked.items()}
+                self.open(
+                    config=json.dumps(config).replace("WHO", who),
+                    more="&" + urllib.parse.urlencode(more, safe="@") if more else "")
+                digits = code(urd, who)
+
+                def confirm():
+                    self.reader.until("() => !document.getElementById('frame-code').hidden")
+                    self.reader.fill("code", digits)
+                    self.reader.click("Confirm")
+
+                self.inside(confirm)
+                self.reader.until("() => window.result")
+                result = self.reader.browser.run("() => window.result")
+                self.assertEqual(result["user"]["identifier"], who)
+                self.assertEqual(len(inbox(urd, who)), 1)
 
     def test_a_page_stops_a_submission_and_a_wrong_code_is_told_in_the_frame(self):
         self.open()

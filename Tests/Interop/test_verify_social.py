@@ -4,6 +4,7 @@ the browser comes back to the app with a code as after a mailed one. The provide
 import html
 import re
 import sys
+import time
 import unittest
 import urllib.parse
 import uuid
@@ -14,8 +15,9 @@ from token_tool import missing, rerun
 from urd_process import Urd
 from verify_client import App
 
-MISSING = missing("jwt", "authlib", "requests", "cryptography", "jose")
+MISSING = missing("jwt", "authlib", "requests", "cryptography", "jose", "pyotp")
 if not MISSING:
+    import pyotp
     from jose import jwt
 
 VERIFY, SLUG = "/api/admin/realms/verify", "corporate"
@@ -60,8 +62,8 @@ class Person:
         self.visitor = Visitor(provider.ca_file)
         self.upstream = f"{uuid.uuid4().hex[:12]}@example.org"
         self.email = f"{uuid.uuid4().hex[:12]}@shop.example"
-        user = App(urd).sign_in(self.email)["user"]
-        self.id = user["ID"]
+        signed_in = App(urd).sign_in(self.email)
+        self.id, self.token = signed_in["user"]["ID"], signed_in["oauth_token"]["access_token"]
         visitor = self.visitor
         visitor.follow(*visitor.ask("GET", f"{provider.url}/login"))
         visitor.sign_in(self.upstream)
@@ -88,6 +90,28 @@ class Person:
                 break
             status, place = self.visitor.ask("GET", place)
         return status, place
+
+    def sign_in_here(self):
+        """On the realm's own page."""
+        self.visitor.ask("GET", client.url + "/login")
+        self.visitor.follow(*self.visitor.sign_in(self.email))
+
+    def set_up_second_factor(self):
+        """On the page of the account; the authenticator app, and the code that is used."""
+        self.sign_in_here()
+        visitor = self.visitor
+        visitor.ask("GET", client.url + "/account/security")
+        visitor.follow(*visitor.ask(
+            "POST", "/account/authenticator/begin", visitor.hidden("form")))
+        shown = re.search(r"<code[^>]*>([A-Z2-7 ]+)</code>", visitor.page)[1]
+        app = pyotp.TOTP(shown.replace(" ", ""))
+        used = app.now()
+        visitor.follow(*visitor.ask("POST", "/account/authenticator/confirm", {
+            **visitor.hidden("form", "secret"), "code": used}))
+        return app, used
+
+    def sign_out_here(self):
+        self.visitor.cookies.pop(urllib.parse.urlsplit(client.url).netloc)
 
 
 def sent(place):
@@ -176,6 +200,162 @@ class Social(unittest.TestCase):
             "GET", client.url + path + "unknown?" + query)), 400)
         phone = visitor.ask("GET", client.url + "/app?" + app.query("PHONE"))
         self.assertNotIn("/app/provider", visitor.page)
+
+    def test_cot_16_an_account_with_a_second_factor_is_asked_for_it_behind_the_provider(self):
+        person, app = Person(), App(urd)
+        totp, used = person.set_up_second_factor()
+        person.sign_out_here()
+        visitor = person.visitor
+        status, place = person.press(app)
+        self.assertEqual(status, 200, place)
+        self.assertIn("authenticator app", visitor.page)
+        ticket = visitor.hidden("form", "ticket")
+        # One that was used, and none, let nobody in.
+        for wrong in (used, "", "000000"):
+            status, place = visitor.ask(
+                "POST", client.url + "/oidc/twofactor", {**ticket, "totp": wrong})
+            self.assertEqual(status, 400, place)
+        while totp.now() == used:
+            time.sleep(0.5)
+        status, place = person.go(*visitor.ask(
+            "POST", client.url + "/oidc/twofactor", {**ticket, "totp": totp.now()}), app)
+        self.assertTrue(place.startswith(app.redirect + "?"), (place, visitor.page))
+        told = app.exchange(app.body(sent(place)))
+        self.assertEqual(told.json["user"]["ID"], person.id, told.text)
+        self.assertEqual(told.json["oauth_token"]["auth_method"], "SOCIAL_LOGIN")
+
+
+class Connect(unittest.TestCase):
+    """COT-16: an app connects the account of its person to a provider."""
+
+    path = f"/api/v0/oauth/credential/connect/{SLUG}"
+
+    def begin(self, person, app, path=None, **more):
+        query = {"api_key_id": app.key, "access_token": person.token,
+                 "redirect_url": app.redirect, **more}
+        return person.visitor.ask(
+            "GET", client.url + (path or self.path) + "?" + urllib.parse.urlencode(query))
+
+    def is_connected(self, person):
+        held = person.visitor.cookies.pop(urllib.parse.urlsplit(client.url).netloc, None)
+        try:
+            status, place = person.press(App(urd))
+            return status == 303 and "code=" in place
+        finally:
+            if held is not None:
+                person.visitor.cookies[urllib.parse.urlsplit(client.url).netloc] = held
+
+    def press(self, person, app):
+        """The button of the page that asks."""
+        visitor = person.visitor
+        return person.go(*visitor.ask(
+            "POST", "/account/providers/connect", visitor.hidden("form", "provider", "next")), app)
+
+    def test_cot_16_an_app_connects_an_account_that_then_signs_in_by_the_provider(self):
+        person, app = Person(connected=False), App(urd)
+        visitor = person.visitor
+        status, place = self.begin(person, app)
+        self.assertEqual(status, 303, visitor.page)
+        self.assertNotIn(person.token, place)
+        # Who is not signed in here signs in first, and comes back.
+        self.assertEqual(visitor.follow(status, place), 200)
+        self.assertIn('name="email"', visitor.page)
+        self.assertEqual(visitor.follow(*visitor.sign_in(person.email)), 200)
+        self.assertIn("Connect Corporate account", visitor.page)
+        self.assertFalse(self.is_connected(person))
+        visitor.follow(*self.begin(person, app))
+        status, place = self.press(person, app)
+        self.assertEqual((status, place), (303, f"{app.redirect}?provider={SLUG}"))
+        self.assertTrue(self.is_connected(person))
+        kinds = [item["type"] for item in urd.api.call(
+            "GET", f"{VERIFY}/events", subject=f"account:{person.id}")[1]["items"]]
+        self.assertTrue([kind for kind in kinds if "identity" in kind], kinds)
+
+    def test_who_would_rather_not_goes_back_with_nothing_connected(self):
+        person, app = Person(connected=False), App(urd)
+        person.sign_in_here()
+        visitor = person.visitor
+        visitor.follow(*self.begin(person, app))
+        cancel = html.unescape(re.search(r'href="(/app/connect/done[^"]*)"', visitor.page)[1])
+        status, place = visitor.ask("GET", cancel)
+        self.assertEqual((status, place), (303, app.redirect + "?error=access_denied"))
+        self.assertFalse(self.is_connected(person))
+
+    def test_a_token_alone_connects_nobody_who_is_signed_in_as_another(self):
+        thief, victim, app = Person(connected=False), Person(connected=False), App(urd)
+        victim.sign_in_here()
+        visitor = victim.visitor
+        status = visitor.follow(*self.begin(victim, app, access_token=thief.token))
+        self.assertEqual(status, 403, visitor.page)
+        self.assertNotIn('action="/account/providers/connect', visitor.page)
+        self.assertFalse(self.is_connected(thief))
+        self.assertFalse(self.is_connected(victim))
+
+    def test_forms_of_others_and_what_is_forged_lead_nowhere(self):
+        person, app = Person(connected=False), App(urd)
+        person.sign_in_here()
+        visitor = person.visitor
+        wanted = urllib.parse.urlsplit(self.begin(person, app)[1]).query
+        visitor.ask("GET", client.url + "/app/connect?" + wanted)
+        form = visitor.hidden("form", "provider", "next")
+        for change in ({"form": ""}, {"form": "AAAA"}):
+            status, place = visitor.ask("POST", "/account/providers/connect", {**form, **change})
+            self.assertNotIn("/connect/authorize", place or "")
+        # Nor does it lead to another site in the end.
+        elsewhere = {**form, "next": "https://evil.example/"}
+        status, place = person.go(
+            *visitor.ask("POST", "/account/providers/connect", elsewhere), app)
+        self.assertEqual(status, 200, place)
+        self.assertTrue(visitor.place.startswith(client.url + "/account/security"), visitor.place)
+        # Sealed here as well, for another page.
+        person.sign_out_here()
+        visitor.ask("GET", client.url + "/app?" + app.query())
+        _, place = visitor.ask("POST", "/app?" + app.query(), {
+            **visitor.hidden("form"), "input": person.email})
+        for forged in ("", "AAAA", wanted[3:-2] + "AA", sent(place)["to"]):
+            for path in ("/app/connect", "/app/connect/done"):
+                status, place = visitor.ask(
+                    "GET", client.url + path + "?" + urllib.parse.urlencode({"to": forged}))
+                self.assertEqual(status, 400, (path, forged, place))
+                self.assertIn("Too late", visitor.page)
+
+    def test_what_is_wrong_with_the_request_is_told_in_one_text(self):
+        person, app = Person(connected=False), App(urd)
+        visitor = person.visitor
+        for status, more in (
+                (403, {"access_token": ""}), (403, {"access_token": "AAAA.BBBB.CCCC"}),
+                (403, {"api_key_id": str(uuid.uuid4())}),
+                (400, {"redirect_url": "https://evil.example/"}), (400, {"redirect_url": ""}),
+                (404, {"path": self.path + "x"})):
+            with self.subTest(more=more):
+                self.assertEqual(self.begin(person, app, **more)[0], status, visitor.page)
+                self.assertIn('"msg"', visitor.page)
+        # A token of a session that ended.
+        sessions = f"{VERIFY}/accounts/{person.id}/sessions"
+        for session in urd.api.call("GET", sessions)[1]["items"]:
+            call("DELETE", f"{sessions}/{session['id']}")
+        self.assertEqual(self.begin(person, app)[0], 403, visitor.page)
+
+    def test_a_providers_account_connected_to_another_person_is_refused(self):
+        first, app = Person(), App(urd)
+        second = Person(connected=False)
+        second.visitor.cookies[urllib.parse.urlsplit(provider.url).netloc] = (
+            first.visitor.cookies[urllib.parse.urlsplit(provider.url).netloc])
+        second.sign_in_here()
+        second.visitor.follow(*self.begin(second, app))
+        status, place = self.press(second, app)
+        self.assertEqual(status, 400, place)
+        self.assertIn("Already connected", second.visitor.page)
+
+
+class Unknown(unittest.TestCase):
+    def test_a_path_that_nobody_has_is_refused_as_those_beside_it(self):
+        for path in ("/api/v0/nothing", "/api/v0", "/api/v0/user/create/more",
+                     "/api/v0/oauth/token/list/someone"):
+            answer = App(urd).call("GET", path)
+            self.assertEqual((answer.status, list(answer.json)), (404, ["msg"]), path)
+        answer = App(urd).call("GET", "/api/nothing")
+        self.assertEqual(answer.headers["Content-Type"], "application/problem+json")
 
 
 def load_tests(loader, tests, pattern):

@@ -40,7 +40,7 @@ struct ReturnTarget: Sendable, Equatable {
     /// Where the pages stand that a user may come back to.
     static let pages = [
         "/account", "/device", "/consent", "/auth/authorize", "/apps", "/settings/clients",
-        "/app/social",
+        "/app/social", "/app/connect",
     ]
 
     private static func isSealed(_ text: String) -> Bool {

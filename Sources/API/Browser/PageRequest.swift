@@ -52,6 +52,16 @@ struct PageRequest {
         SignInAddress(typed: call.body["email"]?.string ?? "", context.place.settings)
     }
 
+    /// Whether the user signed in so lately that they may change how to sign in.
+    func isRecent(_ browser: SignedInBrowser) -> Bool {
+        let chosen = context.place.settings[SettingCatalogue.recentSignIn]
+        let limit = chosen > 0 ? min(chosen, Self.recent) : Self.recent
+        return context.clock.now() < browser.authenticatedAt.adding(seconds: limit)
+    }
+
+    /// Seconds.
+    private static let recent: Int64 = 900
+
     /// The request of an application that a page is in the middle of.
     func applicationRequest(
         _ returnTarget: ReturnTarget, for browser: SignedInBrowser?

@@ -114,9 +114,16 @@ extension Call<RealmContext> {
     func ownSession(
         _ tenant: Tenant
     ) async throws(Problem) -> (session: SessionView, expiresAt: Timestamp)? {
-        guard let line = request.headers["Authorization"],
-            line.lowercased().hasPrefix("bearer "),
-            let known = try await tenantToken(String(line.dropFirst(7))),
+        guard let line = request.headers["Authorization"], line.lowercased().hasPrefix("bearer ")
+        else { return nil }
+        return try await tenantSession(of: String(line.dropFirst(7)), tenant)
+    }
+
+    /// The session of an access token, of an app of this tenant.
+    func tenantSession(
+        of token: String, _ tenant: Tenant
+    ) async throws(Problem) -> (session: SessionView, expiresAt: Timestamp)? {
+        guard let known = try await tenantToken(token),
             known.session.terms.client == tenant.client.id
         else { return nil }
         return known

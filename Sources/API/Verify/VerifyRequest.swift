@@ -72,8 +72,7 @@ struct VerifyRequest: Sendable {
     func answer(_ members: [(String, String)]) -> String {
         let query = (members + [("state", state)])
             .map { "\(Percent.encode($0.0))=\(Percent.encode($0.1))" }.joined(separator: "&")
-        guard redirect.utf8.contains(0x3F) else { return redirect + "?" + query }
-        return redirect + (redirect.utf8.last == 0x3F ? "" : "&") + query
+        return TenantPlace.adding(query, to: redirect)
     }
 }
 
@@ -128,7 +127,7 @@ extension Call<RealmContext> {
     }
 
     /// What a developer has to add to the list, and who asked.
-    private func notAllowed(_ redirect: String, _ tenant: Tenant) -> Problem {
+    func notAllowed(_ redirect: String, _ tenant: Tenant) -> Problem {
         let referrer = request.headers["Referer"].flatMap { TenantPlace($0)?.webOrigin }
         let origin = text("domain").flatMap { TenantPlace($0)?.webOrigin } ?? referrer
         return Problem(

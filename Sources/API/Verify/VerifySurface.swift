@@ -6,10 +6,10 @@ struct VerifySurface: RealmSurface {
         ExchangeRoutes.table + VerifyTokenRoutes.table + CustomClaimRoutes.table
         + TenantUserRoutes.table + FrameRoutes.table + TenantPasskeyRoutes.table
         + TenantMethodRoutes.table + TenantEventRoutes.table + PINResetRoutes.table
-        + SocialRoutes.table
+        + SocialRoutes.table + SocialConnectRoutes.table
     let pages =
         HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
-        + SocialRoutes.pages
+        + SocialRoutes.pages + SocialConnectRoutes.pages
 
     let mails = VerifyMails.rules
 

@@ -7,6 +7,8 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         var literals: [String: Int] = [:]
         var parameter: Int?
         var routes: [Method: Entry] = [:]
+        /// What all routes at this path and below it speak; nil where they differ.
+        var voice: Voice?
     }
 
     /// What stands at one path.
@@ -65,7 +67,8 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
                 case .parameter: nodes[index].parameter
                 }
             let next = known ?? nodes.count
-            if known == nil { nodes.append(Node()) }
+            if known == nil { nodes.append(Node(voice: outline.voice)) }
+            if nodes[next].voice != outline.voice { nodes[next].voice = nil }
             switch segment {
             case .literal(let text): nodes[index].literals[text] = next
             case .parameter: nodes[index].parameter = next
@@ -89,10 +92,20 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
 
     func find(_ path: String) -> Match? { fixed[path] ?? walk(path) }
 
+    /// How a client is refused whose path nobody has: as at the paths beside it, where they agree.
+    func voice(beside path: String) -> Voice? { nodes[descend(path).node].voice }
+
     private func walk(_ path: String) -> Match? {
-        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        let (index, holes, isWhole) = descend(path)
+        guard isWhole, let any = nodes[index].routes.first?.value.outline else { return nil }
+        return Match(any, routes: nodes[index].routes, holes: holes)
+    }
+
+    /// The last node on the way to a path, and whether the way goes on to its end.
+    private func descend(_ path: String) -> (node: Int, holes: [String], isWhole: Bool) {
         var index = 0
         var holes: [String] = []
+        guard path.utf8.first == UInt8(ascii: "/") else { return (index, holes, false) }
         for segment in PathTemplate.split(path) {
             if let next = nodes[index].literals[segment] {
                 index = next
@@ -100,10 +113,9 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
                 holes.append(segment)
                 index = next
             } else {
-                return nil
+                return (index, holes, false)
             }
         }
-        guard let any = nodes[index].routes.first?.value.outline else { return nil }
-        return Match(any, routes: nodes[index].routes, holes: holes)
+        return (index, holes, true)
     }
 }

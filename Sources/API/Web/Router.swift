@@ -134,7 +134,7 @@ public struct Router: Sendable {
     }
 
     private func make(_ request: Request, at place: RouteTree<Endpoint>.Match?) async -> Response {
-        let voice = place?.voice ?? (request.isOfSomebodyWhoReads ? pages?.voice : nil) ?? .plain
+        let voice = place?.voice ?? voice(beside: request)
         var response: Response
         do {
             response = try await answer(request, at: place)
@@ -144,6 +144,14 @@ public struct Router: Sendable {
         }
         finish(&response, to: request, at: place, in: voice)
         return response
+    }
+
+    /// Of a path that nobody has.
+    private func voice(beside request: Request) -> Voice {
+        if request.isOfSomebodyWhoReads, let pages { return pages.voice }
+        guard let voice = tree.voice(beside: request.path), !voice.caution.contains(.isOfPages)
+        else { return .plain }
+        return voice
     }
 
     /// The problem in the look of its host. At a host that leads nowhere no path is right, so an unknown path

@@ -15,6 +15,12 @@ public struct TenantPlace: Sendable, Equatable {
 
     static let all = "*"
 
+    /// A place with more in its query: also one of a scheme without a slash.
+    public static func adding(_ query: String, to place: String) -> String {
+        guard place.utf8.contains(0x3F) else { return place + "?" + query }
+        return place + (place.utf8.last == 0x3F ? "" : "&") + query
+    }
+
     /// Nil where no browser should be sent there, and no tenant can have it listed.
     public init?(_ text: String) {
         let bytes = text.utf8

@@ -61,9 +61,6 @@ enum AccountRoute {
     typealias Handler =
         @Sendable (Call<RealmContext>, AccountFrame) async throws(Problem) -> Response
 
-    /// Seconds.
-    private static let recent: Int64 = 900
-
     static func show(
         _ path: String, id: String, _ summary: String, _ parameters: [Parameter] = [],
         isSensitive: Bool = false, handler: @escaping Handler
@@ -118,16 +115,10 @@ enum AccountRoute {
         _ handler: Handler
     ) async throws(Problem) -> Response {
         guard let browser = visit.browser else { return .signInFirst(page) }
-        if isSensitive, !isRecent(browser, call) { return .signInFirst(page) }
+        if isSensitive, !PageRequest(call).isRecent(browser) { return .signInFirst(page) }
         let done = call.text("done").flatMap(AccountNote.init)
         return try await handler(
             call, AccountFrame(visit: visit, browser: browser, done: done))
-    }
-
-    static func isRecent(_ browser: SignedInBrowser, _ call: Call<RealmContext>) -> Bool {
-        let chosen = call.context.place.settings[SettingCatalogue.recentSignIn]
-        let limit = chosen > 0 ? min(chosen, recent) : recent
-        return call.context.clock.now() < browser.authenticatedAt.adding(seconds: limit)
     }
 }
 

@@ -93,7 +93,7 @@ enum SecurityRoutes {
         guard let browser = try await PageRequest(call).submission().browser else {
             throw Problem(.reauthenticationRequired)
         }
-        guard AccountRoute.isRecent(browser, call) else {
+        guard PageRequest(call).isRecent(browser) else {
             throw Problem(.reauthenticationRequired)
         }
         guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }

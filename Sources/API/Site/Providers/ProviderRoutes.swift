@@ -75,7 +75,7 @@ enum ProviderRoutes {
         let identity = mint.identity(person.subject, at: provider.issuer)
         if let links = pending.links {
             guard let browser = visit.browser, browser.id == links,
-                AccountRoute.isRecent(browser, call)
+                PageRequest(call).isRecent(browser)
             else { return ProviderSignIns(call).failed(visit) }
             let rejection = try await Commands(call).attempt(
                 LinkIdentity(
@@ -84,7 +84,9 @@ enum ProviderRoutes {
                     account: browser.subject, provider: provider.slug, subject: person.subject,
                     mail: call.context.newID()), as: .browser(browser))
             switch rejection {
-            case nil: return .seeOther(.security, .providerConnected)
+            case nil:
+                return pending.returnTarget.path.map { .seeOther($0.text) }
+                    ?? .seeOther(.security, .providerConnected)
             case .linkedElsewhere?:
                 return visit.notice(
                     visit.say("Already connected", "Schon verbunden"),
@@ -146,7 +148,8 @@ enum ProviderRoutes {
     private static let connect = AccountRoute.change(
         "/account/providers/connect", id: "connectProvider",
         "Lets what a provider says sign in to one's account.",
-        [.optional("provider", .text(0...40), "Which one.")], from: .security
+        [.optional("provider", .text(0...40), "Which one.")] + ReturnTarget.members,
+        from: .security
     ) { call, frame throws(Problem) in
         guard
             let provider = try await RealmLookups(call.context).provider(
@@ -155,7 +158,7 @@ enum ProviderRoutes {
             throw Problem(.noSuchRoute)
         }
         return try await call.visitProvider(
-            provider, to: ReturnTarget(), place: nil, links: frame.browser.id)
+            provider, to: ReturnTarget(call), place: nil, links: frame.browser.id)
     }
 
     private static let disconnect = AccountRoute.change(
