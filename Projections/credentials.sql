@@ -64,15 +64,15 @@ begin
             max(s.position) filter (where s.what in ('begun', 'renewed')) as begun,
             max(s.position) filter (where s.what = 'used') as used,
             max(s.position) filter (where s.what = 'gone') as gone,
-            -- It is of one account all the time.
-            max(s.data ->> 'account') as account, max(s.data ->> 'client') as client,
-            max(s.data ->> 'provider') as provider
+            -- Whose it is says the event that it began with.
+            (array_agg(s.data order by s.position desc) filter (where s.what = 'begun'))[1] as data
         from said s
         group by s.kind, s.credential
     )
     insert into urd.credentials_{build} as c (
         realm, kind, credential, account, client, provider, begun, created_at, used_at, removed_at)
-    select p_realm, p.kind, p.credential, p.account::uuid, p.client::uuid, p.provider, p.begun,
+    select p_realm, p.kind, p.credential, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
+        p.data ->> 'provider', p.begun,
         (select e.at from urd.event e where e.realm = p_realm and e.position = p.begun),
         case when p.used > coalesce(p.begun, 0) then
             (select e.at from urd.event e where e.realm = p_realm and e.position = p.used) end,

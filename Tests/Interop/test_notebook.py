@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import unittest
+import urllib.parse
 
 import nbformat
 
@@ -18,8 +19,11 @@ def setUpModule():
     global urd, address
     urd = Urd("--demo-history")
     made = json.loads(urd.command("analyst", "add", "notebook", "--realm", REALM, "--json").stdout)
-    address = urd.values["URD_DATABASE_OWNER_URL"].replace(
-        "//urd_owner@", f"//notebook:{made['password']}@")
+    place = urllib.parse.urlsplit(urd.values["URD_DATABASE_OWNER_URL"])
+    # A folder of sockets, which SQLAlchemy does not read out of the host.
+    query = urllib.parse.urlencode(
+        {"host": urllib.parse.unquote(place.netloc.split("@")[1].split(":")[0])})
+    address = f"postgresql://notebook:{made['password']}@{place.path}?{query}"
     for view in ("login_history", "credentials"):
         eventually(lambda: urd.sql(
             f"select min(position) from urd.{view}_position where realm = '{REALM}'")
