@@ -103,6 +103,16 @@ class AnalystSQL(unittest.TestCase):
         self.assertTrue(others)
         self.assertEqual(int(told), len(self.demo.rows("select client_id from clients_v1")))
 
+    def test_credentials_of_another_realm_are_not_seen(self):
+        mine = {}
+        for realm in ("demo", "verify"):
+            mine[realm] = str(uuid.uuid4())
+            owner("insert into urd.credentials (realm, kind, credential, account) values "
+                  f"('{realm}', 'passkey', '{mine[realm]}', gen_random_uuid())")
+        for analyst, realm in ((self.demo, "demo"), (self.verify, "verify")):
+            seen = [row["credential"] for row in analyst.rows("select * from credentials_v1")]
+            self.assertEqual(seen, [mine[realm]])
+
     def test_fields_of_events_are_the_open_ones_alone(self):
         catalogue = {(row["type"], row["field"]): row["visibility"]
                      for row in self.demo.rows("select * from field_catalogue_v1")}
