@@ -67,6 +67,9 @@ let package = Package(
                 .linkedLibrary("xml2"), .linkedLibrary("crypto"),
             ]),
 
+        // Of C because libmaxminddb is unions and variadic functions for the most part.
+        .target(name: "CMaxMind", linkerSettings: [.linkedLibrary("maxminddb")]),
+
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
         module("JSON"),
@@ -89,6 +92,7 @@ let package = Package(
         module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
         module("PhoneNumbers", ["CPhoneNumber"], settings: wrapper),
+        module("MaxMind", ["CMaxMind"], settings: wrapper),
         module("SAML", ["CXMLSec", "Values", "Cryptography"], settings: wrapper),
 
         // What is signed and what is typed in: values over the wrapper of OpenSSL.
@@ -123,7 +127,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
                 "Cryptography", "JOSE", "HTTPServer", "HTTPClient", "Systemd",
-                "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild",
+                "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "CBuild", "MaxMind",
             ],
             swiftSettings: strict,
             // Takes the place of the C library's allocator: decision 0024.
@@ -174,6 +178,7 @@ let package = Package(
             resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("QRCode", ["QRCode"]),
         tests("PhoneNumbers", ["PhoneNumbers"]),
+        tests("MaxMind", ["MaxMind"]),
         tests("SAML", ["SAML", "Values", "JSON"], exclude: ["forge.py"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
         tests("OneTimeCodes", ["OneTimeCodes", "Values", "Cryptography"]),

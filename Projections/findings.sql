@@ -21,6 +21,7 @@ create table urd.findings_{build} (
     first_at timestamptz not null,
     last_at timestamptz not null,
     counts text collate "C" not null,
+    places text[],
     raised_at timestamptz not null,
     raised_position bigint not null,
     closed_at timestamptz,
@@ -43,13 +44,16 @@ returns void language plpgsql as $$
 begin
     insert into urd.findings_{build} (
         realm, finding, rule, level, account, session, source, about_actor, positions, first_at,
-        last_at, counts, raised_at, raised_position, version)
+        last_at, counts, places, raised_at, raised_position, version)
     select p_realm, e.stream, e.data ->> 'rule', e.data ->> 'level',
         (e.data ->> 'account')::uuid, (e.data ->> 'session')::uuid, e.data ->> 'source',
         e.data ->> 'about_actor',
         array(select json_array_elements_text(e.data -> 'positions')::bigint),
         to_timestamp((e.data ->> 'from')::bigint), to_timestamp((e.data ->> 'to')::bigint),
-        (e.data -> 'counts')::text, e.at, e.position, e.version
+        (e.data -> 'counts')::text,
+        case when e.data -> 'places' is not null then
+            array(select json_array_elements_text(e.data -> 'places')) end,
+        e.at, e.position, e.version
     from urd.event e
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'finding.raised';
@@ -85,14 +89,14 @@ end $$;
 create or replace view urd.findings as
     select f.realm, f.finding, f.rule, f.level, f.account, f.session, f.source, f.about_actor,
         f.positions, f.first_at, f.last_at, f.counts, f.raised_at, f.raised_position, f.closed_at,
-        f.cause, f.reason, f.closed_by, f.version
+        f.cause, f.reason, f.closed_by, f.version, f.places
     from urd.findings_{build} f;
 grant select on urd.findings to urd_app, urd_observer;
 
 create or replace view analyst.findings_v1 with (security_barrier) as
     select f.finding, f.rule, f.level, f.account, f.session, f.source, f.about_actor, f.positions,
         f.first_at, f.last_at, f.counts::json as counts, f.raised_at, f.raised_position,
-        f.closed_at, f.cause, f.reason, f.closed_by
+        f.closed_at, f.cause, f.reason, f.closed_by, f.places
     from urd.findings_{build} f
     where f.realm = (select analyst.realm());
 comment on view analyst.findings_v1 is 'What the rules found: one row for each finding, as it is now.';
@@ -117,4 +121,6 @@ comment on column analyst.findings_v1.cause is
     'quiet: nothing more of it happened. administrator: somebody closed it.';
 comment on column analyst.findings_v1.reason is 'Why, in the words of who closed it.';
 comment on column analyst.findings_v1.closed_by is 'Who closed it.';
+comment on column analyst.findings_v1.places is
+    'Where it happened, by country and square of one degree, where the rule is about that.';
 grant select on analyst.findings_v1 to urd_analyst;

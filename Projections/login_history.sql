@@ -28,6 +28,10 @@ create table urd.login_history_{build} (
     device text collate "C",
     -- By what a code came, if to a phone.
     channel text collate "C",
+    -- Where the network is, as it was looked up then; null where it was not.
+    country text collate "C",
+    asn bigint,
+    area text collate "C",
     -- Null as long as the session lasts, and where it just runs out.
     ended_at timestamptz,
     end_reason text collate "C",
@@ -54,17 +58,17 @@ begin
         '{session.opened,session.refused,browser.opened,browser.refused}' then
         insert into urd.login_history_{build} (
             realm, position, at, account, app, client, client_id, method, outcome, reason, session,
-            source, device, channel)
+            source, device, channel, country, asn, area)
         select p_realm, e.position, e.at, d.account, d.app, d.client, d.client_id, d.method,
             case when e.type in ('session.opened', 'browser.opened') then 'signed_in'
                 else 'refused' end,
             d.reason,
             case when e.type in ('session.opened', 'browser.opened') then e.stream end,
-            d.source, d.device, d.channel
+            d.source, d.device, d.channel, d.country, d.asn, d.area
         -- Read once: each look at JSON that is a text reads all of it.
         from urd.event e cross join lateral json_to_record(e.data) as d (
             account uuid, app uuid, client uuid, client_id text, method text, reason text,
-            source text, device text, channel text)
+            source text, device text, channel text, country text, asn bigint, area text)
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type in ('session.opened', 'session.refused', 'browser.opened', 'browser.refused')
             -- What names no account is seen without being read.
@@ -98,10 +102,11 @@ begin
             if v_end.reason in ('reuse', 'code_reuse') then
                 insert into urd.login_history_{build} (
                     realm, position, at, account, app, client, client_id, method, outcome, reason,
-                    source, device)
+                    source, device, country, asn, area)
                 select p_realm, v_end.position, v_end.at, d.account, d.app, d.client, d.client_id,
                     case v_end.reason when 'reuse' then 'refresh_token' else d.method end,
-                    'refused', v_end.reason, v_end.data ->> 'source', v_end.data ->> 'device'
+                    'refused', v_end.reason, v_end.data ->> 'source', v_end.data ->> 'device',
+                    v_end.data ->> 'country', (v_end.data ->> 'asn')::bigint, v_end.data ->> 'area'
                 from json_to_record(v_begin.data) as d (
                     account uuid, app uuid, client uuid, client_id text, method text)
                 where d.account is not null;
@@ -135,13 +140,14 @@ create index on urd.login_history_{build} (session, realm) where session is not 
 create or replace view urd.login_history as
     select h.realm, h.position, h.at, h.account, h.app, h.client, h.client_id, h.method,
         h.outcome, h.reason, h.session, h.source, h.device, h.ended_at, h.end_reason,
-        h.channel
+        h.channel, h.country, h.asn, h.area
     from urd.login_history_{build} h;
 grant select on urd.login_history to urd_app, urd_observer;
 
 create or replace view analyst.sign_ins_v1 with (security_barrier) as
     select h.position, h.at, h.account, h.app, h.client, h.client_id, h.method, h.outcome, h.reason,
-        h.session, h.source, h.device, h.channel, h.ended_at, h.end_reason
+        h.session, h.source, h.device, h.channel, h.ended_at, h.end_reason,
+        h.country, h.asn, h.area
     from urd.login_history_{build} h
     where h.realm = (select analyst.realm());
 comment on view analyst.sign_ins_v1 is 'Who signed in or tried to: one row for each attempt.';
@@ -161,4 +167,9 @@ comment on column analyst.sign_ins_v1.device is 'Kind of device and browser.';
 comment on column analyst.sign_ins_v1.channel is 'By what a code came, if to a phone.';
 comment on column analyst.sign_ins_v1.ended_at is 'When the session ended before its time.';
 comment on column analyst.sign_ins_v1.end_reason is 'Why it did.';
+comment on column analyst.sign_ins_v1.country is
+    'Country of the network, by ISO 3166-1; null where it was not looked up.';
+comment on column analyst.sign_ins_v1.asn is 'Number of the autonomous system of the network.';
+comment on column analyst.sign_ins_v1.area is
+    'Square of one degree that the network is in, by its south-western corner.';
 grant select on analyst.sign_ins_v1 to urd_analyst;

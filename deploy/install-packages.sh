@@ -59,7 +59,8 @@ require_swift() {
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
 build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
-build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev pkg-config"
+build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
+build_packages="$build_packages pkg-config"
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"
@@ -74,7 +75,7 @@ test_packages="$test_packages python3-authlib python3-requests"
 test_packages="$test_packages python3-requests-oauthlib apache2-bin libapache2-mod-auth-openidc"
 # What the pinned packages below need.
 test_packages="$test_packages python3-pip python3-filelock python3-httpx python3-jinja2 python3-requests"
-test_packages="$test_packages python3-responses python3-yaml"
+test_packages="$test_packages python3-responses python3-yaml python3-netaddr"
 # A validator of JSON Schema.
 test_packages="$test_packages python3-jsonschema"
 # A real browser, and Yubico's library, for passkeys.
@@ -83,6 +84,8 @@ test_packages="$test_packages chromium python3-fido2"
 test_packages="$test_packages python3-pyotp"
 # A proxy that buffers.
 test_packages="$test_packages nginx-light"
+# What a notebook for analysts is made of.
+test_packages="$test_packages python3-pandas python3-sqlalchemy python3-psycopg2 python3-nbformat"
 # A network of its own, for names that lead inward.
 test_packages="$test_packages iproute2"
 # An identity provider of SAML, and what signs XML.

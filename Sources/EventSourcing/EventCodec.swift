@@ -9,6 +9,8 @@ public struct NewEvent: Sendable, Equatable {
     public let subject: UUID?
     public let open: JSONObject
     public let personal: JSONObject
+    /// What is sealed of the request, beside its origin.
+    public let request: JSONObject
     public let tellsOrigin: Bool
     /// What the fields say, where it is at hand: a state that moves with it need not read them.
     let event: (any Event)?
@@ -19,14 +21,15 @@ public struct NewEvent: Sendable, Equatable {
     ) {
         self.init(
             stream: stream, name: name, revision: revision, subject: subject, open: open,
-            personal: personal, tellsOrigin: tellsOrigin, event: nil)
+            personal: personal, request: [:], tellsOrigin: tellsOrigin, event: nil)
     }
 
     private init(
         stream: UUID, name: String, revision: Int, subject: UUID?, open: JSONObject,
-        personal: JSONObject, tellsOrigin: Bool, event: (any Event)?
+        personal: JSONObject, request: JSONObject, tellsOrigin: Bool, event: (any Event)?
     ) {
         self.event = event
+        self.request = request
         self.tellsOrigin = tellsOrigin
         self.stream = stream
         self.name = name
@@ -42,25 +45,28 @@ public struct NewEvent: Sendable, Equatable {
         guard let shape = type(of: event).newestShape(event.name) else {
             preconditionFailure("An event's name must stand in its catalogue.")
         }
-        let (open, personal) = shape.split(event.fields)
+        let (open, personal, request) = shape.split(event.fields)
         let subject = subject ?? event.subject(in: stream)
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
             stream: stream, name: event.name, revision: shape.revision, subject: subject,
-            open: open, personal: personal, tellsOrigin: event.tellsOrigin, event: event)
+            open: open, personal: personal, request: request, tellsOrigin: event.tellsOrigin,
+            event: event)
     }
 
     public static func == (left: NewEvent, right: NewEvent) -> Bool {
         left.stream == right.stream && left.name == right.name && left.revision == right.revision
             && left.subject == right.subject && left.open == right.open
-            && left.personal == right.personal && left.tellsOrigin == right.tellsOrigin
+            && left.personal == right.personal && left.request == right.request
+            && left.tellsOrigin == right.tellsOrigin
     }
 
-    /// The origin of the request that an event holds. In a command about a person only the events
-    /// with that subject hold it, so that it is gone when they are erased; events without a subject
-    /// are kept for good.
+    /// What an event holds of the request: its origin, and what the event itself says of it. In a command
+    /// about a person only the events with that subject hold it, so that it is gone when they are erased;
+    /// events without a subject are kept for good.
     public func origin(_ origin: JSONObject, besideSomebodys: Bool) -> JSONObject {
-        tellsOrigin && (subject != nil || !besideSomebodys) ? origin : [:]
+        guard tellsOrigin, subject != nil || !besideSomebodys else { return [:] }
+        return request.isEmpty ? origin : origin.merging(request) { origin, _ in origin }
     }
 }
 

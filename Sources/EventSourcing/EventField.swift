@@ -31,6 +31,9 @@ public struct EventField: Sendable {
     /// Whether each event of the shape has it. Where its subject is erased, a sealed one is missing
     /// all the same.
     public private(set) var isRequired = true
+    /// Whether a sealed field says something of the request, and is held where the request's address is: sealed
+    /// under a shared key, too, where the event is about nobody.
+    public private(set) var isOfRequest = false
 
     public init(
         _ name: String, _ type: FieldType, _ sentence: String, _ visibility: Visibility = .open
@@ -52,6 +55,13 @@ public struct EventField: Sendable {
     public var optional: EventField {
         var field = self
         field.isRequired = false
+        return field
+    }
+
+    /// The same field, which says something of the request.
+    public var ofRequest: EventField {
+        var field = self
+        field.isOfRequest = true
         return field
     }
 

@@ -22,7 +22,11 @@ public struct EventShape: Sendable {
     /// Turns this revision's fields into the next revision's. Nil for the newest.
     public let upcast: (@Sendable (JSONObject) -> JSONObject)?
     /// What an append looks at of the fields.
-    private let stored: [(name: String, isSealed: Bool)]
+    private let stored: [(name: String, holding: Holding)]
+
+    private enum Holding {
+        case open, personal, request
+    }
 
     public init(
         _ name: String, revision: Int = 1, _ reach: EventReach, _ sentence: String,
@@ -33,28 +37,37 @@ public struct EventShape: Sendable {
         self.reach = reach
         self.sentence = sentence
         self.fields = fields.flatMap { $0 }.sorted { $0.name < $1.name }
-        stored = self.fields.map { ($0.name, $0.isSealed) }
+        stored = self.fields.map {
+            ($0.name, !$0.isSealed ? .open : $0.isOfRequest ? .request : .personal)
+        }
         precondition(
             zip(stored, stored.dropFirst()).allSatisfy { $0.name < $1.name },
             "A field stands once in its shape.")
         self.upcast = upcast
     }
 
-    /// An event's fields, apart: what stands readable in the log, and what is sealed.
-    func split(_ fields: JSONObject) -> (open: JSONObject, personal: JSONObject) {
+    /// An event's fields, apart: what stands readable in the log, what is sealed, and what is sealed of the
+    /// request.
+    func split(
+        _ fields: JSONObject
+    ) -> (open: JSONObject, personal: JSONObject, request: JSONObject) {
         var open = fields
         var personal: JSONObject = [:]
+        var request: JSONObject = [:]
         var next = 0
         for (name, value) in fields {
             while next < stored.count, stored[next].name < name { next += 1 }
             guard next < stored.count, stored[next].name == name else {
                 preconditionFailure("An event's field must stand in its shape.")
             }
-            guard stored[next].isSealed else { continue }
+            switch stored[next].holding {
+            case .open: continue
+            case .personal: personal[name] = value
+            case .request: request[name] = value
+            }
             open[name] = nil
-            personal[name] = value
         }
-        return (open, personal)
+        return (open, personal, request)
     }
 
     /// The line of the golden list: a change to it is a decision that someone sees.

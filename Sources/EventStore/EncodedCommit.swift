@@ -53,7 +53,9 @@ struct EncodedCommit: Sendable {
     /// One of the events as a reader of the log finds it.
     func recorded(_ index: Int, of commit: Commit, from first: Int64) -> Recorded {
         let (new, row) = (commit.events[index], events[index])
-        let personal = new.personal.merging(personalFields(commit.origin)) { own, _ in own }
+        let personal = new.personal.merging(
+            new.origin(personalFields(commit.origin), besideSomebodys: commit.isSomebodys)
+        ) { own, _ in own }
         guard let leaf = LeafHash(row.leaf) else { preconditionFailure("A leaf is a SHA-256.") }
         return Recorded(
             realm: realm, position: first + Int64(index), stream: row.stream,

@@ -12,6 +12,7 @@ extension Commit {
         return texts.allSatisfy { $0?.isStorable ?? true }
             && events.allSatisfy { JSON.object($0.open).isStorable() }
             && events.allSatisfy { JSON.object($0.personal).isStorable() }
+            && events.allSatisfy { JSON.object($0.request).isStorable() }
     }
 }
 

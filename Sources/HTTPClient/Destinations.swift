@@ -59,6 +59,13 @@ public enum Destinations: Sendable {
         return forms.last.map(Self.isPublic) ?? false
     }
 
+    /// The bytes of an address of the public internet; an IPv4 address in the form of an IPv6 address is its
+    /// four. Nil of all others.
+    public static func publicBytes(of address: IPAddress) -> [UInt8]? {
+        let bytes = four(in: address.bytes) ?? address.bytes
+        return isPublic(bytes) ? bytes : nil
+    }
+
     /// The IPv4 address that an IPv6 address stands for: mapped (RFC 4291 section 2.5.5.2) or
     /// translated by NAT64 (RFC 6052).
     private static func four(in address: [UInt8]) -> [UInt8]? {

@@ -32,10 +32,11 @@ extension EventField {
 }
 
 extension SignInPlace {
-    static let eventFields: [EventField] = [
-        .text("source", "Pseudonym of the network that the request came from.").optional,
-        .text("device", "Name of the device, as its user agent tells it.").optional,
-    ]
+    static let eventFields: [EventField] =
+        [
+            .text("source", "Pseudonym of the network that the request came from.").optional,
+            .text("device", "Name of the device, as its user agent tells it.").optional,
+        ] + GeoLocation.eventFields
 
     /// Where it was good.
     static let openedFields: [EventField] =

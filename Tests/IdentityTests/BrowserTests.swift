@@ -18,13 +18,14 @@ func browserTerms(
 
 /// One of every event of browsers, with every field that it can have.
 func browserSamples() throws -> [any Event] {
-    let place = SignInPlace(source: "AAAA", device: "Mac")
+    let place = SignInPlace(source: "AAAA", device: "Mac", location: zurich)
     var terms = try browserTerms()
     terms.app = app
     terms.line = client
     terms.webApp = app
     terms.isLong = true
-    terms.from = SignInPlace(source: "AAAA", device: "Mac", channel: .whatsapp)
+    terms.from = SignInPlace(
+        source: "AAAA", device: "Mac", channel: .whatsapp, location: zurich)
     return [
         BrowserSessionEvent.opened(terms), BrowserSessionEvent.ended(.replaced),
         BrowserSessionEvent.refused(

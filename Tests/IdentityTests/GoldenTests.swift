@@ -84,7 +84,8 @@ private func signInSamples() throws -> [any Event] {
     (moving.account, moving.source, moving.generation) = (account, "AAAA", 1)
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
-        clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"), count: 12)
+        clientID: "web", app: app,
+        from: SignInPlace(source: "AAAA", device: "iPhone", location: zurich), count: 12)
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
@@ -105,7 +106,8 @@ private func signInSamples() throws -> [any Event] {
         SessionEvent.opened(sessionTerms()), SessionEvent.refreshed(generation: 1, at: noon),
         SessionEvent.refreshed(generation: 2, at: noon, key: "k1"),
         SessionEvent.refreshed(generation: 3, at: noon, parent: 1), SessionEvent.ended(.reuse),
-        SessionEvent.ended(.codeReuse, from: SignInPlace(source: "s", device: "iPhone")),
+        SessionEvent.ended(
+            .codeReuse, from: SignInPlace(source: "s", device: "iPhone", location: zurich)),
         SessionEvent.ended(
             .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),
         LogoutNoticeEvent.delivered(attempt: 1),
@@ -135,13 +137,17 @@ private func signInSamples() throws -> [any Event] {
     ] + registrationSamples()
 }
 
+let zurich = GeoLocation(
+    country: "CH", asn: 3303, city: "Zurich",
+    coordinates: GeoCoordinates(latitude: 47.3769, longitude: 8.5417))
+
 private func sessionTerms() -> SessionTerms {
     var terms = SessionTerms(
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone", channel: .sms), method: .nativeOTP,
-        key: "AAAA")
+        from: SignInPlace(source: "AAAA", device: "iPhone", channel: .sms, location: zurich),
+        method: .nativeOTP, key: "AAAA")
     terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
     terms.authenticatedAt = noon
     terms.browser = code
@@ -290,8 +296,9 @@ private func webAppSamples() throws -> [any Event] {
             let event = NewEvent(sample, in: client)
             let open = String(decoding: JSON.object(event.open).canonical(), as: UTF8.self)
             let personal = String(decoding: JSON.object(event.personal).canonical(), as: UTF8.self)
-            return event.personal.isEmpty
-                ? "\(event.name) \(open)" : "\(event.name) \(open) \(personal)"
+            let request = String(decoding: JSON.object(event.request).canonical(), as: UTF8.self)
+            return ([event.name, open] + [personal, request].filter { $0 != "{}" })
+                .joined(separator: " ")
         }
         return shapes + [""] + written
     }
@@ -310,7 +317,7 @@ private func webAppSamples() throws -> [any Event] {
                 revision: new.revision, at: Timestamp(microseconds: 0), command: .zero,
                 subject: new.subject, actor: "system", client: nil, correlation: nil,
                 leaf: .standIn(client, 1), open: new.open,
-                personal: new.personal.isEmpty ? .none : .opened(new.personal))
+                personal: .opened(new.personal.merging(new.request) { own, _ in own }))
             #expect(E(recorded) == event)
         }
         for sample in try samples() { roundTrip(sample) }

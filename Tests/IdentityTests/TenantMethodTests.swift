@@ -35,7 +35,7 @@ func approvalTerms(
     ApprovalTerms(
         number: 4711, client: client, account: account, stamp: stamp, label: label,
         method: method, signedAt: signedAt, at: at, address: "203.0.113.7",
-        from: SignInPlace(source: "AAAA", device: "iPhone"))
+        from: SignInPlace(source: "AAAA", device: "iPhone", location: zurich))
 }
 
 let awaited = TenantMethodEvent.approvalAwaited(

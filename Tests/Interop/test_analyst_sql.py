@@ -89,7 +89,7 @@ class AnalystSQL(unittest.TestCase):
 
     def test_no_view_shows_a_row_of_another_realm(self):
         views = owner("select string_agg(viewname, ' ') from pg_views where schemaname = 'analyst'").split()
-        self.assertEqual(len(views), 11)
+        self.assertEqual(len(views), 12)
         for view in views:
             definition = owner(f"select pg_get_viewdef('analyst.{view}'::regclass)")
             self.assertIn("analyst.realm()", definition, view)
@@ -102,6 +102,16 @@ class AnalystSQL(unittest.TestCase):
         others = {row["client_id"] for row in self.verify.rows("select client_id from clients_v1")}
         self.assertTrue(others)
         self.assertEqual(int(told), len(self.demo.rows("select client_id from clients_v1")))
+
+    def test_credentials_of_another_realm_are_not_seen(self):
+        mine = {}
+        for realm in ("demo", "verify"):
+            mine[realm] = str(uuid.uuid4())
+            owner("insert into urd.credentials (realm, kind, credential, account) values "
+                  f"('{realm}', 'passkey', '{mine[realm]}', gen_random_uuid())")
+        for analyst, realm in ((self.demo, "demo"), (self.verify, "verify")):
+            seen = [row["credential"] for row in analyst.rows("select * from credentials_v1")]
+            self.assertEqual(seen, [mine[realm]])
 
     def test_fields_of_events_are_the_open_ones_alone(self):
         catalogue = {(row["type"], row["field"]): row["visibility"]
@@ -206,7 +216,7 @@ class AnalystSQL(unittest.TestCase):
 
     def test_the_documented_questions_are_answered(self):
         questions = re.findall(r"```sql\n(.*?)```", (DOCS / "sql.md").read_text(), re.S)
-        self.assertEqual(len(questions), 10)
+        self.assertEqual(len(questions), 12)
         for question in questions:
             self.demo.rows(question.strip())
         self.assertTrue(self.demo.rows(questions[6].strip()))

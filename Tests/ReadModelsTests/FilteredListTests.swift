@@ -52,6 +52,7 @@ import Values
         #"at lt "2026-01-01" or position le 7"#,
         #"actor eq "admin:tester" and not (stream eq "00000000-0000-0007-0000-000000000007")"#,
         #"client pr and not (type eq "client.registered")"#, "country pr or asn gt 3",
+        #"country eq "CH" and asn le 5"#, #"not (country in ["CH", "DE"])"#,
         #"type gt "m" and type le "session.refreshed" and type co "e""#,
     ]
 

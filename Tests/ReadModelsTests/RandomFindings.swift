@@ -15,6 +15,7 @@ extension RandomHistory {
                 "finding.raised", stream,
                 """
                 {\(about)"counts":{"failures":\(number(2...9))},"from":1800000000,"level":"medium",
+                \(chance(20) ? #""places":["CH N47E008","US N40W075"],"# : "")
                 "positions":[\(serial),\(serial + 1)],"rule":"brute_force","to":1800000600}
                 """)
         }

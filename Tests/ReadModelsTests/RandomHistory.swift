@@ -304,7 +304,8 @@ struct RandomHistory {
             return happening(
                 "session.opened", stream,
                 """
-                {\(account)"amr":["otp"],"client":"\(fresh())","client_id":"c",\(device)
+                {\(account)"amr":["\(chance(50) ? "otp" : "pwd")"],"client":"\(fresh())","client_id":"c",\(device)
+                \(place())
                 "expires_at":1900000000,"method":"urn:cocoar:otp","offline":true,
                 "opened_at":1800000000,"resources":[],"scope":["openid"],"source":"s\(serial)",
                 "stamp":0}
@@ -321,7 +322,15 @@ struct RandomHistory {
         let reason = ["revoked", "reuse", "code_reuse"][number(0...2)]
         let device = chance(50) ? #""device":"iPhone","# : ""
         return happening(
-            "session.ended", stream, #"{\#(device)"reason":"\#(reason)","source":"s\#(serial)"}"#)
+            "session.ended", stream,
+            #"{\#(device)\#(place())"reason":"\#(reason)","source":"s\#(serial)"}"#)
+    }
+
+    /// Where a sign-in came from, if that was looked up.
+    mutating func place() -> String {
+        guard chance(50) else { return "" }
+        let country = ["CH", "DE"][number(0...1)]
+        return #""area":"N47E008","asn":\#(number(1...9)),"country":"\#(country)","#
     }
 
     mutating func refusedSignIn() -> Happening {
@@ -331,7 +340,7 @@ struct RandomHistory {
         return happening(
             "session.refused", fresh(),
             """
-            {\(account)"client":"\(fresh())","client_id":"c","method":"urn:cocoar:otp",
+            {\(account)\(place())"client":"\(fresh())","client_id":"c","method":"urn:cocoar:otp",
             "reason":"invalid_code","source":"s\(serial)"}
             """)
     }

@@ -54,7 +54,8 @@ import Values
         let session = UUID(high: 11, low: 1)
         let ended = Happening(
             "session.ended", session, version: 2,
-            #"{"device":"Linux","reason":"\#(reason)","source":"there"}"#)
+            #"{"area":"N40W075","asn":7,"country":"US","device":"Linux","reason":"\#(reason)","source":"there"}"#
+        )
         let entries = try await history([
             opened(session, openedBy, of: account), ended,
             // What happens to the account then ends no row that is none of a session.
@@ -67,6 +68,8 @@ import Values
         #expect(again.position == 2 && again.isRefused && again.reason == reason)
         #expect(again.account == account && again.clientID == "web" && again.method == method)
         #expect(again.source == "there" && again.device == "Linux")
+        #expect(again.country == "US" && again.asn == 7 && again.area == "N40W075")
+        #expect(entries[0].country == nil)
         #expect(again.session == nil && again.endReason == nil && again.endedAt == nil)
         for selection in [
             LoginSelection(account: account, isRefused: true),

@@ -24,6 +24,7 @@ enum Rules {
         "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
         "QRCode": ["CQREncode"],
         "PhoneNumbers": ["CPhoneNumber"],
+        "MaxMind": ["CMaxMind", "Glibc"],
         "SAML": ["CXMLSec", "Values", "Cryptography"],
         "JOSE": ["Values", "JSON", "Cryptography"],
         "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
@@ -46,6 +47,7 @@ enum Rules {
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
             "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
             "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc", "CBuild",
+            "MaxMind",
         ],
     ]
 
@@ -103,7 +105,7 @@ enum Rules {
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
         "Threads", "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
-        "SecurityKeys", "PhoneNumbers", "SAML",
+        "SecurityKeys", "PhoneNumbers", "SAML", "MaxMind",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

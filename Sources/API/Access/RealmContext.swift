@@ -1,6 +1,6 @@
 public import EventSourcing
 public import HTTP
-internal import Identity
+public import Identity
 public import ReadModels
 public import Values
 
@@ -49,6 +49,10 @@ public final class RealmContext: RouteContext {
     var feeds: Feeds? { shared.feeds }
     var signalPages: SignalPages { shared.signalPages }
     var sequences: any RequestSequences { shared.sequences }
+    var locate: Locate { shared.locate }
+
+    /// Where an address is, where that is known.
+    public typealias Locate = @Sendable (IPAddress) -> GeoLocation?
 
     /// What all realms and requests have in common.
     final class Shared: Sendable {
@@ -74,14 +78,16 @@ public final class RealmContext: RouteContext {
         let feeds: Feeds?
         let signalPages: SignalPages
         let sequences: any RequestSequences
+        let locate: Locate
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
             logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
             passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = [],
             signalPages: SignalPages, sequences: any RequestSequences = NoRequestSequences(),
-            crawler: ServiceCrawler? = nil
+            crawler: ServiceCrawler? = nil, locate: @escaping Locate = { _ in nil }
         ) {
+            self.locate = locate
             self.crawler = crawler ?? ServiceCrawler(passed: clock.passed) { _ in nil }
             self.sequences = sequences
             self.keys = keys

@@ -21,7 +21,8 @@ public struct RealmContexts: Sendable {
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
         feeds: Feeds? = nil, webhookNetworks: [String] = [], signalPages: SignalPages? = nil,
         sequences: (any RequestSequences)? = nil,
-        fetchDescription: @escaping RemoteKeys.Fetch = { _ in nil }
+        fetchDescription: @escaping RemoteKeys.Fetch = { _ in nil },
+        locate: @escaping RealmContext.Locate = { _ in nil }
     ) {
         self.places = places
         self.mint = mint
@@ -34,7 +35,8 @@ public struct RealmContexts: Sendable {
             webhookNetworks: webhookNetworks,
             signalPages: signalPages ?? SignalPages(commands.events),
             sequences: sequences ?? NoRequestSequences(),
-            crawler: ServiceCrawler(passed: clock.passed, fetch: fetchDescription))
+            crawler: ServiceCrawler(passed: clock.passed, fetch: fetchDescription),
+            locate: locate)
     }
 
     /// The routes of a surface, where it is served.

@@ -37,7 +37,7 @@ enum FindingSchema {
             .required("rule", rules, "The rule by which it was found."),
             .required("level", levels, "How bad it is."),
             .required("state", .oneOf(["open", "closed"]), "Whether it is over."),
-            .required("message", .text(1...200), "What was found."),
+            .required("message", .text(1...300), "What was found."),
             .optional("account", Fields.id, "The account that it is about."),
             .optional("session", Fields.id, "The session that it is about."),
             .optional(
@@ -52,6 +52,10 @@ enum FindingSchema {
             .required("last_at", Fields.time, "When the last one did."),
             .required(
                 "counts", .map(of: .integer(0...Int64(Int32.max))), "How many of what there were."),
+            .optional(
+                "places", .list(of: .text(2...20), 1...100),
+                "Where it happened, by country and square of one degree, if the rule is about that."
+            ),
             .required("raised_at", Fields.time, "When it was raised."),
             .required("raised_position", Fields.position, "Where the event that raised it stands."),
             .optional("closed_at", Fields.time, "When it was closed."),
@@ -75,7 +79,7 @@ enum FindingSchema {
             "id": .string(finding.id.description), "rule": .string(finding.rule.rawValue),
             "level": .string(finding.level.rawValue),
             "state": finding.closing == nil ? "open" : "closed",
-            "message": .string(finding.rule.sentence),
+            "message": .string(finding.rule.sentence(at: finding.places)),
             "positions": .array(finding.positions.map { .integer($0) }),
             "first_at": .string(finding.firstAt.description),
             "last_at": .string(finding.lastAt.description), "counts": .object(finding.counts),
@@ -86,6 +90,9 @@ enum FindingSchema {
         members["session"] = finding.session.map { .string($0.description) }
         members["source"] = finding.source.map { .string($0) }
         members["actor"] = finding.actor.map { .string($0) }
+        if !finding.places.isEmpty {
+            members["places"] = .array(finding.places.map { .string($0) })
+        }
         if let closing = finding.closing {
             members["closed_at"] = .string(closing.at.description)
             members["cause"] = .string(closing.cause)

@@ -61,7 +61,7 @@ enum LoginHistoryRoutes {
             tag: "Accounts", summary: summary,
             detail: """
                 Of several conditions all hold; `filter` has all that is not a parameter. `open` unseals \
-                the address and the user agent of each attempt; that is recorded with the caller's \
+                the address, the user agent, the city and the coordinates of each attempt; that is recorded with the caller's \
                 name. This list follows the log: with `min_position` it waits until \
                 it holds everything up to there.
                 """,
@@ -143,6 +143,8 @@ extension Call<AdminContext> {
             var members: JSONObject = [:]
             members["address"] = personal["$address"]
             members["user_agent"] = personal["$userAgent"]
+            members["city"] = personal["city"]
+            members["coordinates"] = personal["coordinates"]
             places[event.position] = members
         }
         return places

@@ -16,11 +16,10 @@ public struct FindingEngine: Sendable {
     private var desk = FindingDesk()
     private var afterAttack = SignInAfterAttackRule()
     private var removed = SecondFactorRemovedRule()
-    /// Rules about places would be one more group here.
     private var groups: [any FindingRuleGroup] = [
         BruteForceRule(), LockOutRule(), SourceRules(), DistributedSprayingRule(),
         SecondFactorFatigueRule(), TokenReuseRule(), ManySessionsRule(), FamiliarityRules(),
-        AdministrationRules(),
+        AdministrationRules(), SeveralCountriesRule(), ImpossibleTravelRule(),
     ]
     private var sinceHousekeeping = 0
 

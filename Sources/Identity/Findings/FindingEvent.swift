@@ -14,6 +14,8 @@ public struct RaisedFinding: Sendable, Equatable {
     public var to: Timestamp
     /// How many of what there were, by name.
     public var counts: [String: Int]
+    /// Where it happened, in the order of the log.
+    public var places: [String]
     /// Of the account.
     public var risk: RiskChange?
 
@@ -27,6 +29,7 @@ public struct RaisedFinding: Sendable, Equatable {
         to = trigger.to
         counts = Dictionary(
             uniqueKeysWithValues: trigger.counts.map { ($0.key.rawValue, $0.value) })
+        places = trigger.places
         self.risk = risk
     }
 }
@@ -102,6 +105,9 @@ public enum FindingEvent: Event {
                     "positions", .list(.integer), "Positions of the events that it rests on."),
                 .time("from", "Time of the first of them."), .time("to", "Time of the last."),
                 .object("counts", "How many of what there were, by name."),
+                .texts(
+                    "places", "Where it happened, by country and square, if the rule is about that."
+                ).optional,
             ]),
         EventShape(
             "finding.escalated", .services, "A finding turned out to be worse.", ofAll,

@@ -15,6 +15,9 @@ enum FindingFact: Sendable {
         let session: UUID
         let source: String?
         let device: String?
+        /// Where the network is, as far as the event says so to everybody.
+        let country: String?
+        let area: GeoSquare?
         /// The person showed a second factor, or confirmed it on a device.
         let isConfirmed: Bool
     }
@@ -169,7 +172,8 @@ extension FindingFact.SignIn {
         let factors = event.open.texts("amr") ?? []
         self.init(
             account: account, session: event.stream, source: event.open["source"]?.string,
-            device: event.open["device"]?.string,
+            device: event.open["device"]?.string, country: event.open["country"]?.string,
+            area: event.open["area"]?.string.flatMap(GeoSquare.init),
             isConfirmed: confirming.contains { factors.contains($0.rawValue) })
     }
 }

@@ -33,6 +33,7 @@ extension RaisedFinding {
         fields["counts"] = .object(
             JSONObject(
                 counts.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) }))
+        if !places.isEmpty { fields["places"] = .texts(places) }
         switch about {
         case .account, .realm: break
         case .session(let id): fields["session"] = .uuid(id)
@@ -56,6 +57,7 @@ extension RaisedFinding {
         counts = (fields["counts"]?.object ?? [:]).reduce(into: [:]) { counts, member in
             counts[member.key] = member.value.integer.map { Int(clamping: $0) }
         }
+        places = fields.texts("places") ?? []
         risk = RiskChange(recorded: fields)
         about =
             if let session = fields.uuid("session") {

@@ -1,6 +1,4 @@
-/// A rule by which events of the log become a finding. The two rules about places, sign-ins from several
-/// countries and impossible travel, belong into this list too: they need the place of a sign-in, which no
-/// event has (docs/analysts/findings.md).
+/// A rule by which events of the log become a finding.
 public enum FindingRule: String, CaseIterable, Comparable, Sendable {
     case bruteForce = "brute_force"
     case credentialStuffing = "credential_stuffing"
@@ -17,6 +15,8 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
     case manySessions = "many_sessions"
     case unusualHour = "unusual_hour"
     case massDisclosure = "mass_disclosure"
+    case severalCountries = "several_countries"
+    case impossibleTravel = "impossible_travel"
 
     public static func < (left: FindingRule, right: FindingRule) -> Bool {
         left.rawValue < right.rawValue
@@ -44,7 +44,18 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         case .unusualHour:
             "An administrator's key was used at an hour at which it is never used."
         case .massDisclosure: "A key opened far more personal data than it ever does in a day."
+        case .severalCountries:
+            "A person signed in from several countries within a short time."
+        case .impossibleTravel:
+            "A person signed in from two places that nobody travels between so fast."
         }
+    }
+
+    /// The same, with the places that it is about.
+    public func sentence(at places: [String]) -> String {
+        guard !places.isEmpty else { return sentence }
+        return
+            "\(sentence.dropLast()): \(places.joined(separator: self == .impossibleTravel ? ", then " : ", "))."
     }
 
     /// How bad it is, unless what was found says more.
@@ -52,7 +63,8 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         switch self {
         case .newDevice, .newSource, .manySessions, .unusualHour: .low
         case .bruteForce, .passwordSpraying, .lockOuts, .secondFactorFatigue,
-            .signInAfterAttack, .secondFactorRemoved, .dormantAccount:
+            .signInAfterAttack, .secondFactorRemoved, .dormantAccount, .severalCountries,
+            .impossibleTravel:
             .medium
         case .credentialStuffing, .distributedSpraying, .tokenReuse, .massDisclosure: .high
         }
@@ -64,7 +76,7 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         case .bruteForce, .credentialStuffing, .passwordSpraying, .distributedSpraying: true
         case .lockOuts, .secondFactorFatigue, .signInAfterAttack, .tokenReuse,
             .secondFactorRemoved, .newDevice, .newSource, .dormantAccount, .manySessions,
-            .unusualHour, .massDisclosure:
+            .unusualHour, .massDisclosure, .severalCountries, .impossibleTravel:
             false
         }
     }

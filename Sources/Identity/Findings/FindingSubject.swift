@@ -36,11 +36,14 @@ public struct FindingTrigger: Sendable, Equatable {
     public var to: Timestamp
     /// How many of what there were.
     public var counts: [FindingThreshold.Name: Int]
+    /// Where it happened, in the order of the log, such as `CH N47E008`.
+    public var places: [String]
 
     init(
         _ rule: FindingRule, about: FindingSubject, level: FindingLevel? = nil,
-        _ evidence: [Moment], counts: [FindingThreshold.Name: Int] = [:]
+        _ evidence: [Moment], counts: [FindingThreshold.Name: Int] = [:], places: [String] = []
     ) {
+        self.places = places
         self.rule = rule
         self.about = about
         self.level = level ?? rule.level

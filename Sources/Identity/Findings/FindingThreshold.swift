@@ -5,7 +5,9 @@ public struct FindingThreshold: Sendable, Equatable {
         case acts
         case asked
         case closesAfter = "closes_after"
+        case countries
         case days
+        case distance
         case factor
         case failures
         case lasting
@@ -16,6 +18,7 @@ public struct FindingThreshold: Sendable, Equatable {
         case share
         case signIns = "sign_ins"
         case sources
+        case speed
         case tries
         case window
 
@@ -29,7 +32,9 @@ public struct FindingThreshold: Sendable, Equatable {
             case .asked: "Asked at least so many times."
             case .closesAfter:
                 "Seconds after which it closes by itself, where nothing more of it happens."
+            case .countries: "From at least so many countries."
             case .days: "How many days back is looked."
+            case .distance: "More than so many kilometres apart."
             case .factor: "More than so many times the greatest day."
             case .failures: "At least so many failed sign-ins."
             case .lasting: "Seconds between the first and the last attempt, at least."
@@ -40,6 +45,7 @@ public struct FindingThreshold: Sendable, Equatable {
             case .share: "Percent of the accounts that had no more attempts than that, at least."
             case .signIns: "At least so many sign-ins of the account before."
             case .sources: "From at least so many networks."
+            case .speed: "Faster than so many kilometres in an hour."
             case .tries: "At least so many attempts."
             case .window: "Seconds within which it all must happen."
             }
@@ -107,6 +113,12 @@ public struct FindingThreshold: Sendable, Equatable {
         case .massDisclosure:
             [
                 .count(.accounts, 25, from: 1), .days(30), Self(.factor, 3, 1...100),
+                .closes(after: day),
+            ]
+        case .severalCountries: [.count(.countries, 2), .window(1800), .closes(after: day)]
+        case .impossibleTravel:
+            [
+                Self(.distance, 500, 100...20_000), Self(.speed, 1000, 100...100_000),
                 .closes(after: day),
             ]
         }

@@ -72,7 +72,7 @@ public struct GrantRequest: Sendable {
 }
 
 /// Where a person signs in from, as far as it may be known for ever: the same for the same network
-/// and kind of device, and nothing that identifies a person by itself.
+/// and kind of device, and nothing that identifies a person by itself. What is closer is sealed.
 public struct SignInPlace: Sendable, Equatable {
     /// A keyed digest of the network.
     public var source: String?
@@ -80,8 +80,14 @@ public struct SignInPlace: Sendable, Equatable {
     public var device: String?
     /// By what the code came that was typed, if to a phone.
     public var channel: Channel?
+    /// Where the network is. Nil where that is not looked up, or not known.
+    public var location: GeoLocation?
 
-    public init(source: String? = nil, device: String? = nil, channel: Channel? = nil) {
+    public init(
+        source: String? = nil, device: String? = nil, channel: Channel? = nil,
+        location: GeoLocation? = nil
+    ) {
+        self.location = location
         self.channel = channel
         self.source = source
         self.device = device

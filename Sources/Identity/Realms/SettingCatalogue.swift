@@ -125,6 +125,10 @@ public enum SettingCatalogue {
         "native_apps", .apps(limit: 20), perApp: true,
         "Apps on phones that may use the domain's passkeys and open its links")
 
+    public static let recordPlaces = Declare.flag(
+        "record_places", true,
+        "Whether the country, the city and the autonomous system of a sign-in are put on record, where the "
+            + "operator has a database of addresses")
     public static let signalVerification = Declare.seconds(
         "signal_verification_interval", 60, in: 0...3_600,
         "How long a receiver of security signals waits before its stream can be verified again")
@@ -232,7 +236,7 @@ public enum SettingCatalogue {
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
             resources.setting, roles.setting, clientRegistration.setting, statementIssuers.setting,
-            proofNonces.setting, signalVerification.setting,
+            proofNonces.setting, recordPlaces.setting, signalVerification.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
         ] + passkeys + pages + flagship + captchas
 

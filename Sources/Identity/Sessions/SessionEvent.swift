@@ -363,12 +363,13 @@ extension SignInPlace {
         fields["source"] = source.map { .string($0) }
         fields["device"] = device.map { .string($0) }
         fields["channel"] = channel.map { .string($0.rawValue) }
+        if let location { fields.merge(location.fields) { own, _ in own } }
         return fields
     }
 
     init(recorded fields: JSONObject) {
         self.init(
             source: fields["source"]?.string, device: fields["device"]?.string,
-            channel: fields.choice("channel"))
+            channel: fields.choice("channel"), location: GeoLocation(recorded: fields))
     }
 }

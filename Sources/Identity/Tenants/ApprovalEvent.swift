@@ -101,9 +101,7 @@ extension ApprovalTerms {
         fields["account"] = account.map { .uuid($0) }
         // Nobody's key would seal it where the account is not known.
         if account != nil { fields["address"] = address.map { .string($0) } }
-        fields["source"] = from.source.map { .string($0) }
-        fields["device"] = from.device.map { .string($0) }
-        return fields
+        return fields.merging(from.fields) { own, _ in own }
     }
 
     fileprivate init?(recorded fields: JSONObject) {
@@ -116,7 +114,6 @@ extension ApprovalTerms {
             number: number, client: client, account: fields.uuid("account"),
             stamp: Int(clamping: stamp), label: label, method: method, signedAt: signedAt, at: at,
             address: fields["address"]?.string,
-            from: SignInPlace(
-                source: fields["source"]?.string, device: fields["device"]?.string))
+            from: SignInPlace(recorded: fields))
     }
 }

@@ -10,6 +10,7 @@ extension Projection {
         embedded("clients", PackageResources.clients_sql),
         embedded("configurations", PackageResources.configurations_sql),
         embedded("consents", PackageResources.consents_sql),
+        embedded("credentials", PackageResources.credentials_sql),
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("deletions", PackageResources.deletions_sql),
         embedded("event_index", PackageResources.event_index_sql),

@@ -18,6 +18,8 @@ public struct FindingView: Sendable, Equatable {
     public var firstAt: Timestamp
     public var lastAt: Timestamp
     public var counts: JSONObject
+    /// Where it happened, where the rule is about that.
+    public var places: [String]
     public var raisedAt: Timestamp
     public var raisedPosition: Int64
     public var closing: Closing?
@@ -51,6 +53,7 @@ public struct FindingView: Sendable, Equatable {
         counts = JSONObject(
             (raised?.counts ?? [:]).sorted { $0.key < $1.key }
                 .map { ($0.key, .integer(Int64($0.value))) })
+        places = raised?.places ?? []
         self.raisedAt = raisedAt
         self.raisedPosition = raisedPosition
         self.closing = closing
@@ -77,6 +80,7 @@ public struct FindingView: Sendable, Equatable {
         firstAt = rows.instant(row, 9)
         lastAt = rows.instant(row, 10)
         counts = rows.object(row, 11) ?? [:]
+        places = rows.optionalText(row, 18)?.split(separator: "|").map(String.init) ?? []
         raisedAt = rows.instant(row, 12)
         raisedPosition = rows.int64(row, 13)
         if let at = rows.optionalInstant(row, 14) {
@@ -132,7 +136,8 @@ private let columns = Columns(
     """
     m.rule, m.level, m.account, m.session, m.source, m.about_actor,
     array_to_string(m.positions, ' '), m.first_at, m.last_at, m.counts, m.raised_at,
-    m.raised_position, m.closed_at, m.cause, m.reason, m.closed_by
+    m.raised_position, m.closed_at, m.cause, m.reason, m.closed_by,
+    array_to_string(m.places, '|')
     """, FindingView.init)
 private let byID = columns.find("finding_by_id", where: "m.finding = $2")
 private let selected = """

@@ -19,6 +19,10 @@ public struct LoginView: Sendable, Equatable {
     public var device: String?
     /// By what a code came, if to a phone.
     public var channel: String?
+    /// Where the network is, as it was looked up then.
+    public var country: String?
+    public var asn: Int64?
+    public var area: String?
     public var endedAt: Timestamp?
     public var endReason: String?
 
@@ -56,11 +60,15 @@ public struct LoginView: Sendable, Equatable {
             endedAt: rows.optionalInstant(row, first + 11),
             endReason: rows.optionalText(row, first + 12))
         channel = rows.optionalText(row, first + 13)
+        country = rows.optionalText(row, first + 14)
+        asn = rows.isNull(row, first + 15) ? nil : rows.int64(row, first + 15)
+        area = rows.optionalText(row, first + 16)
     }
 
     static let columns = """
         h.position, h.at, h.account, h.app, h.client_id, h.method, h.outcome = 'refused', h.reason,
-        h.session, h.source, h.device, h.ended_at, h.end_reason, h.channel
+        h.session, h.source, h.device, h.ended_at, h.end_reason, h.channel,
+        h.country, h.asn, h.area
         """
 }
 

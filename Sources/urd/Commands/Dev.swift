@@ -22,7 +22,9 @@ struct Dev: Subcommand {
         Option.value("data", "path", "Folder for everything, before URD_DATA"),
     ]
 
-    static let settings = Settings.mailing + Settings.outgoing + [Settings.breachedPassphrases]
+    static let settings =
+        Settings.mailing + Settings.outgoing
+        + [Settings.breachedPassphrases, Settings.geoDatabase]
 
     let steps: @Sendable (Settings) -> any DevelopmentSteps
 

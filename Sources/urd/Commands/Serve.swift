@@ -69,6 +69,7 @@ extension Service.Options {
         webhookSources = settings[Settings.webhookEgress].map { "\($0)" }
         authorities = settings[Settings.outgoingAuthorities]
         breachedPassphrases = settings[Settings.breachedPassphrases]
+        geoDatabases = GeoDatabases.paths(settings)
         forwarding = Forwarding(
             trusted: settings[Settings.trustedProxies],
             ports: [settings[Settings.listenPort]],

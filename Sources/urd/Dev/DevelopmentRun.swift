@@ -46,6 +46,7 @@ struct DevelopmentRun: DevelopmentSteps {
         options.allowsLoopback = true
         options.authorities = settings[Settings.outgoingAuthorities]
         options.breachedPassphrases = settings[Settings.breachedPassphrases]
+        options.geoDatabases = GeoDatabases.paths(settings)
         try BreachedList.check(settings)
         let lines = Log(threshold: .warning)
         options.outgoing = try OutgoingCalls(settings)

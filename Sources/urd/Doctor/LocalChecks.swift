@@ -1,6 +1,7 @@
 import API
 import Glibc
 import HTTPServer
+import MaxMind
 
 /// What can be seen without the database.
 enum LocalChecks {
@@ -19,6 +20,7 @@ enum LocalChecks {
             addresses(.ofThisProcess()),
             clock(now),
         ] + (settings[Settings.breachedPassphrases].map { [breached($0)] } ?? [])
+            + GeoDatabases.paths(settings).map { places($0, now: now) }
     }
 
     static func breached(_ path: String) -> Diagnosis {
@@ -27,6 +29,28 @@ enum LocalChecks {
         return .wrong(
             check, fault,
             mend: "Use a list that is ordered by SHA-1 digest, or leave breached-passphrases out.")
+    }
+
+    /// `now` in microseconds. A server that runs uses what it read before.
+    static func places(_ path: String, now: Int64) -> Diagnosis {
+        let check = "places of addresses"
+        do throws(GeoDatabase.Failure) {
+            let database = try GeoDatabase(path: path)
+            let days = max(0, now / 1_000_000 - database.builtAt) / 86_400
+            let told = "\(path): \(database.type), made \(days) days ago"
+            guard days > 45 else { return .fine(check, told) }
+            return .warning(
+                check, told,
+                mend:
+                    "Put a newer one in its place: networks move, and licences ask for it. Urd reads it by itself."
+            )
+        } catch {
+            return .wrong(
+                check, "\(path): \(error)",
+                mend:
+                    "Write a whole database beside it and rename it to this path, or leave geo-database out. "
+                    + "A server that runs goes on with what it read before.")
+        }
     }
 
     static func masterKey(_ path: String?) -> Diagnosis {

@@ -42,6 +42,8 @@ struct Service: Sendable {
         var outgoing: OutgoingCalls?
         /// The file of breached passphrases, which no account may set.
         var breachedPassphrases: String?
+        /// Files that say where addresses are.
+        var geoDatabases: [String] = []
         /// Told at hosts that lead to no realm.
         var issuers: Places.Issuers?
     }
@@ -60,7 +62,9 @@ struct Service: Sendable {
         let health = Health(
             store: store, models: models, sealer: sealer, readyLag: options.readyLag)
         let sender = try WebhookSender(options, store, models.queries)
-        let servers = try start(models, health, sender)
+        let places = GeoDatabases(
+            options.geoDatabases, lines: store.lines, metrics: store.metrics)
+        let servers = try start(models, health, sender, places)
         store.lines.notice(
             "server.listening",
             [
@@ -82,6 +86,7 @@ struct Service: Sendable {
                 group.addTask { try await forget() }
                 group.addTask { try await store.feeds.run(FeedCursorStore(store.database)) }
                 group.addTask { try await servers.realms.recordRefusals() }
+                group.addTask { try await places.run() }
                 for mailer in mailers(models) { group.addTask { try await mailer.run() } }
                 group.addTask { try await DeletionService(store, models.queries).run() }
                 group.addTask { try await InstallationService(store).run() }
@@ -149,12 +154,13 @@ struct Service: Sendable {
     }
 
     private func start(
-        _ models: Models, _ health: Health, _ sender: WebhookSender
+        _ models: Models, _ health: Health, _ sender: WebhookSender, _ places: GeoDatabases
     ) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
             issuers: options.issuers, webhookSources: options.webhookSources,
-            passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines))
+            passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines),
+            locate: { places.location(of: $0) })
         let router = Router(
             [
                 .init(
@@ -240,7 +246,8 @@ extension RealmContexts {
     init(
         store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
         _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil, webhookSources: [String] = [],
-        passphrases: PassphraseWork = .none
+        passphrases: PassphraseWork = .none,
+        locate: @escaping RealmContext.Locate = { _ in nil }
     ) {
         let clock = store.realmClock
         self.init(
@@ -252,7 +259,7 @@ extension RealmContexts {
             callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds,
             webhookNetworks: webhookSources, signalPages: store.signalPages,
             sequences: store.sequences,
-            fetchDescription: { await outgoing?.description(at: $0) })
+            fetchDescription: { await outgoing?.description(at: $0) }, locate: locate)
     }
 }
 

@@ -110,6 +110,11 @@ extension Settings {
         "breached-passphrases", "path",
         "Passphrases that are refused: SHA-1 digests in hexadecimal, one a line, in their order")
 
+    static let geoDatabase = Setting.text(
+        "geo-database", "path,...",
+        "Databases that say where addresses are, in the format of MaxMind; the first that knows something "
+            + "is believed. Replaced files are read anew")
+
     static let logFormat = Setting.choice(
         "log-format", ["json", "journal"], default: "json",
         "JSON lines on the error output, or the same with the journal's priorities")
@@ -124,7 +129,7 @@ extension Settings {
             trustedProxies, certificateHeader,
             maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
             idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain,
-            readyLag, breachedPassphrases,
+            readyLag, breachedPassphrases, geoDatabase,
             logFormat, logLevel,
         ] + mailing + outgoing
 

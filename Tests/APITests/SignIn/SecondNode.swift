@@ -26,7 +26,7 @@ extension SignInWorld {
                 commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
                 generate: { try SigningKey.pooled($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
-            passphrases: .cheap)
+            passphrases: .cheap, locate: { _ in knownPlace })
     }
 
     func post(

@@ -33,7 +33,8 @@ struct SignInWorld {
         forwarding: Forwarding = Forwarding(),
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .cheap,
-        applicationRequests: any ApplicationRequests = SealedRequests()
+        applicationRequests: any ApplicationRequests = SealedRequests(),
+        locate: RealmContext.Locate? = nil
     ) async throws {
         realm = try #require(RealmID("acme"))
         let (log, clock) = (log, clock)
@@ -54,7 +55,8 @@ struct SignInWorld {
                 generate: { try SigningKey.pooled($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             fetchKeys: fetchKeys, fetchLogo: fetchKeys, callProviders: callProviders,
-            passphrases: passphrases, feeds: feeds)
+            passphrases: passphrases, feeds: feeds, locate: locate ?? { _ in knownPlace })
+        log.isPlaced = locate == nil
         self.contexts = contexts
         router = Router(
             API.tables(of: contexts, applicationRequests: applicationRequests)

@@ -39,7 +39,7 @@ extension MemoryQueries {
             case .outcome: login.isRefused ? "refused" : "signed_in"
             case .reason: login.reason
             case .device: login.device
-            case .country: nil
+            case .country: login.country
             }
         }
         let counts = groups.map { value, logins in

@@ -98,22 +98,21 @@ extension AccountQueries where Self: Folding {
             switch SessionEvent(recorded) {
             case .opened(let terms):
                 guard let account = terms.account else { continue }
-                var view = LoginView(
-                    position: recorded.position, at: recorded.at, account: account,
-                    app: terms.app, clientID: terms.clientID,
-                    method: terms.method?.rawValue, isRefused: false, reason: nil,
-                    session: recorded.stream, source: terms.from.source,
-                    device: terms.from.device)
-                view.channel = terms.from.channel?.rawValue
-                views.append(view)
+                views.append(
+                    LoginView(
+                        position: recorded.position, at: recorded.at, account: account,
+                        app: terms.app, clientID: terms.clientID,
+                        method: terms.method?.rawValue, isRefused: false, reason: nil,
+                        session: recorded.stream, source: nil, device: nil
+                    ).from(terms.from))
             case .refused(let attempt):
                 views.append(
                     LoginView(
                         position: recorded.position, at: recorded.at, account: attempt.account,
                         app: attempt.app, clientID: attempt.clientID,
                         method: attempt.method.rawValue, isRefused: true,
-                        reason: attempt.reason, session: nil, source: attempt.from.source,
-                        device: attempt.from.device))
+                        reason: attempt.reason, session: nil, source: nil, device: nil
+                    ).from(attempt.from))
             case .ended(let reason, _, let from):
                 let session = views.last { $0.session == recorded.stream }
                 for index in views.indices where views[index].session == recorded.stream {
@@ -126,8 +125,9 @@ extension AccountQueries where Self: Folding {
                         position: recorded.position, at: recorded.at, account: session.account,
                         app: session.app, clientID: session.clientID,
                         method: reason == .reuse ? "refresh_token" : session.method,
-                        isRefused: true, reason: reason.rawValue, session: nil,
-                        source: from.source, device: from.device))
+                        isRefused: true, reason: reason.rawValue, session: nil, source: nil,
+                        device: nil
+                    ).from(from))
             case .refreshed, nil: break
             }
         }
@@ -211,5 +211,17 @@ extension SessionQueries where Self: Folding {
             return OpenSessionView(
                 id: id, terms: terms, app: nil, openedAt: known.opened, lastUsedAt: known.used)
         }.prefix(limit).map { $0 }
+    }
+}
+
+extension LoginView {
+    fileprivate func from(_ place: SignInPlace) -> LoginView {
+        var view = self
+        (view.source, view.device) = (place.source, place.device)
+        view.channel = place.channel?.rawValue
+        view.country = place.location?.country
+        view.asn = place.location?.asn
+        view.area = place.location?.area?.description
+        return view
     }
 }

@@ -12,6 +12,14 @@ final class WatchedLog: EventLog {
     private let broken = Mutex<LogFailure?>(nil)
     private let stuck = Mutex<LogFailure?>(nil)
     private let appended = Mutex<Int64>(0)
+    private let places = Mutex(false)
+
+    /// Whether where addresses are is known, and so has to be said.
+    var isPlaced: Bool {
+        get { places.withLock { $0 } }
+        set { places.withLock { $0 = newValue } }
+    }
+
     private let claims = Mutex<[Claim]>([])
     private let sought = Mutex<Int>(0)
     private let read = Mutex<Int>(0)
@@ -131,6 +139,7 @@ final class WatchedLog: EventLog {
         if let failure = stuck.withLock({ $0 }) { throw failure }
         if readsLeft.withLock({ $0 }) == nil { await passGate() }
         known.withLock { _ = $0.insert(commit.realm) }
+        checkPlaces(of: commit)
         let outcome = try await base.append(commit)
         appended.withLock { $0 += 1 }
         claims.withLock { claims in

@@ -19,6 +19,9 @@ func findingSamples() throws -> [any Event] {
         ["rule": "mass_disclosure", "about_actor": "operator:root"],
         common.merging(["rule": "token_reuse", "session": .string(app.description)]) { $1 },
         ["rule": "distributed_spraying"],
+        common.merging([
+            "rule": "several_countries", "places": ["CH N47E008", "DE N52E013"],
+        ]) { $1 },
     ]
     let events = [
         FindingEvent(

@@ -84,7 +84,8 @@ struct FindingStory {
     @discardableResult
     mutating func signIn(
         _ account: Int, from source: String = "home", on device: String = "Linux",
-        at seconds: Int64, by factors: [AuthenticationFactor] = [.passphrase]
+        at seconds: Int64, by factors: [AuthenticationFactor] = [.passphrase],
+        in location: GeoLocation? = nil
     ) -> UUID {
         let session = newID()
         guard let digest = SecretDigest(Array(repeating: 1, count: 32)) else { return session }
@@ -92,7 +93,7 @@ struct FindingStory {
             account: Self.account(account), stamp: 1, method: .passphrase, factors: factors,
             digest: digest, openedAt: Timestamp(seconds: Self.start + seconds),
             expiresAt: Timestamp(seconds: Self.start + seconds + 3600),
-            from: SignInPlace(source: source, device: device))
+            from: SignInPlace(source: source, device: device, location: location))
         add(BrowserSessionEvent.opened(terms), in: session, at: seconds)
         return session
     }

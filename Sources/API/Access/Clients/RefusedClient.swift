@@ -24,11 +24,18 @@ extension RealmContext {
             to: RefusedClientCounters.Key(realm: place.realm, client: known.id, reason: reason))
     }
 
-    /// Where the caller is, without saying who.
+    /// Where the caller is, without saying who: what every event of a sign-in says of it, whatever the way.
     func signInPlace(of request: Request) -> SignInPlace {
         SignInPlace(
             source: mint.pseudonym(ofNetwork: Source(place.address).network),
-            device: DeviceKind.of(userAgent: request.headers["User-Agent"]))
+            device: DeviceKind.of(userAgent: request.headers["User-Agent"]),
+            location: location)
+    }
+
+    /// As the operator's databases know the address now. What is on record of it is never looked up again.
+    private var location: GeoLocation? {
+        guard place.settings[SettingCatalogue.recordPlaces] else { return nil }
+        return IPAddress(place.address).flatMap(locate)
     }
 }
 

@@ -84,8 +84,17 @@ struct OCSFEvent: Sendable {
         var source: JSONObject = [:]
         source["uid"] = fields["source"]
         source["ip"] = envelope.data["$address"]
+        source["location"] = location.map { .object($0) }
+        source["autonomous_system"] = fields["asn"].map { ["number": $0] }
         if !source.isEmpty { record["src_endpoint"] = .object(source) }
         return record
+    }
+
+    private var location: JSONObject? {
+        var location: JSONObject = [:]
+        location["country"] = fields["country"]
+        location["city"] = envelope.data["city"]
+        return location.isEmpty || fields["source"] == nil ? nil : location
     }
 
     private var leaf: JSON { .string(Base64URL.encode(event.leaf.bytes)) }

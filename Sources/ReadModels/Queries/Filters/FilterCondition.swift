@@ -186,7 +186,8 @@ struct FilterRows {
             "account": "h.account", "session": "h.session", "client": "h.client_id",
             "source": "h.source", "device": "h.device", "ended_at": "h.ended_at",
             "end_reason": "h.end_reason", "reason": "h.reason", "method": "h.method",
-            "app": "h.app::text", "channel": "h.channel",
+            "app": "h.app::text", "channel": "h.channel", "country": "h.country",
+            "asn": "h.asn",
         ])
 
     /// What joins the event of each row, where a condition asks for it. By its position, row by row: a planner

@@ -28,8 +28,7 @@ public enum LoginGroup: String, Sendable, CaseIterable {
         case .hour: "to_char(h.at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:00:00\"Z\"')"
         case .day: "to_char(h.at at time zone 'utc', 'YYYY-MM-DD')"
         case .client: "h.client_id"
-        case .country: "f.data ->> 'country'"
-        case .method, .outcome, .reason, .device: "h.\(rawValue)"
+        case .method, .outcome, .reason, .country, .device: "h.\(rawValue)"
         }
     }
 }

@@ -133,12 +133,12 @@ final class DemoHistory: Sendable {
             default: 0.04
             }
         let devices = ["iPhone", "Android", "Mac", "Windows", "Linux"]
-        let home = HistoryNetworks.any(using: &numbers)
+        let home = HistoryNetwork.any(using: &numbers)
         // An office of its own for each forty people.
         var office = SeededNumbers(seed: UInt64(number / 40))
         return HistoryPerson(
             account: account, email: Self.email(number), rate: rate,
-            networks: [home, HistoryNetworks.any(using: &office)],
+            networks: [home, HistoryNetwork.any(using: &office)],
             devices: [devices[number % 2], devices[2 + number % 3]],
             hasPasskey: number % 3 == 0, hour: [7, 8, 9, 12, 17, 20][number % 6])
     }

@@ -9,7 +9,7 @@ struct HistoryPerson: Sendable {
     /// How often they sign in, in times a day of work.
     let rate: Double
     /// Where from, as pseudonyms of networks: at home first.
-    let networks: [(source: String, address: String)]
+    let networks: [HistoryNetwork]
     let devices: [String]
     /// Of those who have one.
     let hasPasskey: Bool
@@ -89,6 +89,11 @@ struct HistoryPlan {
     // MARK: - Habits
 
     private mutating func live(_ person: HistoryPerson) {
+        if !person.hasPasskey, let home = person.networks.first {
+            // Nobody signs in by it.
+            let set = PassphraseEvent.set(hash: nil, account: person.account, mail: nil, at: start)
+            add(set, Passphrase.stream(of: person.account), 0, person, home.address, start)
+        }
         for day in 0..<Self.days {
             let isFree = day % 7 >= 5
             let times = chances(isFree ? person.rate / 5 : person.rate)
@@ -119,7 +124,7 @@ struct HistoryPlan {
         guard let network, let device = person.devices.randomElement(using: &numbers) else {
             return
         }
-        let from = SignInPlace(source: network.source, device: device)
+        let from = network.place(device)
         // People mistype.
         while chance(4) {
             refuse(person, "invalid_code", from, network.address, at: time)
@@ -202,8 +207,8 @@ struct HistoryPlan {
         wake(people[people.count - 1], day: 28)
     }
 
-    private mutating func network() -> (source: String, address: String) {
-        HistoryNetworks.any(using: &numbers)
+    private mutating func network() -> HistoryNetwork {
+        .any(using: &numbers, isAbroad: true)
     }
 
     /// Many networks guess one person's codes at night, and get in at the end.
@@ -213,12 +218,12 @@ struct HistoryPlan {
         for number in 0..<24 {
             let from = networks[number % networks.count]
             refuse(
-                person, "invalid_passphrase", SignInPlace(source: from.source, device: "Linux"),
+                person, "invalid_passphrase", from.place("Linux"),
                 from.address, at: time)
             time = time.adding(seconds: Int64.random(in: 20...60, using: &numbers))
         }
         inBrowser(
-            person, SignInPlace(source: networks[3].source, device: "Linux"),
+            person, networks[3].place("Linux"),
             networks[3].address, at: time.adding(seconds: 600))
     }
 
@@ -229,7 +234,7 @@ struct HistoryPlan {
         for number in 0..<180 {
             refuse(
                 people[(number * 7 + 3) % people.count], "invalid_passphrase",
-                SignInPlace(source: from.source, device: "Windows"), from.address, at: time)
+                from.place("Windows"), from.address, at: time)
             time = time.adding(seconds: Int64.random(in: 1...6, using: &numbers))
         }
     }
@@ -242,7 +247,7 @@ struct HistoryPlan {
             for number in 0..<12 {
                 refuse(
                     people[100 + number * 3], "invalid_passphrase",
-                    SignInPlace(source: from.source, device: "Linux"), from.address, at: time)
+                    from.place("Linux"), from.address, at: time)
                 time = time.adding(seconds: Int64.random(in: 5...30, using: &numbers))
             }
             time = time.adding(seconds: Int64(round) + 240)
@@ -259,7 +264,7 @@ struct HistoryPlan {
             clientID: clients.phone.name, app: nil, scope: ["openid", "offline_access"],
             resources: [], factors: [.mailedCode], openedAt: time,
             expiresAt: time.adding(seconds: 90 * 86_400), isOffline: true,
-            from: SignInPlace(source: home.source, device: "Android"), method: .nativeOTP)
+            from: home.place("Android"), method: .nativeOTP)
         add(SessionEvent.opened(terms), session, 0, person, home.address, time)
         let refreshed = time.adding(seconds: 3_600)
         add(
@@ -267,7 +272,7 @@ struct HistoryPlan {
             thief.address, refreshed)
         let again = time.adding(seconds: 5_400)
         add(
-            SessionEvent.ended(.reuse, from: SignInPlace(source: home.source, device: "Android")),
+            SessionEvent.ended(.reuse, from: home.place("Android")),
             session, 2, person, home.address, again)
     }
 
@@ -275,7 +280,7 @@ struct HistoryPlan {
     private mutating func wake(_ person: HistoryPerson, day: Int64) {
         let from = network()
         inBrowser(
-            person, SignInPlace(source: from.source, device: "Windows"), from.address,
+            person, from.place("Windows"), from.address,
             at: start.adding(seconds: day * 86_400 + 12_000))
     }
 
@@ -310,15 +315,53 @@ struct HistoryPlan {
     }
 }
 
-/// Networks of the ranges for documents (RFC 5737), and pseudonyms that look like those of the realm.
-enum HistoryNetworks {
-    static func any(using numbers: inout SeededNumbers) -> (source: String, address: String) {
+/// A network of the ranges for documents (RFC 5737), a pseudonym that looks like those of the realm, and a place that is
+/// made up.
+struct HistoryNetwork: Sendable {
+    let source: String
+    let address: String
+    private let location: GeoLocation
+
+    /// - Parameter isAbroad: it is none of those at home.
+    static func any(
+        using numbers: inout SeededNumbers, isAbroad: Bool = false
+    ) -> HistoryNetwork {
         var bytes: [UInt8] = []
         for _ in 0..<9 { bytes.append(UInt8.random(in: 0...255, using: &numbers)) }
         let range =
             ["192.0.2", "198.51.100", "203.0.113"].randomElement(using: &numbers) ?? "192.0.2"
-        return (
-            Base64URL.encode(bytes), "\(range).\(Int.random(in: 1...254, using: &numbers))"
-        )
+        let places = isAbroad ? abroad : home
+        return HistoryNetwork(
+            source: Base64URL.encode(bytes),
+            address: "\(range).\(Int.random(in: 1...254, using: &numbers))",
+            location: places[Int(bytes[0]) % places.count])
+    }
+
+    func place(_ device: String) -> SignInPlace {
+        SignInPlace(source: source, device: device, location: location)
+    }
+
+    private static let home = [
+        GeoLocation("CH", 64_496, "Zurich", 47.3769, 8.5417),
+        GeoLocation("CH", 64_497, "Bern", 46.948, 7.4474),
+        GeoLocation("DE", 64_498, "Munich", 48.1374, 11.5755),
+        GeoLocation("AT", 64_499, "Vienna", 48.2085, 16.3721),
+    ]
+    private static let abroad = [
+        GeoLocation("US", 64_500, "New York", 40.7128, -74.006),
+        GeoLocation("BR", 64_501, "São Paulo", -23.5475, -46.6361),
+        GeoLocation("VN", 64_502, "Hanoi", 21.0245, 105.8412),
+        GeoLocation("NG", 64_503, "Lagos", 6.4541, 3.3947),
+    ]
+}
+
+extension GeoLocation {
+    /// With a number of the systems for documents (RFC 5398).
+    fileprivate init(
+        _ country: String, _ asn: Int64, _ city: String, _ latitude: Double, _ longitude: Double
+    ) {
+        self.init(
+            country: country, asn: asn, city: city,
+            coordinates: GeoCoordinates(latitude: latitude, longitude: longitude))
     }
 }
