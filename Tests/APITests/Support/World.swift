@@ -24,6 +24,7 @@ struct World {
     let cases: MemoryCaseFiles
     /// Makes the case files that were asked for.
     let caseRun: CaseRun
+    let whatIfs: MemoryWhatIfs
     let lines = Lines()
     /// The subjects whose keys were destroyed.
     let destroyed = Destroyed()
@@ -60,6 +61,8 @@ struct World {
         caseRun = CaseRun(
             commands: dispatcher, queries: MemoryQueries(log: log), cases: cases,
             now: { clock.next() }, maker: .random())
+        let whatIfs = MemoryWhatIfs(log: log)
+        self.whatIfs = whatIfs
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
@@ -75,7 +78,7 @@ struct World {
             makeSigningKey: { try SigningKey.pooled($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
             upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors,
-            cases: cases)
+            cases: cases, whatIfs: whatIfs)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -174,7 +177,21 @@ struct World {
         #expect(linked.status == .noContent)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
         names["case_id"] = try await caseFile(about: id)
+        names["what_if_id"] = try await whatIf()
         try await furnishNotifications(UUID(id) ?? .zero)
+    }
+
+    /// One that is ready.
+    func whatIf(
+        _ policy: JSON = ["require_second_factor": ["all": true]], key: BearerKey? = nil
+    ) async throws -> String {
+        let asked = try await send(
+            .post, "/api/admin/realms/acme/what-if", body: ["policy": policy], key: key)
+        let id = try #require(asked.json["id"]?.string)
+        let acme = try #require(RealmID("acme"))
+        let job = try #require(UUID(id).flatMap { whatIfs.job($0, in: acme) })
+        try await WhatIfRun(whatIfs, maker: .random()).make(job)
+        return id
     }
 
     /// One that is ready.
