@@ -71,8 +71,9 @@ extension PostgresLog {
         var array = ArrayParameter(of: .text)
         for name in types { array.append(name) }
         parameters.add(array)
+        let asked = parameters
         return try await database.tryRun { connection throws(Failure) in
-            let rows = try connection.execute(scanning, parameters)
+            let rows = try connection.execute(scanning, asked)
             return (0..<rows.count).map { row in
                 ScannedEvent(
                     position: rows.int64(row, 0), stream: rows.identifier(row, 1),

@@ -59,6 +59,8 @@ def furnish():
             call("PUT", path + "/roles", {"roles": {"shop": [["admin", "reader"][number % 2]]}})
         if number % 20 == 19:
             call("POST", path + "/disable")
+    # What is not sealed yet must not be touched: nobody would seal it.
+    sealed()
     signed_in = "realm = 'history' and type in ('session.opened', 'browser.opened')"
     urd.sql(
         "update urd.event set data = ('{\"asn\":' || (64500 + position % 3) || ',\"country\":\"' || "
@@ -72,11 +74,17 @@ def furnish():
         f"where realm = '{REALM}' and type = 'account.registered' and position % 9 = 0")
 
 
+def sealed():
+    """The length of the log, all of which is signed."""
+    last = head()
+    size = f"select coalesce(max(size), 0) from urd.checkpoint where realm = '{REALM}'"
+    eventually(lambda: int(urd.sql(size)) >= last, "a log that is sealed", patience=120)
+    return last
+
+
 def exported():
     """Every event with its position."""
-    last = head()
-    sealed = f"select coalesce(max(size), 0) from urd.checkpoint where realm = '{REALM}'"
-    eventually(lambda: int(urd.sql(sealed)) >= last, "a log that is sealed", patience=120)
+    last = sealed()
     answer = subprocess.run(
         [BINARY, "log", "export", "--realm", REALM], env={**os.environ, **settings()},
         capture_output=True, text=True, timeout=300, check=True)

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import Identity
 internal import JSON
 internal import ReadModels
+internal import Values
 
 /// How what-ifs are spoken of.
 enum WhatIfSchema {

@@ -1,4 +1,5 @@
 import API
+import EventStore
 import ReadModels
 
 /// Case files that were asked for; most of the time they wait for the log to be sealed.

@@ -1,4 +1,5 @@
 import API
+import EventSourcing
 import HTTP
 import Identity
 import JSON
