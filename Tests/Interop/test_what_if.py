@@ -26,8 +26,12 @@ NAMES = ("DATABASE_URL", "DATABASE_OWNER_URL", "MASTER_KEY_FILE", "CHECKPOINT_DI
 def setUpModule():
     global urd, log
     urd = Urd("--demo-history")
-    furnish()
-    log = exported()
+    try:
+        furnish()
+        log = exported()
+    except BaseException:
+        urd.close()
+        raise
 
 
 def tearDownModule():
@@ -56,7 +60,8 @@ def furnish():
     for number, person in enumerate(people):
         path = f"/api/admin/realms/{REALM}/accounts/{person['id']}"
         if number % 3 == 0:
-            call("PUT", path + "/roles", {"roles": {"shop": [["admin", "reader"][number % 2]]}})
+            call("PUT", path + "/roles", {
+                "https://shop.example": [["admin", "reader"][number % 2]]})
         if number % 20 == 19:
             call("POST", path + "/disable")
     # What is not sealed yet must not be touched: nobody would seal it.

@@ -1,6 +1,9 @@
 import EventSourcing
+import HTTP
+import JSON
 import ReadModels
 import Synchronization
+import Testing
 import Values
 
 @testable import API
@@ -84,5 +87,20 @@ final class MemoryWhatIfs: WhatIfs {
 
     func epochs(of realm: RealmID) async throws(LogFailure) -> EpochHistory {
         try await log.page(from: 1, limit: 1, in: realm).epochs
+    }
+}
+
+extension World {
+    /// One that is ready.
+    func whatIf(
+        _ policy: JSON = ["require_second_factor": ["all": true]], key: BearerKey? = nil
+    ) async throws -> String {
+        let asked = try await send(
+            .post, "/api/admin/realms/acme/what-if", body: ["policy": policy], key: key)
+        let id = try #require(asked.json["id"]?.string)
+        let acme = try #require(RealmID("acme"))
+        let job = try #require(UUID(id).flatMap { whatIfs.job($0, in: acme) })
+        try await WhatIfRun(whatIfs, maker: .random()).make(job)
+        return id
     }
 }

@@ -182,19 +182,6 @@ struct World {
     }
 
     /// One that is ready.
-    func whatIf(
-        _ policy: JSON = ["require_second_factor": ["all": true]], key: BearerKey? = nil
-    ) async throws -> String {
-        let asked = try await send(
-            .post, "/api/admin/realms/acme/what-if", body: ["policy": policy], key: key)
-        let id = try #require(asked.json["id"]?.string)
-        let acme = try #require(RealmID("acme"))
-        let job = try #require(UUID(id).flatMap { whatIfs.job($0, in: acme) })
-        try await WhatIfRun(whatIfs, maker: .random()).make(job)
-        return id
-    }
-
-    /// One that is ready.
     func caseFile(about account: String, open: Bool = false, key: BearerKey? = nil) async throws
         -> String
     {
