@@ -461,7 +461,7 @@ class PageTests(unittest.TestCase):
                 ["bash", "-ec", "\n".join(blocks)], cwd=desk, text=True, timeout=300,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-        for word in ("require_second_factor", "lock_after", "locked out", "would have ended"):
+        for word in ("require_second_factor", "lock_after", "LOCKED OUT", "would have ended"):
             self.assertIn(word, done.stdout)
 
 
