@@ -136,7 +136,7 @@ extension Operation.Input {
         switch schema.resolved {
         case .integer(let range): range
         case .nullable(let inner): range(inner)
-        case .text, .list, .boolean, .object, .openObject, .map, .anything, .named: nil
+        case .text, .list, .boolean, .object, .openObject, .judged, .map, .anything, .named: nil
         }
     }
 
@@ -144,7 +144,7 @@ extension Operation.Input {
         switch schema.resolved {
         case .text(let rule): rule.values
         case .nullable(let inner), .list(let inner, _, _): choices(inner)
-        case .integer, .boolean, .object, .openObject, .map, .anything, .named: []
+        case .integer, .boolean, .object, .openObject, .judged, .map, .anything, .named: []
         }
     }
 }
@@ -158,7 +158,7 @@ extension Operation.Input.Kind {
         case .nullable(let inner): self = Self(inner)
         case .list(let element, _, _):
             if case .text = element.resolved { self = .texts } else { self = .json }
-        case .object, .openObject, .map, .anything, .named: self = .json
+        case .object, .openObject, .judged, .map, .anything, .named: self = .json
         }
     }
 }

@@ -49,6 +49,7 @@ enum Migrations {
             sql: PackageResources.m022_request_sequences_sql),
         Step(version: 23, name: "analysts", sql: PackageResources.m023_analysts_sql),
         Step(version: 24, name: "case_files", sql: PackageResources.m024_case_files_sql),
+        Step(version: 25, name: "what_if", sql: PackageResources.m025_what_if_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -31,6 +31,9 @@ enum Figures {
                 name: "verify", summary: "urd verify over a whole log",
                 measure: ReplayFigures.verify),
             Entry(
+                name: "what-if", summary: "a policy tried on a whole log of sign-ins",
+                measure: WhatIfFigures.measure),
+            Entry(
                 name: "follow", summary: "from a command's answer to its events at a follower",
                 measure: FollowFigure.measure),
             Entry(

@@ -9,7 +9,17 @@ import Values
 /// Fills a log as fast as rows go in: the same bytes that appending would have left, without the
 /// commands' turns. Only for an empty realm.
 struct LogFiller: Sendable {
+    /// An event at a version of a stream, and at a position.
+    typealias Sample =
+        @Sendable (_ stream: UUID, _ version: Int, _ position: Int) -> (
+            name: String, open: JSONObject
+        )
+
     let store: Store
+    var sample: Sample = { stream, version, position in
+        let event = SampleClient.event(stream, version: version, position)
+        return (event.name, event.open)
+    }
     private static let page = 10_000
     /// Streams that live at the same time, and how many events each gets.
     private static let width = 100
@@ -30,7 +40,9 @@ struct LogFiller: Sendable {
                 for version in 1...Self.life {
                     for stream in streams {
                         position += 1
-                        page.add(position, stream, version, UUID.v7(at: now(), using: &random))
+                        let event = sample(stream, version, Int(position))
+                        page.add(
+                            event, position, stream, version, .v7(at: now(), using: &random))
                     }
                 }
                 for stream in streams { page.add(stream, version: Self.life) }
@@ -73,8 +85,10 @@ private struct Page {
         self.keys = keys
     }
 
-    mutating func add(_ position: Int64, _ stream: UUID, _ version: Int, _ command: UUID) {
-        let event = SampleClient.event(stream, version: version, Int(position))
+    mutating func add(
+        _ event: (name: String, open: JSONObject), _ position: Int64, _ stream: UUID,
+        _ version: Int, _ command: UUID
+    ) {
         let time = now()
         let body = JSON.object(event.open).canonical()
         let leaf = Record(

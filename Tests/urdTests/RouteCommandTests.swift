@@ -9,7 +9,8 @@ import Testing
         "getOpenAPI", "getWelcome", "getProblemKind", "getEvent", "getCheckpoint",
         "getInclusionProof", "getTile", "getAsyncAPI", "getEventEnvelopeSchema", "getEventSchema",
         "followEvents", "createCaseFile", "getCaseFile", "downloadCaseFile", "cancelCaseFile",
-        "exportEvents", "replayEvents",
+        "exportEvents", "replayEvents", "createWhatIf", "getWhatIf", "getWhatIfResult",
+        "cancelWhatIf",
     ]
 
     @Test func `every operation of the admin API is a command`() {

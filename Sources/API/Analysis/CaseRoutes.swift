@@ -95,7 +95,7 @@ enum CaseRoutes {
                 .forbidden, "The case file is issued to the administrator who asked for it.")
         }
         if job.question.opens { try await call.requirePermission(.eventsOpen, for: "case_id") }
-        try job.requireReady()
+        try job.requireReady(otherwise: .caseNotReady, gone: .caseGone)
         let maker = CaseMaker(index: call.context.queries, cases: call.context.cases, job: job)
         let isUnchanged = try await reading { () throws(LogFailure) in
             try await maker.isUnchanged()
@@ -128,12 +128,7 @@ enum CaseRoutes {
         refusals: [.noSuchRealm, .noSuchCase]
     ) { call throws(Problem) in
         let job = try await call.knownCase()
-        if case .key(let key) = call.caller, job.asker != call.caller.actor,
-            key.permissions != .all
-        {
-            throw Problem(
-                .forbidden, "The case file belongs to the administrator who asked for it.")
-        }
+        try call.requireMayCancel(job, "case file")
         _ = try await reading { () throws(LogFailure) in
             try await call.context.cases.cancel(job.id, in: job.realm)
         }
@@ -146,19 +141,6 @@ extension CaseFileJob {
         let answer = Response.json(status, CaseSchema.json(self))
         return status == .accepted
             ? answer.located("/api/admin/realms/\(realm)/cases/\(id)") : answer
-    }
-
-    fileprivate func requireReady() throws(Problem) {
-        switch state {
-        case .waiting, .running: throw Problem(.caseNotReady, "It is being made.")
-        case .failed:
-            throw Problem(.caseNotReady, "It cannot be made: \(fault?.rawValue ?? "unknown").")
-        case .cancelled: throw Problem(.caseGone, "It was cancelled.")
-        case .ready: break
-        }
-        if isExpired {
-            throw Problem(.caseGone, "It was kept for \(CaseFileStore.keptHours) hours.")
-        }
     }
 }
 

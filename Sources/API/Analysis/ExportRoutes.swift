@@ -84,8 +84,6 @@ extension Call<AdminContext> {
     /// The position behind which an export begins: behind the cursor and what `from` names, whichever is later.
     fileprivate func exportStart(behind position: Int64) async throws(Problem) -> Int64 {
         guard let written = text("from") else { return position }
-        let moment = try await moment(asWritten: written, "from")
-        let isPosition = written.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        return max(position, isPosition ? moment.position - 1 : moment.position)
+        return max(position, try await rangeStart(asWritten: written, "from"))
     }
 }

@@ -71,7 +71,7 @@ extension Schema {
                 throw Problem(kind, "\(name) must be true or false.", field: name)
             }
             return .bool(text == "true")
-        case .text, .list, .object, .openObject, .map, .nullable, .named, .anything:
+        case .text, .list, .object, .openObject, .judged, .map, .nullable, .named, .anything:
             return .string(text)
         }
     }

@@ -33,7 +33,9 @@ public struct Problem: Error, Sendable {
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
-        if kind == .tooManyFeeds || kind == .tooManyCases { return [("Retry-After", "60")] }
+        if [.tooManyFeeds, .tooManyCases, .tooManyWhatIfs].contains(kind) {
+            return [("Retry-After", "60")]
+        }
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
     }
 
@@ -80,6 +82,8 @@ public struct Problem: Error, Sendable {
                 "cursor", .text(3...25),
                 "Of a lost position: where to begin again. Of one that is too wide: where to go on."
             ),
+            .optional(
+                "pointer", .text(0...1000), "Of a policy: a JSON pointer to what is wrong."),
             .optional("at", .integer(0...10_000), "Of a filter: the character that is wrong."),
             .optional("expected", .text(1...1000), "Of a filter: what could stand there."),
             .optional(

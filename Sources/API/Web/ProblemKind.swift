@@ -14,6 +14,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case invalidParameter = "invalid-parameter"
     case invalidFilter = "invalid-filter"
     case tooWide = "too-wide"
+    case invalidPolicy = "invalid-policy"
     case unexpectedBody = "unexpected-body"
     case bodyTooLarge = "body-too-large"
     case malformedHost = "malformed-host"
@@ -71,6 +72,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case rateLimited = "rate-limited"
     case tooManyFeeds = "too-many-feeds"
     case tooManyCases = "too-many-cases"
+    case tooManyWhatIfs = "too-many-what-ifs"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -99,6 +101,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchSignalStream = "no-such-signal-stream"
     case noSuchCase = "no-such-case"
+    case noSuchWhatIf = "no-such-what-if"
     case noSuchProblem = "no-such-problem"
     case noSuchEventType = "no-such-event-type"
 
@@ -126,6 +129,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
 
     case caseNotReady = "case-not-ready"
     case caseGone = "case-gone"
+    case whatIfNotReady = "what-if-not-ready"
+    case whatIfGone = "what-if-gone"
 
     case askedTooOften = "asked-too-often"
 
@@ -151,7 +156,8 @@ extension ProblemKind {
         switch self {
         case .malformedJSON, .malformedForm, .missingField, .unknownField, .invalidField,
             .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
-            .invalidFilter, .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest,
+            .invalidFilter, .invalidPolicy, .unexpectedBody, .malformedHost, .malformedForwarding,
+            .invalidRequest,
             .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
@@ -170,8 +176,9 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited, .tooManyFeeds, .tooManyCases, .askedTooOften: .tooManyRequests
-        case .caseGone: .gone
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyWhatIfs, .askedTooOften:
+            .tooManyRequests
+        case .caseGone, .whatIfGone: .gone
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
@@ -180,7 +187,7 @@ extension ProblemKind {
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
-            .noSuchEventType, .noSuchCase:
+            .noSuchEventType, .noSuchCase, .noSuchWhatIf:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notImplemented: .notImplemented
@@ -190,7 +197,7 @@ extension ProblemKind {
             .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
             .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
-            .caseNotReady:
+            .caseNotReady, .whatIfNotReady:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -214,6 +221,7 @@ extension ProblemKind {
         case .repeatedParameter: "A parameter is given more than once."
         case .invalidParameter: "A parameter has a value that it cannot have."
         case .invalidFilter: "The filter cannot be read."
+        case .invalidPolicy: "The policy cannot be read."
         case .tooWide: "Nothing was found in the time that there is."
         case .unexpectedBody: "This operation takes no body."
         case .bodyTooLarge: "The body is too large."
@@ -291,6 +299,10 @@ extension ProblemKind {
         case .tooManyCases: "The realm has as many case files in the making as it may have."
         case .caseNotReady: "The case file is not made yet, or cannot be."
         case .caseGone: "The case file is handed out no more."
+        case .noSuchWhatIf: "The realm has no such what-if."
+        case .tooManyWhatIfs: "The realm tries as many policies as it may."
+        case .whatIfNotReady: "The policy is not tried yet, or cannot be."
+        case .whatIfGone: "The result is handed out no more."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .notImplemented: "There is no such service here."

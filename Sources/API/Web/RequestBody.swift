@@ -134,7 +134,7 @@ extension Schema {
                 throw Problem(.invalidField, "\(field) has a null character.", field: field)
             }
             return value
-        case .integer, .boolean, .openObject, .map, .anything: return value
+        case .integer, .boolean, .openObject, .judged, .map, .anything: return value
         }
     }
 }

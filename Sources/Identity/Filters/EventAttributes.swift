@@ -11,6 +11,10 @@ public enum EventAttributes {
     public static let ofSignIns = FilterVocabulary(
         columns + signIn + common + stands + fields)
 
+    /// Of sign-ins that went well, as a policy is tried on them: what their events say themselves.
+    public static let ofAttempts = FilterVocabulary(
+        columns + attempt + common + fields)
+
     private static let columns = [
         FilterAttribute("type", .text, choices: EventCatalogue.newest.map(\.name)),
         FilterAttribute("at", .time), FilterAttribute("position", .integer),
@@ -26,12 +30,14 @@ public enum EventAttributes {
         FilterAttribute("source", .text, .index), FilterAttribute("device", .text, .index),
     ]
 
-    private static let signIn = [
+    private static let attempt = [
         FilterAttribute("account", .id), FilterAttribute("session", .id),
         FilterAttribute("client", .text), FilterAttribute("source", .text),
-        FilterAttribute("device", .text), FilterAttribute("ended_at", .time),
-        FilterAttribute("end_reason", .text),
+        FilterAttribute("device", .text),
     ]
+
+    private static let signIn =
+        attempt + [FilterAttribute("ended_at", .time), FilterAttribute("end_reason", .text)]
 
     /// Fields that many events have, by their own names.
     private static let common = [

@@ -122,15 +122,18 @@ extension FindingFact {
         "urn:ietf:params:oauth:grant-type:token-exchange",
     ]
 
+    /// Whether somebody was wrong who wanted to sign in.
+    static func isGuess(_ reason: String?, _ method: String?) -> Bool {
+        !noGuesses.contains(reason ?? "") && !noSignIns.contains(method ?? "")
+    }
+
     private static func refusal(_ event: Recorded) -> FindingFact? {
         let reason = event.open["reason"]?.string ?? ""
         let account = event.open.uuid("account")
         if reason == "second_factor_required" {
             return account.map { .secondFactorAsked(account: $0, command: event.command) }
         }
-        guard !noGuesses.contains(reason),
-            !noSignIns.contains(event.open["method"]?.string ?? "")
-        else { return nil }
+        guard isGuess(reason, event.open["method"]?.string) else { return nil }
         return .failed(Attempt(account: account, source: event.open["source"]?.string))
     }
 

@@ -1,10 +1,10 @@
-public import EventSourcing
 public import Identity
-internal import JSON
-public import Values
+public import JSON
+public import Postgres
+internal import Values
 
 /// What a case file is to tell.
-public struct CaseQuestion: Sendable, Equatable {
+public struct CaseQuestion: JobQuestion {
     public var about: IssuedCaseFile.About
     /// An id, or the pseudonym of a network, or a kind of device.
     public var id: String
@@ -44,14 +44,14 @@ public struct CaseQuestion: Sendable, Equatable {
         }
     }
 
-    var json: JSON {
+    public var json: JSON {
         [
             "about": .string(about.rawValue), "id": .string(id), "until": .integer(until),
             "open": .bool(opens), "complete": .bool(isComplete), "reason": .string(reason),
         ]
     }
 
-    init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         guard let json = try? JSON.parse(bytes),
             let about = json["about"]?.string.flatMap(IssuedCaseFile.About.init),
             let id = json["id"]?.string,
@@ -65,7 +65,7 @@ public struct CaseQuestion: Sendable, Equatable {
 }
 
 /// How far a case file is made.
-public struct CaseProgress: Sendable, Equatable {
+public struct CaseProgress: JobProgress {
     /// What the lines are proven against, as a signed note; empty before it is known.
     public var checkpoint: [UInt8] = []
     /// Of the last record.
@@ -77,14 +77,41 @@ public struct CaseProgress: Sendable, Equatable {
     /// Records whose personal fields are opened.
     public var opened: Int64 = 0
 
+    public static let columns = "c.checkpoint, c.position, c.chain, c.lines, c.records, c.opened"
+    public static let assignments = """
+        checkpoint = nullif($4, ''::bytea), position = $5, chain = $6, lines = $7, records = $8,
+            opened = $9
+        """
+    public static let width = 6
+
     public init() {}
+
+    public init(_ rows: Rows, _ row: Int, from column: Int) {
+        checkpoint = rows.isNull(row, column) ? [] : rows.bytes(row, column)
+        position = rows.int64(row, column + 1)
+        if !rows.isNull(row, column + 2) { chain = rows.bytes(row, column + 2) }
+        lines = rows.int64(row, column + 3)
+        records = rows.int64(row, column + 4)
+        opened = rows.int64(row, column + 5)
+    }
+
+    public func add(to parameters: inout Parameters) {
+        parameters.add(bytes: checkpoint)
+        parameters.add(position)
+        parameters.add(bytes: chain)
+        parameters.add(lines)
+        parameters.add(records)
+        parameters.add(opened)
+    }
 }
 
-/// A case file that somebody asked for.
-public struct CaseFileJob: Sendable, Equatable {
-    public enum State: String, CaseIterable, Sendable {
-        case waiting, running, ready, failed, cancelled
-    }
+/// Case files: what they tell stands in the log alone.
+public enum CaseFileKind: JobKind {
+    public typealias Question = CaseQuestion
+    public typealias Progress = CaseProgress
+
+    public static let table = "case_file"
+    public static let lock = "urd case file"
 
     /// Why none can be made.
     public enum Fault: String, CaseIterable, Error, Sendable {
@@ -99,37 +126,8 @@ public struct CaseFileJob: Sendable, Equatable {
         /// What was read twice was not the same: personal data was erased meanwhile.
         case changed
     }
-
-    public let realm: RealmID
-    public let id: UUID
-    /// Whom it is issued to, as the log names them.
-    public let asker: String
-    public let question: CaseQuestion
-    public let epoch: Int
-    public let askedAt: Timestamp
-    public var state: State
-    public var fault: Fault?
-    public var progress: CaseProgress
-    public var finishedAt: Timestamp?
-    /// It was finished so long ago that it is handed out no more.
-    public var isExpired: Bool
-
-    public init(
-        realm: RealmID, id: UUID, asker: String, question: CaseQuestion, epoch: Int,
-        askedAt: Timestamp, state: State = .waiting, fault: Fault? = nil,
-        progress: CaseProgress = CaseProgress(), finishedAt: Timestamp? = nil,
-        isExpired: Bool = false
-    ) {
-        self.realm = realm
-        self.id = id
-        self.asker = asker
-        self.question = question
-        self.epoch = epoch
-        self.askedAt = askedAt
-        self.state = state
-        self.fault = fault
-        self.progress = progress
-        self.finishedAt = finishedAt
-        self.isExpired = isExpired
-    }
 }
+
+/// A case file that somebody asked for.
+public typealias CaseFileJob = DurableJob<CaseFileKind>
+public typealias CaseFileStore = DurableJobStore<CaseFileKind>

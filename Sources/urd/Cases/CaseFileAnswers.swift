@@ -6,38 +6,13 @@ import ReadModels
 import Values
 
 /// Case files over the database: their rows, and what the sealed log proves of them.
-struct CaseFileAnswers: CaseFiles {
-    private let rows: CaseFileStore
+struct CaseFileAnswers: CaseFiles, StoredJobs {
+    let rows: CaseFileStore
     private let proofs: LogProofs
 
     init(_ store: Store) {
         rows = CaseFileStore(store.database)
         proofs = LogProofs(store.database, keyring: store.keyring)
-    }
-
-    func create(_ job: CaseFileJob) async throws(LogFailure) -> Bool {
-        try await rows.create(job)
-    }
-
-    func job(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> CaseFileJob? {
-        try await rows.job(id, in: realm)
-    }
-
-    @discardableResult
-    func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool {
-        try await rows.cancel(id, in: realm)
-    }
-
-    func save(
-        _ progress: CaseProgress, of job: CaseFileJob, by maker: UUID
-    ) async throws(LogFailure) -> Bool {
-        try await rows.save(progress, of: job, by: maker)
-    }
-
-    func finish(
-        _ job: CaseFileJob, _ progress: CaseProgress, by maker: UUID, fault: CaseFileJob.Fault?
-    ) async throws(LogFailure) -> Bool {
-        try await rows.finish(job, progress, by: maker, fault: fault)
     }
 
     func checkpoint(

@@ -61,7 +61,9 @@ struct CommandGroup: Sendable {
                     "audit", "as-of", "analyst",
                     summary: "See who changed what, and how it was then"),
                 Row("events", "feed", "export", summary: "Read, follow and export events"),
-                Row("replay", "finding", summary: "Watch sign-ins again; see what rules find"),
+                Row(
+                    "replay", "finding", "what-if",
+                    summary: "Watch sign-ins again, and try rules on them"),
                 Row(
                     "verify", "proof", "log", "case",
                     summary: "Verify the log, and prove what it says"),

@@ -22,8 +22,8 @@ struct Table: Equatable, Sendable {
         overflow = .wrap
     }
 
-    init(titles: [String], overflow: Overflow = .wrap) {
-        columns = titles.map { ($0, .left) }
+    init(titles: [String], numbers: Set<String> = [], overflow: Overflow = .wrap) {
+        columns = titles.map { ($0, numbers.contains($0) ? .right : .left) }
         self.overflow = overflow
     }
 

@@ -114,20 +114,10 @@ struct CaseCommand: Subcommand {
         _ id: UUID, _ names: JSONObject, _ requests: AdminRequests, _ console: Console
     ) async throws {
         let progress = Progress("case file", unit: "records", on: console)
-        let service = CaseFileService(requests.store, try Models(requests.store).queries)
-        while true {
-            _ = try await service.make(id) { progress.advance(to: $0.records) }
+        let rounds = CaseFileService.rounds(requests.store, try Models(requests.store).queries)
+        try await rounds.make(id, "case file", progress, { $0.records }) {
             let job = try await requests.read("getCaseFile", names)
-            progress.advance(to: job["records"]?.integer ?? 0)
-            switch job["state"]?.string.flatMap(CaseFileJob.State.init) {
-            case .ready?:
-                progress.finish()
-                return
-            case .waiting?, .running?: try await Task.sleep(for: .milliseconds(100))
-            case .failed?, .cancelled?, nil:
-                throw CommandFailure(
-                    "the case file cannot be made: \(job["fault"]?.string ?? "it was cancelled")")
-            }
+            return (job, job["records"]?.integer ?? 0)
         }
     }
 

@@ -96,7 +96,10 @@ struct Service: Sendable {
                 group.addTask { try await logout.run() }
                 let subscribers = try Subscribers(store, models.queries, options, sender)
                 group.addTask { try await subscribers.run() }
-                group.addTask { try await CaseFileService.run(store, models.queries) }
+                group.addTask {
+                    try await CaseFileService.rounds(store, models.queries).runAll()
+                }
+                group.addTask { try await WhatIfService.rounds(store).runAll() }
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))
@@ -329,6 +332,7 @@ extension AdminContext {
                 store: DeliveryStore(store.database), sender: sender,
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
+            whatIfs: WhatIfAnswers(store),
             operator: `operator`)
     }
 }

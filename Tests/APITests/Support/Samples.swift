@@ -31,7 +31,7 @@ extension Schema {
         case .map(let schema): return ["name": schema.sample(&random)]
         case .nullable(let schema):
             return Bool.random(using: &random) ? .null : schema.sample(&random)
-        case .named(_, let schema): return schema.sample(&random)
+        case .named(_, let schema), .judged(let schema): return schema.sample(&random)
         }
     }
 
@@ -67,7 +67,7 @@ extension Schema {
                 wrong += member.schema.wrongValues.map { [member.name: $0] }
             }
             return wrong
-        case .openObject, .map: return others.filter { $0.object == nil }
+        case .openObject, .judged, .map: return others.filter { $0.object == nil }
         case .nullable(let schema): return schema.wrongValues.filter { $0 != .null }
         case .named(_, let schema): return schema.wrongValues
         case .anything: return []

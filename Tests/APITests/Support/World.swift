@@ -24,6 +24,7 @@ struct World {
     let cases: MemoryCaseFiles
     /// Makes the case files that were asked for.
     let caseRun: CaseRun
+    let whatIfs: MemoryWhatIfs
     let lines = Lines()
     /// The subjects whose keys were destroyed.
     let destroyed = Destroyed()
@@ -60,6 +61,8 @@ struct World {
         caseRun = CaseRun(
             commands: dispatcher, queries: MemoryQueries(log: log), cases: cases,
             now: { clock.next() }, maker: .random())
+        let whatIfs = MemoryWhatIfs(log: log)
+        self.whatIfs = whatIfs
         let destroyed = destroyed
         let derivedKeys = derivedKeys
         let context = AdminContext(
@@ -75,7 +78,7 @@ struct World {
             makeSigningKey: { try SigningKey.pooled($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
             upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors,
-            cases: cases)
+            cases: cases, whatIfs: whatIfs)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -174,6 +177,7 @@ struct World {
         #expect(linked.status == .noContent)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
         names["case_id"] = try await caseFile(about: id)
+        names["what_if_id"] = try await whatIf()
         try await furnishNotifications(UUID(id) ?? .zero)
     }
 

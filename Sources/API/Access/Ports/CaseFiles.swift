@@ -3,7 +3,7 @@ public import ReadModels
 public import Values
 
 /// Case files: who asked for them, and what convinces their readers.
-public protocol CaseFiles: CaseFileJobs, Sendable {
+public protocol CaseFiles: DurableJobs where Kind == CaseFileKind {
     /// The newest signed checkpoint, and its size. Nil before anything was sealed.
     func checkpoint(
         of realm: RealmID
@@ -28,22 +28,4 @@ public protocol CaseFiles: CaseFileJobs, Sendable {
     func sign(
         _ id: UUID, lines: Int64, chain: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> [UInt8]
-}
-
-/// What became of case files: `CaseFileStore` over the database.
-public protocol CaseFileJobs: Sendable {
-    func create(_ job: CaseFileJob) async throws(LogFailure) -> Bool
-
-    func job(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> CaseFileJob?
-
-    @discardableResult
-    func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool
-
-    func save(
-        _ progress: CaseProgress, of job: CaseFileJob, by maker: UUID
-    ) async throws(LogFailure) -> Bool
-
-    func finish(
-        _ job: CaseFileJob, _ progress: CaseProgress, by maker: UUID, fault: CaseFileJob.Fault?
-    ) async throws(LogFailure) -> Bool
 }

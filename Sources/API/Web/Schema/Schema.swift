@@ -10,6 +10,9 @@ public indirect enum Schema: Sendable {
     case object(ObjectRule)
     /// Any JSON object.
     case openObject
+    /// A JSON object that its route reads by itself, to say more about what is wrong with it. The schema says
+    /// what it takes.
+    case judged(Schema)
     /// A name for every value, such as the state of each component.
     case map(of: Schema)
     case nullable(Schema)

@@ -33,7 +33,7 @@ extension Schema {
         case .object(let rule):
             guard case .object(let members) = value else { throw .mustBe("an object", field) }
             try rule.check(members, field)
-        case .openObject:
+        case .openObject, .judged:
             guard case .object = value else { throw .mustBe("an object", field) }
         case .map(let schema):
             guard case .object(let members) = value else { throw .mustBe("an object", field) }

@@ -21,6 +21,7 @@ extension Schema {
         case .openObject: ["type": "object"]
         case .map(let schema): ["type": "object", "additionalProperties": schema.document]
         case .nullable(let schema): ["anyOf": [schema.document, ["type": "null"]]]
+        case .judged(let schema): schema.document
         case .named(let name, _): ["$ref": .string("#/components/schemas/\(name)")]
         case .anything: [:]
         }
@@ -40,7 +41,8 @@ extension Schema {
         case .list(let element, _, _): element.collect(into: &components)
         case .object(let rule):
             for member in rule.members { member.schema.collect(into: &components) }
-        case .map(let schema), .nullable(let schema): schema.collect(into: &components)
+        case .map(let schema), .nullable(let schema), .judged(let schema):
+            schema.collect(into: &components)
         case .text, .integer, .boolean, .openObject, .anything: break
         }
     }
