@@ -16,6 +16,10 @@ DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "federation.md
 
 def setUpModule():
     openid.setUpModule()
+    share()
+
+
+def share():
     global urd, site, admin
     urd, site, admin = openid.urd, openid.site, openid.admin
 
@@ -173,7 +177,17 @@ class World:
     def happen_erased(self):
         admin("POST", f"/accounts/{self.account()}/erase")
 
+    def happen_refreshed(self):
+        assert self.refresh(self.app.user.answer["refresh_token"], self.app.token_url)[0] == 200
+        assert self.refresh(
+            self.app.service.answer["refresh_token"], self.app.service_url)[0] == 200
+        assert self.refresh(self.granted["refresh_token"], self.app.service_url)[0] == 200
+        assert self.refresh_phone(self.tokens["refresh_token"])[0] == 200
+
     # What is tried.
+
+    def tried(self, row):
+        return getattr(self, "try_" + row.replace(" ", "_"))()
 
     def try_device_token(self):
         return self.app.client.call("POST", site.url + "/revoke", {"token": "nothing"})[0] == 200
@@ -218,7 +232,7 @@ class World:
 
 
 COLUMNS = [
-    "use", "shown anew", "device disconnected", "top revoked", "person revoked", "service revoked",
+    "use", "refreshed", "shown anew", "device disconnected", "top revoked", "person revoked", "service revoked",
     "refused by service", "refresh reuse", "passphrase changed", "signed out everywhere", "account disabled",
     "version disabled", "version key renewed", "service disabled", "service removed",
     "realm disabled", "erased"]
@@ -229,10 +243,10 @@ ROWS = [
     "refresh of the service", "refresh of the person"]
 
 
-def table():
+def table(head="| token or proof |"):
     """By row and column."""
     lines = DOCUMENT.read_text().splitlines()
-    [start] = [n for n, line in enumerate(lines) if line.startswith("| token or proof |")]
+    [start] = [n for n, line in enumerate(lines) if line.startswith(head)]
     columns = [cell.strip() for cell in lines[start].split("|")[2:-1]]
     cells = {}
     for line in lines[start + 2:]:
@@ -255,8 +269,7 @@ class Ends(unittest.TestCase):
             world, word = World(), column.replace(" ", "_")
             getattr(world, "happen_" + word)()
             for row in ROWS:
-                stays = getattr(world, "try_" + row.replace(" ", "_"))()
-                found[row][column] = "stays" if stays else "ends"
+                found[row][column] = "stays" if world.tried(row) else "ends"
             getattr(world, "undo_" + word, lambda: None)()
         told = "\n".join("| " + " | ".join([row, *found[row].values()]) + " |" for row in ROWS)
         wrong = {(row, column): (cells[row][column], found[row][column]) for row in ROWS

@@ -19,9 +19,14 @@ VERSION, SERVICE, PLACE = "ch.eduid.app.openid", "relying", "https://relying.exa
 
 
 def setUpModule():
+    started = Urd()
+    begin(started, Site(started.values))
+
+
+def begin(node, at):
+    """With what these tests need at a node, at this site of its."""
     global urd, site, secrets, metadata
-    urd = Urd()
-    site = Site(urd.values)
+    urd, site = node, at
     # The tests ask again and again as one client.
     admin("PATCH", "/settings", {"rate_limits": {
         "federation-login": {"source": None, "target": None},
