@@ -60,7 +60,8 @@ import Testing
         "Pause", "Print",
         "Prove", "Read", "Register", "Release", "Remove", "Replace", "Resume", "Revoke", "Retire",
         "Rotate",
-        "Schedule", "Send", "Serve", "Set", "Show", "Start", "Switch", "Unlink", "Update", "Verify",
+        "Schedule", "Send", "Serve", "Set", "Show", "Start", "Switch", "Try", "Unlink", "Update",
+        "Verify",
         "Watch",
         "Wrap", "Write",
     ]

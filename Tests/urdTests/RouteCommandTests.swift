@@ -35,8 +35,8 @@ import Testing
         #expect(
             logins.columns == [
                 "position", "at", "account", "app", "client", "method", "outcome", "reason",
-                "session", "source", "device", "channel", "ended_at", "end_reason", "address",
-                "user_agent",
+                "session", "source", "device", "country", "asn", "area", "channel", "ended_at",
+                "end_reason", "address", "user_agent", "city", "coordinates",
             ])
     }
 

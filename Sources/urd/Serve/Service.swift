@@ -96,10 +96,7 @@ struct Service: Sendable {
                 group.addTask { try await logout.run() }
                 let subscribers = try Subscribers(store, models.queries, options, sender)
                 group.addTask { try await subscribers.run() }
-                group.addTask {
-                    try await CaseFileService.rounds(store, models.queries).runAll()
-                }
-                group.addTask { try await WhatIfService.rounds(store).runAll() }
+                addAnalysis(models, to: &group)
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))
@@ -124,6 +121,14 @@ struct Service: Sendable {
             return
         }
         await stop(servers)
+    }
+
+    /// What is made for analysts in the background.
+    private func addAnalysis(
+        _ models: Models, to group: inout ThrowingTaskGroup<Void, any Error>
+    ) {
+        group.addTask { try await CaseFileService.rounds(store, models.queries).runAll() }
+        group.addTask { try await WhatIfService.rounds(store).runAll() }
     }
 
     private func mailers(_ models: Models) -> [Mailer] {
