@@ -45,6 +45,9 @@ private func row(_ name: String, _ cells: [String]) -> String {
                     world.names["case_id"] = try await world.caseFile(
                         about: world.names["account_id"] ?? "", key: key)
                 }
+                if route.id == "cancelAsOfBuild" {
+                    world.names["build_id"] = try await world.asOfBuild(key: key)
+                }
                 let head = try await world.head()
                 let answer = try await world.send(
                     route.method, world.path(route), body: try world.example(of: route), key: key)
@@ -60,12 +63,15 @@ private func row(_ name: String, _ cells: [String]) -> String {
                     #expect(answer.status == route.answer.status, "\(route.id) \(answer.json)")
                     #expect(
                         route.method == .get || permission == .subscriptionsManage
-                            || ["acknowledgeEvents", "createCaseFile", "cancelCaseFile"]
-                                .contains(route.id),
+                            || [
+                                "acknowledgeEvents", "createCaseFile", "cancelCaseFile",
+                                "createAsOfBuild", "cancelAsOfBuild",
+                            ].contains(route.id),
                         "\(route.id) changes something")
                 }
             }
             world.cases.cancelUnfinished()
+            world.asOfBuilds.cancelUnfinished()
             if cells != nothing { rows.insert(row("`\(route.id)`", cells)) }
             rows.formUnion(try await openRows(of: route, in: world))
         }

@@ -46,7 +46,10 @@ private let admin = API.table.filter { $0.right != .nothing }
     @Test func `every route that writes takes an idempotency key and documents where it stands`() {
         // What is confirmed is in no log, and to confirm it again changes nothing; a case file is in the log when it
         // is handed out.
-        let unlogged = ["acknowledgeEvents", "createCaseFile", "cancelCaseFile"]
+        let unlogged = [
+            "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createAsOfBuild",
+            "cancelAsOfBuild",
+        ]
         for route in admin where route.method != .get && !unlogged.contains(route.id) {
             #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")
             #expect(route.answer.headers.contains { $0.name == "Urd-Position" }, "\(route.id)")

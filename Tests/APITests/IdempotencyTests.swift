@@ -64,7 +64,8 @@ import Testing
 
     /// What is confirmed, and which case files are asked for, is in no log.
     private static let unlogged: Set<String> = [
-        "acknowledgeEvents", "createCaseFile", "cancelCaseFile",
+        "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createAsOfBuild",
+        "cancelAsOfBuild",
     ]
 
     @Test(

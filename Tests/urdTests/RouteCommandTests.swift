@@ -9,7 +9,9 @@ import Testing
         "getOpenAPI", "getWelcome", "getProblemKind", "getEvent", "getCheckpoint",
         "getInclusionProof", "getTile", "getAsyncAPI", "getEventEnvelopeSchema", "getEventSchema",
         "followEvents", "createCaseFile", "getCaseFile", "downloadCaseFile", "cancelCaseFile",
-        "exportEvents", "replayEvents",
+        "exportEvents", "replayEvents", "createAsOfBuild", "listAsOfBuilds", "getAsOfBuild",
+        "cancelAsOfBuild", "listAccountsAsOf", "listSessionsAsOf", "listClientsAsOf",
+        "listPasskeysAsOf",
     ]
 
     @Test func `every operation of the admin API is a command`() {

@@ -25,6 +25,7 @@ public struct AdminContext: RouteContext {
     let deliveries: any WebhookDeliveries
     let feedCursors: any FeedCursors
     let cases: any CaseFiles
+    let asOfBuilds: any AsOfBuilds
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -44,7 +45,7 @@ public struct AdminContext: RouteContext {
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
         upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
-        feedCursors: any FeedCursors, cases: any CaseFiles,
+        feedCursors: any FeedCursors, cases: any CaseFiles, asOfBuilds: any AsOfBuilds,
         operator: String? = nil
     ) {
         self.upstream = upstream
@@ -52,6 +53,7 @@ public struct AdminContext: RouteContext {
         self.deliveries = deliveries
         self.feedCursors = feedCursors
         self.cases = cases
+        self.asOfBuilds = asOfBuilds
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing

@@ -4,6 +4,6 @@ struct AnalysisSurface: Surface {
 
     /// - Parameter version: of Urd, which exports name.
     init(version: String) {
-        routes = CaseRoutes.table + ExportRoutes.table(version: version)
+        routes = CaseRoutes.table + AsOfBuildRoutes.table + ExportRoutes.table(version: version)
     }
 }

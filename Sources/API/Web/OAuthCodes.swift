@@ -33,7 +33,7 @@ extension ProblemKind {
         case .invalidClientMetadata: "invalid_client_metadata"
         case .invalidSoftwareStatement: "invalid_software_statement"
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
-        case .rateLimited, .tooManyFeeds, .tooManyCases: "rate_limited"
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyBuilds: "rate_limited"
         case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
@@ -61,7 +61,7 @@ extension ProblemKind {
             .hostTaken,
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
             .noSuchSignalStream, .tooManySignalStreams, .askedTooOften, .noSuchCase, .caseNotReady,
-            .caseGone,
+            .caseGone, .noSuchBuild, .buildNotReady, .buildGone,
             .notAcceptable, .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"

@@ -33,7 +33,9 @@ public struct Problem: Error, Sendable {
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
-        if kind == .tooManyFeeds || kind == .tooManyCases { return [("Retry-After", "60")] }
+        if [.tooManyFeeds, .tooManyCases, .tooManyBuilds].contains(kind) {
+            return [("Retry-After", "60")]
+        }
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
     }
 

@@ -71,6 +71,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case rateLimited = "rate-limited"
     case tooManyFeeds = "too-many-feeds"
     case tooManyCases = "too-many-cases"
+    case tooManyBuilds = "too-many-builds"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -99,6 +100,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchSignalStream = "no-such-signal-stream"
     case noSuchCase = "no-such-case"
+    case noSuchBuild = "no-such-build"
     case noSuchProblem = "no-such-problem"
     case noSuchEventType = "no-such-event-type"
 
@@ -126,6 +128,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
 
     case caseNotReady = "case-not-ready"
     case caseGone = "case-gone"
+    case buildNotReady = "build-not-ready"
+    case buildGone = "build-gone"
 
     case askedTooOften = "asked-too-often"
 
@@ -170,8 +174,9 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited, .tooManyFeeds, .tooManyCases, .askedTooOften: .tooManyRequests
-        case .caseGone: .gone
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyBuilds, .askedTooOften:
+            .tooManyRequests
+        case .caseGone, .buildGone: .gone
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
@@ -180,7 +185,7 @@ extension ProblemKind {
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
-            .noSuchEventType, .noSuchCase:
+            .noSuchEventType, .noSuchCase, .noSuchBuild:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notImplemented: .notImplemented
@@ -190,7 +195,7 @@ extension ProblemKind {
             .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
             .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
-            .caseNotReady:
+            .caseNotReady, .buildNotReady:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -291,6 +296,10 @@ extension ProblemKind {
         case .tooManyCases: "The realm has as many case files in the making as it may have."
         case .caseNotReady: "The case file is not made yet, or cannot be."
         case .caseGone: "The case file is handed out no more."
+        case .noSuchBuild: "The realm was not asked for as of a moment by this id."
+        case .tooManyBuilds: "The realm is kept as of as many moments as it may be."
+        case .buildNotReady: "The realm as of the moment is not built yet, or cannot be."
+        case .buildGone: "The realm as of the moment is not kept any more."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .notImplemented: "There is no such service here."

@@ -92,6 +92,7 @@ struct Service: Sendable {
                 let subscribers = try Subscribers(store, models.queries, options, sender)
                 group.addTask { try await subscribers.run() }
                 group.addTask { try await CaseFileService.run(store, models.queries) }
+                group.addTask { try await AsOfBuildService(store).run() }
                 let notifications = NotificationService(
                     store,
                     delivery: NotificationDelivery(store, models.queries, options.outgoing))
@@ -322,6 +323,7 @@ extension AdminContext {
                 store: DeliveryStore(store.database), sender: sender,
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
+            asOfBuilds: AsOfBuildStore(store.database),
             operator: `operator`)
     }
 }

@@ -22,6 +22,7 @@ struct World {
     let feeds: Feeds
     let feedCursors: MemoryFeedCursors
     let cases: MemoryCaseFiles
+    let asOfBuilds = MemoryAsOfBuilds()
     /// Makes the case files that were asked for.
     let caseRun: CaseRun
     let lines = Lines()
@@ -75,7 +76,7 @@ struct World {
             makeSigningKey: { try SigningKey.pooled($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
             upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors,
-            cases: cases)
+            cases: cases, asOfBuilds: asOfBuilds)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -174,6 +175,7 @@ struct World {
         #expect(linked.status == .noContent)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
         names["case_id"] = try await caseFile(about: id)
+        names["build_id"] = try await asOfBuild()
         try await furnishNotifications(UUID(id) ?? .zero)
     }
 
@@ -191,6 +193,22 @@ struct World {
         let acme = try #require(RealmID("acme"))
         let job = try #require(UUID(id).flatMap { cases.job($0, in: acme) })
         try await caseRun.make(job)
+        return id
+    }
+
+    /// A realm as of a moment that is ready.
+    func asOfBuild(key: BearerKey? = nil) async throws -> String {
+        let asked = try await send(
+            .post, "/api/admin/realms/acme/as-of/2099-01-01T00:00:00Z", key: key)
+        let id = asked.json["id"]?.string
+        // A key that may not ask for one is refused to drop one, too.
+        guard let id, let build = UUID(id) else { return names["build_id"] ?? "" }
+        asOfBuilds.change(build) {
+            $0.state = .ready
+            $0.reached = $0.position
+            $0.finishedAt = $0.askedAt
+            $0.counts = [AsOfBuild.Count(projection: "accounts", rows: 1)]
+        }
         return id
     }
 
