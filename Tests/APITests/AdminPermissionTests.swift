@@ -45,7 +45,7 @@ private func row(_ name: String, _ cells: [String]) -> String {
                     world.names["case_id"] = try await world.caseFile(
                         about: world.names["account_id"] ?? "", key: key)
                 }
-                if route.id == "cancelAsOfBuild" {
+                if route.path.description.contains("{build_id}") {
                     world.names["build_id"] = try await world.asOfBuild(key: key)
                 }
                 let head = try await world.head()

@@ -231,7 +231,7 @@ class RowTests(unittest.TestCase):
         return build
 
     def test_rows_are_those_of_another_fold_at_random_positions(self):
-        for position in sorted(chance.sample(range(1, len(records)), 12)) + [1, len(records) - 3]:
+        for position in sorted(chance.sample(range(1, len(records)), 6)) + [1, len(records) - 3]:
             self.compare(position)
             forget()
 
@@ -315,6 +315,10 @@ class AnalystTests(unittest.TestCase):
 
     def test_analysts_of_other_realms_are_refused(self):
         for view in VIEWS:
+            if ours.ask(f"select count(*) from {self.at}.{view}") == "0":
+                # Where there is no row PostgreSQL asks nobody whose it is.
+                self.assertEqual(others.ask(f"select count(*) from {self.at}.{view}"), "0", view)
+                continue
             self.assertIn("of another realm", others.refused(f"select * from {self.at}.{view}"))
 
     def test_a_role_is_refused_what_is_not_its_own(self):

@@ -22,7 +22,7 @@ PREDICATES = {
         lambda e: e["actor"].startswith("admin:") and e["type"] != "account.disabled",
     'position gt 10 and position le 30 or type eq "client.registered"':
         lambda e: 10 < e["position"] <= 30 or e["type"] == "client.registered",
-    'type in ("account.enabled" "account.disabled")':
+    'type in ["account.enabled", "account.disabled"]':
         lambda e: e["type"] in ("account.enabled", "account.disabled"),
 }
 
@@ -217,7 +217,7 @@ class GzipTests(unittest.TestCase):
                     "log", "key", "--realm", urd.values["URD_REALM"]).stdout.strip())
             self.assertTrue(holds, said)
 
-    def test_nothing_else_is_compressed(self):
+    def test_answers_that_are_no_export_and_no_case_file_are_not_compressed(self):
         for path in (f"{urd.realm}/events", f"{urd.realm}/accounts", f"{urd.realm}/feed?limit=1",
                      "/api/admin/openapi.json"):
             place = urllib.parse.urlsplit(urd.values["URD_URL"])

@@ -66,6 +66,12 @@ import Values
         return (0..<rows.count).map { rows.text($0, 0) }
     }
 
+    /// Live read models that are behind are not copied: everything is applied.
+    private func leaveLiveBehind() throws {
+        try world.superuser.run(
+            "update urd.projection_position set position = 0, attached = false where realm = 'one'")
+    }
+
     private func schemas() throws -> String {
         try world.value(
             "select count(*) from pg_namespace where nspname like 'analyst\\_at\\_%'")
@@ -75,7 +81,9 @@ import Values
         async throws
     {
         try live(600)
-        for pageSize in [1, 7, 100, 50_000] as [Int32] {
+        for pageSize in [50_000, 100, 7, 1] as [Int32] {
+            // The first is copied.
+            if pageSize == 100 { try leaveLiveBehind() }
             let store = store(pageSize)
             let build = try await made(600, store)
             for part in Self.parts {
@@ -85,9 +93,6 @@ import Values
                 let count = build.counts.first { $0.projection == part }?.rows
                 #expect(count == Int64(now.count), "\(part)")
             }
-            #expect(
-                try world.value(
-                    "select count(*) from urd.audit_trail where realm = 'one'") == "600")
             try await store.cancel(build.id, in: realm)
         }
     }
@@ -99,7 +104,7 @@ import Values
         let earlier = try World()
         var history = RandomHistory(seed: seed)
         var reached: Int64 = 0
-        for position in [1, 17, 250, 599] as [Int64] {
+        for position in [1, 17, 250, 430, 520, 599] as [Int64] {
             try earlier.append(history.events(Int(position - reached)), in: "one")
             reached = position
             for projection in ["login_history", "daily_counts"] {
@@ -130,6 +135,7 @@ import Values
         async throws
     {
         try live(300)
+        try leaveLiveBehind()
         let store = store(10)
         let build = try #require(try await asked(300, store))
         let (first, second) = (newID(), newID())
@@ -208,6 +214,7 @@ import Values
 
     @Test func `an event that is missing or cannot be applied is no build`() async throws {
         try live(100)
+        try leaveLiveBehind()
         try world.superuser.run(
             "set session_replication_role = replica; delete from urd.event where realm = 'one' and position = 61"
         )

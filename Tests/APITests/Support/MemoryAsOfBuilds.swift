@@ -1,4 +1,5 @@
 import EventSourcing
+import HTTP
 import JSON
 import ReadModels
 import Synchronization
@@ -61,5 +62,23 @@ final class MemoryAsOfBuilds: AsOfBuilds {
         let id = UUID(high: 0x0193_a0e7_5e0c_8000, low: 0x9000_0000_0000_0001)
         guard build.state == .ready, (after ?? .zero) < id else { return [] }
         return [AsOfBuildStore.Item(id: id, members: list.example.object ?? [:])]
+    }
+}
+
+extension World {
+    /// A realm as of a moment that is ready.
+    func asOfBuild(key: BearerKey? = nil) async throws -> String {
+        let asked = try await send(
+            .post, "/api/admin/realms/acme/as-of/2099-01-01T00:00:00Z", key: key)
+        let id = asked.json["id"]?.string
+        // A key that may not ask for one is refused to drop one, too.
+        guard let id, let build = UUID(id) else { return names["build_id"] ?? "" }
+        asOfBuilds.change(build) {
+            $0.state = .ready
+            $0.reached = $0.position
+            $0.finishedAt = $0.askedAt
+            $0.counts = [AsOfBuild.Count(projection: "accounts", rows: 1)]
+        }
+        return id
     }
 }

@@ -196,22 +196,6 @@ struct World {
         return id
     }
 
-    /// A realm as of a moment that is ready.
-    func asOfBuild(key: BearerKey? = nil) async throws -> String {
-        let asked = try await send(
-            .post, "/api/admin/realms/acme/as-of/2099-01-01T00:00:00Z", key: key)
-        let id = asked.json["id"]?.string
-        // A key that may not ask for one is refused to drop one, too.
-        guard let id, let build = UUID(id) else { return names["build_id"] ?? "" }
-        asOfBuilds.change(build) {
-            $0.state = .ready
-            $0.reached = $0.position
-            $0.finishedAt = $0.askedAt
-            $0.counts = [AsOfBuild.Count(projection: "accounts", rows: 1)]
-        }
-        return id
-    }
-
     /// A notification that reached nobody, and a provider.
     private mutating func furnishNotifications(_ account: UUID) async throws {
         let notification = UUID.random()

@@ -27,11 +27,12 @@ enum AnalystFigures {
         let bench = AnalystBench(
             analyst: analyst, workshop: workshop, head: try await analyst.head())
         var figures: [Figure] = []
-        for (name, measure) in [
+        let measures: [(name: String, measure: () async throws -> [Figure])] = [
             ("analyst-filter", bench.filter), ("analyst-as-of", bench.asOf),
             ("analyst-realm", bench.realm), ("analyst-export", bench.export),
             ("analyst-case", bench.caseFile),
-        ] {
+        ]
+        for (name, measure) in measures {
             do {
                 figures += try await measure()
             } catch {
