@@ -94,14 +94,14 @@ private struct AnalystBench {
             let paths = accounts.map { "/as-of/\(head)/accounts/\($0)" }
             return try await DedicatedThread.run { try analyst.times(paths).percentile(0.99) }
         } limit: {
-            let paths = accounts.map { "/events?limit=200&stream=\($0)" }
+            let paths = accounts.map { "/events?limit=200&account=\($0)" }
             return try await DedicatedThread.run { try analyst.times(paths).percentile(0.99) }
         }
         return [
             Figure(
                 "analyst-as-of", "an account as of a moment: 99 of 100 within, \(log)",
                 found.median.value, "ms",
-                limit: .init(name: "its stream, as a list of events", value: found.median.limit),
+                limit: .init(name: "its events, as a list of them", value: found.median.limit),
                 bar: .ratioAtMost(3))
         ]
     }
