@@ -13,7 +13,7 @@ SWIFT_TEST := swift test $(DEBUG_BUILD) --enable-swift-testing --disable-xctest
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
 CONCURRENCY_SUITES ?= TelemetryTests|PostgresTests|EventSourcingTests|HTTPServerTests|HTTPClientTests|promises of a log|Admission|CommitHub|commit hub
 # Suites that are over in a moment: `make check` runs them.
-FAST_SUITES ?= ValuesTests|JSONTests|HTTPTests|HTMLTests|MailTests|EventSourcingTests|IdentityTests|TelemetryTests|CryptographyTests|JOSETests|OneTimeCodesTests|QRCodeTests|SAMLTests|UrdClientTests|urdTests
+FAST_SUITES ?= ValuesTests|JSONTests|HTTPTests|HTMLTests|MailTests|EventSourcingTests|IdentityTests|TelemetryTests|CryptographyTests|JOSETests|OneTimeCodesTests|QRCodeTests|CompressionTests|SAMLTests|UrdClientTests|urdTests
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile

@@ -49,6 +49,7 @@ let package = Package(
         .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2"),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
 
         // Of C because a Swift setting has no value: compiled anew alone when the commit is another.
         .target(name: "CBuild", cSettings: commit.map { [$0] } ?? []),
@@ -91,6 +92,7 @@ let package = Package(
         module("Systemd", ["CSystemd"], settings: wrapper),
         module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
+        module("Compression", ["CZlib"], settings: wrapper),
         module("PhoneNumbers", ["CPhoneNumber"], settings: wrapper),
         module("MaxMind", ["CMaxMind"], settings: wrapper),
         module("SAML", ["CXMLSec", "Values", "Cryptography"], settings: wrapper),
@@ -117,8 +119,8 @@ let package = Package(
         module(
             "API",
             [
-                "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels",
+                "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Compression",
+                "Cryptography", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels",
                 "SAML",
                 "SecurityKeys",
             ]),
@@ -177,6 +179,7 @@ let package = Package(
             ],
             resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("QRCode", ["QRCode"]),
+        tests("Compression", ["Compression"]),
         tests("PhoneNumbers", ["PhoneNumbers"]),
         tests("MaxMind", ["MaxMind"]),
         tests("SAML", ["SAML", "Values", "JSON"], exclude: ["forge.py"]),

@@ -60,7 +60,7 @@ require_swift() {
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
 build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
-build_packages="$build_packages pkg-config"
+build_packages="$build_packages zlib1g-dev pkg-config"
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"

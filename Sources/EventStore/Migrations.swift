@@ -50,6 +50,8 @@ enum Migrations {
         Step(version: 23, name: "analysts", sql: PackageResources.m023_analysts_sql),
         Step(version: 24, name: "case_files", sql: PackageResources.m024_case_files_sql),
         Step(version: 25, name: "what_if", sql: PackageResources.m025_what_if_sql),
+        Step(version: 26, name: "as_of_builds", sql: PackageResources.m026_as_of_builds_sql),
+        Step(version: 27, name: "as_of_steps", sql: PackageResources.m027_as_of_steps_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

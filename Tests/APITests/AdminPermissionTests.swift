@@ -29,6 +29,7 @@ private func row(_ name: String, _ cells: [String]) -> String {
 /// What they do is in no log.
 private let unlogged = [
     "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
+    "createAsOfBuild", "cancelAsOfBuild",
 ]
 
 @Suite struct `A limited admin key` {
@@ -53,6 +54,9 @@ private let unlogged = [
                 if route.id == "cancelWhatIf", [.eventsRead, .analyst].contains(permission) {
                     world.names["what_if_id"] = try await world.whatIf(key: key)
                 }
+                if route.path.description.contains("{build_id}") {
+                    world.names["build_id"] = try await world.asOfBuild(key: key)
+                }
                 let head = try await world.head()
                 let answer = try await world.send(
                     route.method, world.path(route), body: try world.example(of: route), key: key)
@@ -74,6 +78,7 @@ private let unlogged = [
             }
             world.cases.cancelUnfinished()
             world.whatIfs.cancelUnfinished()
+            world.asOfBuilds.cancelUnfinished()
             if cells != nothing { rows.insert(row("`\(route.id)`", cells)) }
             rows.formUnion(try await openRows(of: route, in: world))
         }

@@ -48,6 +48,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         // is handed out.
         let unlogged = [
             "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
+            "createAsOfBuild", "cancelAsOfBuild",
         ]
         for route in admin where route.method != .get && !unlogged.contains(route.id) {
             #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")

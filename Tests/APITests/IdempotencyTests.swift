@@ -65,6 +65,7 @@ import Testing
     /// What is confirmed, and which case files are asked for, is in no log.
     private static let unlogged: Set<String> = [
         "acknowledgeEvents", "createCaseFile", "cancelCaseFile", "createWhatIf", "cancelWhatIf",
+        "createAsOfBuild", "cancelAsOfBuild",
     ]
 
     @Test(

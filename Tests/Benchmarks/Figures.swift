@@ -76,7 +76,7 @@ enum Figures {
                 measure: HTTPFigure.measure),
         ] + WebhookFigures.all + SignInFigures.all + LoginFigures.all + VerifyFigures.all
         + FederationFigures.all
-        + FlagshipFigures.all
+        + FlagshipFigures.all + AnalystFigures.all
 
     /// A figure that cannot be measured is a row that says why; the others go on.
     /// - Parameter tell: hears of each figure as soon as there is one.

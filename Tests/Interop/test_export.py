@@ -275,7 +275,7 @@ class PageTests(unittest.TestCase):
     def test_every_command_of_the_page_works(self):
         page = (ROOT / "docs" / "analysts" / "export.md").read_text()
         blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
-        self.assertEqual(len(blocks), 2)
+        self.assertEqual(len(blocks), 3)
         with tempfile.TemporaryDirectory(prefix="urd-page-", dir="/tmp") as desk:
             os.symlink(os.path.join(urd.folder, "data"), os.path.join(desk, ".dev"))
             os.symlink(ROOT / ".build", os.path.join(desk, ".build"))

@@ -22,6 +22,7 @@ enum Rules {
         "HTTPClient": ["CCurl", "HTTP", "Threads", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
         "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
+        "Compression": ["CZlib"],
         "QRCode": ["CQREncode"],
         "PhoneNumbers": ["CPhoneNumber"],
         "MaxMind": ["CMaxMind", "Glibc"],
@@ -38,7 +39,9 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels", "SAML",
+            "Compression", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode",
+            "ReadModels",
+            "SAML",
             "SecurityKeys",
         ],
         // What apps take in: they have Foundation and know nothing of our modules.
@@ -105,7 +108,7 @@ enum Rules {
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
         "Threads", "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
-        "SecurityKeys", "PhoneNumbers", "SAML", "MaxMind",
+        "Compression", "SecurityKeys", "PhoneNumbers", "SAML", "MaxMind",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

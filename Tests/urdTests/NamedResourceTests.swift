@@ -11,7 +11,7 @@ import Testing
         .noSuchPasskey, .noSuchEvent,
         .noSuchSubject, .noSuchCheckpoint, .noSuchProblem, .noSuchDevice, .noSuchWebhook,
         .noSuchEventType, .noSuchSignalStream, .noSuchSubscription, .noSuchFinding, .noSuchCase,
-        .noSuchWhatIf,
+        .noSuchWhatIf, .noSuchBuild,
     ]
 
     @Test func `the names of resources have a list for every problem that is about a name`() {

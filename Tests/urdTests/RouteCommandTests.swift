@@ -10,7 +10,9 @@ import Testing
         "getInclusionProof", "getTile", "getAsyncAPI", "getEventEnvelopeSchema", "getEventSchema",
         "followEvents", "createCaseFile", "getCaseFile", "downloadCaseFile", "cancelCaseFile",
         "exportEvents", "replayEvents", "createWhatIf", "getWhatIf", "getWhatIfResult",
-        "cancelWhatIf",
+        "cancelWhatIf", "createAsOfBuild", "listAsOfBuilds", "getAsOfBuild",
+        "cancelAsOfBuild", "listAccountsAsOf", "listSessionsAsOf", "listClientsAsOf",
+        "listPasskeysAsOf",
     ]
 
     @Test func `every operation of the admin API is a command`() {

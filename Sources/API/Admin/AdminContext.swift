@@ -26,6 +26,7 @@ public struct AdminContext: RouteContext {
     let feedCursors: any FeedCursors
     let cases: any CaseFiles
     let whatIfs: any WhatIfs
+    let asOfBuilds: any AsOfBuilds
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -46,6 +47,7 @@ public struct AdminContext: RouteContext {
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
         upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
         feedCursors: any FeedCursors, cases: any CaseFiles, whatIfs: any WhatIfs,
+        asOfBuilds: any AsOfBuilds,
         operator: String? = nil
     ) {
         self.upstream = upstream
@@ -54,6 +56,7 @@ public struct AdminContext: RouteContext {
         self.feedCursors = feedCursors
         self.cases = cases
         self.whatIfs = whatIfs
+        self.asOfBuilds = asOfBuilds
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.standing = standing

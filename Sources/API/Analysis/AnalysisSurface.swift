@@ -4,6 +4,8 @@ struct AnalysisSurface: Surface {
 
     /// - Parameter version: of Urd, which exports name.
     init(version: String) {
-        routes = CaseRoutes.table + WhatIfRoutes.table + ExportRoutes.table(version: version)
+        routes =
+            CaseRoutes.table + WhatIfRoutes.table + AsOfBuildRoutes.table
+            + ExportRoutes.table(version: version)
     }
 }

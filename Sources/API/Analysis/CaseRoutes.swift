@@ -112,7 +112,9 @@ enum CaseRoutes {
         let download = CaseDownload(
             maker: maker,
             place: try call.context.feeds.place(for: call.context.feedHolder(of: call.caller)))
-        return isPage ? download.page : download.lines
+        let response = isPage ? download.page : download.lines
+        // What is opened stands beside what anybody may have had recorded.
+        return job.question.opens ? response : response.compressed(for: call.request)
     }
 
     private static let cancel = Route<AdminContext>(

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Events to take away, in the forms that other tools read.
@@ -35,12 +36,15 @@ enum ExportRoutes {
                     "to", in: .query, AsOfMoment.schema,
                     "The last position, time or day; the end of the log, if nothing is said.",
                     example: "2099-01-01"),
-            ] + EventConditions.parameters,
+            ] + EventConditions.parameters + [FilterText.parameter],
             answer: Answer(
                 status: .ok, description: "The events.",
                 content: .stream(["application/x-ndjson", "text/csv"]),
                 headers: [("Urd-Export-Cursor", "Behind which cursor the next export goes on.")]),
-            refusals: [.noSuchRealm, .positionLost, .logDamaged, .tooManyFeeds, .busy]
+            refusals: [
+                .noSuchRealm, .positionLost, .positionNotReached, .logDamaged, .tooManyFeeds, .busy,
+                .invalidFilter,
+            ]
         ) { call throws(Problem) in try await call.export(version) }
     }
 }
@@ -62,6 +66,7 @@ extension Call<AdminContext> {
                 "from is position \(start + 1), which is behind to, \(end.position).",
                 field: "from")
         }
+        let choice = try await exportChoice(upTo: end)
         let form = ExportForm(
             format: format,
             issuer: format == .cloudevents && realm != .system
@@ -70,7 +75,7 @@ extension Call<AdminContext> {
         let cursor = LogCursor(epoch: end.epoch, position: max(start, end.position))
         let stream = ExportStream(
             context: context, realm: realm, form: form,
-            filter: try EventConditions.filter(self),
+            choice: choice,
             start: LogCursor(epoch: end.epoch, position: start), end: cursor.position,
             place: try context.feeds.place(for: context.feedHolder(of: caller)))
         var response = Response(status: .ok, stream: BodyStream { try await stream.run($0) })
@@ -78,7 +83,23 @@ extension Call<AdminContext> {
         response.headers["Content-Disposition"] =
             "attachment; filename=\"\(realm).\(format.fileExtension)\""
         response.headers["Urd-Export-Cursor"] = cursor.description
-        return response
+        return response.compressed(for: request)
+    }
+
+    /// Which events are wanted. What asks the index waits until it is there, so that the lines follow without a break.
+    private func exportChoice(upTo end: AsOfMoment) async throws(Problem) -> ExportStream.Choice {
+        var filter = try EventConditions.filter(self)
+        var subjects = FeedSubjects(index: context.queries, realm: try realm)
+        let asked = try await self.filter(EventAttributes.ofEvents)
+        if asked?.asksIndex == true {
+            try await wait(for: .eventIndex, upTo: end)
+            subjects.expression = asked
+        } else {
+            filter.expression = asked
+        }
+        return ExportStream.Choice(
+            filter: filter, subjects: subjects.isEmpty ? nil : subjects,
+            written: text(FilterText.parameter.name))
     }
 
     /// The position behind which an export begins: behind the cursor and what `from` names, whichever is later.

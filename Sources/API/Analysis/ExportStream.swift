@@ -14,13 +14,24 @@ struct ExportStream: Sendable {
     let context: AdminContext
     let realm: RealmID
     let form: ExportForm
-    let filter: EventFilter
+    let choice: Choice
     /// Everything up to here is left out.
     let start: LogCursor
     /// The last position.
     let end: Int64
     /// Bounds how many are under way, and ends with the caller's key.
     let place: FeedPlace
+
+    /// Which events are wanted.
+    struct Choice: Sendable {
+        let filter: EventFilter
+        /// What asks whom events are about.
+        let subjects: FeedSubjects?
+        /// The filter as it was given, which the last line repeats.
+        let written: String?
+
+        var isEverything: Bool { subjects == nil && filter == EventFilter() }
+    }
 
     private struct Broken: Error {}
 
@@ -33,7 +44,8 @@ struct ExportStream: Sendable {
     }
 
     private struct Page: Sendable {
-        let events: [Recorded]
+        let last: Int64
+        let wanted: [Recorded]
         let facts: [Int64: OCSFFacts]
     }
 
@@ -42,11 +54,12 @@ struct ExportStream: Sendable {
         try await write(form.header, &written, writer)
         var position = start.position
         var next: Page? = position < end ? try await page(after: position) : nil
-        while let page = next, let last = page.events.last?.position {
+        while let page = next {
+            let last = page.last
             guard place.standing == .good else { throw Broken() }
             position = last
             async let ahead = last < end ? self.page(after: last) : nil
-            let wanted = page.events.filter(filter.wants)
+            let wanted = page.wanted
             let bytes = await bytes(of: wanted, page.facts)
             written.count += Int64(wanted.count)
             written.first = written.first ?? wanted.first?.position
@@ -84,17 +97,27 @@ struct ExportStream: Sendable {
         let count = Int(min(Int64(Self.page), end - position))
         let page = try await context.commands.events.page(
             from: position + 1, limit: count, in: realm)
-        guard page.head.epoch == start.epoch, page.hole(after: position) == nil else {
-            throw Broken()
-        }
-        return Page(events: page.events, facts: try await facts(of: page.events))
+        guard page.head.epoch == start.epoch, page.hole(after: position) == nil,
+            let last = page.events.last?.position
+        else { throw Broken() }
+        let wanted = try await wanted(of: page.events)
+        return Page(last: last, wanted: wanted, facts: try await facts(of: wanted))
+    }
+
+    private func wanted(of events: [Recorded]) async throws -> [Recorded] {
+        let wanted = events.filter(choice.filter.wants)
+        guard let subjects = choice.subjects else { return wanted }
+        guard
+            let found = try await subjects.positions(
+                of: wanted, epoch: start.epoch, within: .seconds(10))
+        else { throw Broken() }
+        return wanted.filter { found.contains($0.position) }
     }
 
     /// What records of OCSF need that their events do not say: whom they are about, and which roles were
     /// replaced.
-    private func facts(of events: [Recorded]) async throws -> [Int64: OCSFFacts] {
+    private func facts(of wanted: [Recorded]) async throws -> [Int64: OCSFFacts] {
         guard form.format == .ocsf else { return [:] }
-        let wanted = events.filter(filter.wants)
         let references = try await context.queries.references(
             of: wanted.map(\.position), in: realm
         ).value
@@ -117,8 +140,10 @@ struct ExportStream: Sendable {
             "count": .integer(written.count),
             "cursor": .string(LogCursor(epoch: start.epoch, position: end).description),
             "after": .string(start.description),
+            "filtered": .bool(!choice.isEverything),
             "sha256": .string(Hex.encode(written.hash.digest())),
         ]
+        members["filter"] = choice.written.map { .string($0) }
         members["from"] = written.first.map { .integer($0) }
         members["to"] = written.last.map { .integer($0) }
         if let note = try await context.proofs.checkpoint(of: realm) {

@@ -33,7 +33,8 @@ extension ProblemKind {
         case .invalidClientMetadata: "invalid_client_metadata"
         case .invalidSoftwareStatement: "invalid_software_statement"
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
-        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyWhatIfs: "rate_limited"
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyWhatIfs, .tooManyBuilds:
+            "rate_limited"
         case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
@@ -62,7 +63,7 @@ extension ProblemKind {
             .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
             .noSuchSignalStream, .tooManySignalStreams, .askedTooOften, .noSuchCase, .caseNotReady,
             .invalidPolicy, .noSuchWhatIf, .whatIfNotReady, .whatIfGone,
-            .caseGone,
+            .caseGone, .noSuchBuild, .buildNotReady, .buildGone,
             .notAcceptable, .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"

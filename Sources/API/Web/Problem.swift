@@ -33,7 +33,7 @@ public struct Problem: Error, Sendable {
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
-        if [.tooManyFeeds, .tooManyCases, .tooManyWhatIfs].contains(kind) {
+        if [.tooManyFeeds, .tooManyCases, .tooManyWhatIfs, .tooManyBuilds].contains(kind) {
             return [("Retry-After", "60")]
         }
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []

@@ -73,6 +73,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case tooManyFeeds = "too-many-feeds"
     case tooManyCases = "too-many-cases"
     case tooManyWhatIfs = "too-many-what-ifs"
+    case tooManyBuilds = "too-many-builds"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -102,6 +103,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSignalStream = "no-such-signal-stream"
     case noSuchCase = "no-such-case"
     case noSuchWhatIf = "no-such-what-if"
+    case noSuchBuild = "no-such-build"
     case noSuchProblem = "no-such-problem"
     case noSuchEventType = "no-such-event-type"
 
@@ -131,6 +133,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case caseGone = "case-gone"
     case whatIfNotReady = "what-if-not-ready"
     case whatIfGone = "what-if-gone"
+    case buildNotReady = "build-not-ready"
+    case buildGone = "build-gone"
 
     case askedTooOften = "asked-too-often"
 
@@ -176,9 +180,10 @@ extension ProblemKind {
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
-        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyWhatIfs, .askedTooOften:
+        case .rateLimited, .tooManyFeeds, .tooManyCases, .tooManyWhatIfs, .tooManyBuilds,
+            .askedTooOften:
             .tooManyRequests
-        case .caseGone, .whatIfGone: .gone
+        case .caseGone, .whatIfGone, .buildGone: .gone
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchMessageGateway,
@@ -187,7 +192,7 @@ extension ProblemKind {
             .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchSignalStream, .noSuchProblem,
-            .noSuchEventType, .noSuchCase, .noSuchWhatIf:
+            .noSuchEventType, .noSuchCase, .noSuchWhatIf, .noSuchBuild:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notImplemented: .notImplemented
@@ -197,7 +202,7 @@ extension ProblemKind {
             .findingClosed,
             .notificationNotFailed, .positionLost, .identityTaken, .tooManyWebhooks,
             .tooManySignalStreams, .tooManySubscriptions, .subscriptionHeld, .cursorOutOfRange,
-            .caseNotReady, .whatIfNotReady:
+            .caseNotReady, .whatIfNotReady, .buildNotReady:
             .conflict
         case .notAcceptable: .notAcceptable
         case .unsupportedMediaType: .unsupportedMediaType
@@ -303,6 +308,10 @@ extension ProblemKind {
         case .tooManyWhatIfs: "The realm tries as many policies as it may."
         case .whatIfNotReady: "The policy is not tried yet, or cannot be."
         case .whatIfGone: "The result is handed out no more."
+        case .noSuchBuild: "The realm was not asked for as of a moment by this id."
+        case .tooManyBuilds: "The realm is kept as of as many moments as it may be."
+        case .buildNotReady: "The realm as of the moment is not built yet, or cannot be."
+        case .buildGone: "The realm as of the moment is not kept any more."
         case .noSuchProblem: "There is no such kind of problem."
         case .noSuchEventType: "There is no such event type, or no such revision of it."
         case .notImplemented: "There is no such service here."

@@ -15,7 +15,7 @@ enum Commands {
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
-            AnalystRemove(), CaseCommand(), ExportCommand(), WhatIfCommand(),
+            AnalystRemove(), CaseCommand(), AsOfRealmCommand(), ExportCommand(), WhatIfCommand(),
         ]
 }
 

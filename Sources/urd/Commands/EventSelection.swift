@@ -11,6 +11,8 @@ struct EventSelection: Sendable {
         Option.value("actor", "actor", "Only what this actor did, such as operator:root"),
         Option.value("client", "id", "Only what was done through this client"),
         Option.value(
+            "filter", "filter", "Only events that meet this filter by what they say themselves"),
+        Option.value(
             "since", "time", "Only events from this time or day (UTC) on." + TimeWords.forms),
     ]
 
@@ -19,6 +21,7 @@ struct EventSelection: Sendable {
     private let stream: UUID?
     private let actor: String?
     private let client: String?
+    private let filter: FilterExpression?
 
     init(_ arguments: Arguments, now: Timestamp = Log.systemTime()) throws(UsageError) {
         types = Set(arguments.values["type"] ?? [])
@@ -37,6 +40,13 @@ struct EventSelection: Sendable {
         }
         actor = arguments.value("actor")
         client = arguments.value("client")
+        filter = try arguments.value("filter").map { text throws(UsageError) in
+            do throws(FilterFault) {
+                return try FilterParser.expression(of: text, EventAttributes.ofServices)
+            } catch {
+                throw UsageError("--filter: \(error.detail)")
+            }
+        }
         since = try arguments.value("since").map { text throws(UsageError) in
             guard let time = TimeWords.time(text, now: now) else {
                 throw UsageError("--since '\(text)' is no time.\(TimeWords.forms)")
@@ -48,6 +58,7 @@ struct EventSelection: Sendable {
     /// Whether every event passes, so that the last so many are the last positions.
     var isOpen: Bool {
         types.isEmpty && stream == nil && actor == nil && client == nil && since == nil
+            && filter == nil
     }
 
     func passes(_ event: Recorded) -> Bool {
@@ -56,5 +67,6 @@ struct EventSelection: Sendable {
             && (actor == nil || event.actor == actor)
             && (client == nil || event.client == client)
             && since.map { event.at >= $0 } ?? true
+            && filter?.holds(for: event) ?? true
     }
 }

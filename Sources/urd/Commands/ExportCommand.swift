@@ -27,6 +27,7 @@ struct ExportCommand: Subcommand {
         Option.values(
             "type", "type", "Only events of this type, or of all that begin so: account.*"),
         Option.values("not-type", "type", "No events of this type"),
+        Option.value("filter", "filter", "Only events that meet this filter"),
         Option.value("out", "file", "Write it there, whole or not at all; the output otherwise"),
         Option.flag("follow", "Go on as events happen, with --dir"),
         Option.value("rotate", "time", "How often there is a new file: 30s, 15m, 1h (the default)"),
@@ -41,6 +42,7 @@ struct ExportCommand: Subcommand {
             "realm": .string(realm.name),
             "format": .string(arguments.value("format") ?? "ndjson"),
         ]
+        asked["filter"] = arguments.value("filter").map { .string($0) }
         asked["after"] = arguments.value("after").map { .string($0) }
         for name in ["from", "to"] {
             asked[name] = try arguments.value(name).map { text throws(UsageError) in

@@ -54,5 +54,6 @@ struct Models: Sendable {
 }
 
 extension ReadModelQueries: AdminQueries, RealmQueries, HostQueries {}
+extension AsOfBuildStore: AsOfBuilds {}
 extension FeedCursorStore: FeedCursors {}
 extension RequestSequenceStore: RequestSequences {}

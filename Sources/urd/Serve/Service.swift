@@ -129,6 +129,7 @@ struct Service: Sendable {
     ) {
         group.addTask { try await CaseFileService.rounds(store, models.queries).runAll() }
         group.addTask { try await WhatIfService.rounds(store).runAll() }
+        group.addTask { try await AsOfBuildService(store).run() }
     }
 
     private func mailers(_ models: Models) -> [Mailer] {
@@ -338,6 +339,7 @@ extension AdminContext {
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
             whatIfs: WhatIfAnswers(store),
+            asOfBuilds: AsOfBuildStore(store.database),
             operator: `operator`)
     }
 }

@@ -22,6 +22,7 @@ struct World {
     let feeds: Feeds
     let feedCursors: MemoryFeedCursors
     let cases: MemoryCaseFiles
+    let asOfBuilds = MemoryAsOfBuilds()
     /// Makes the case files that were asked for.
     let caseRun: CaseRun
     let whatIfs: MemoryWhatIfs
@@ -78,7 +79,7 @@ struct World {
             makeSigningKey: { try SigningKey.pooled($0) },
             mint: { _ throws(LogFailure) in derivedKeys.mint },
             upstream: Upstream(calls: StandIn.usual.calls), feedCursors: feedCursors,
-            cases: cases, whatIfs: whatIfs)
+            cases: cases, whatIfs: whatIfs, asOfBuilds: asOfBuilds)
         let lines = lines
         router = Router(
             [Router.Table(API.table, context: context)],
@@ -178,6 +179,7 @@ struct World {
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
         names["case_id"] = try await caseFile(about: id)
         names["what_if_id"] = try await whatIf()
+        names["build_id"] = try await asOfBuild()
         try await furnishNotifications(UUID(id) ?? .zero)
     }
 

@@ -1,0 +1,175 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// A whole realm as of a moment: built from the log up to a position, kept for an hour, and asked in lists or in SQL.
+enum AsOfBuildRoutes {
+    static let table: [Route<AdminContext>] =
+        [create, list, get, cancel] + AsOfList.allCases.map(items)
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/as-of/{moment}", id: "createAsOfBuild", tag: "As of",
+        summary: "Ask for a whole realm as of a moment.",
+        detail: """
+            It is built after the answer; `GET …/as-of-builds/{build_id}` says how far it is. Then its lists can be \
+            asked for an hour, and analysts of the realm find the views of the schema `analyst` in a schema of its \
+            own. A realm has two at once. No personal data is in it.
+            """, right: .realm, permission: .historyRead,
+        parameters: [.realm, AsOfMoment.parameter("moment", "The moment."), .idempotencyKey],
+        answer: Answer(
+            status: .accepted, description: "The build, which is not made yet.",
+            content: .json(AsOfBuildSchema.schema, example: AsOfBuildSchema.example),
+            headers: [("Location", "Where it is found from now on.")]),
+        refusals: [.noSuchRealm, .positionLost, .logDamaged, .tooManyBuilds]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let (id, builds) = (write.newID("as-of build"), call.context.asOfBuilds)
+        let written = try call.required("moment")
+        let known = try await reading { () throws(LogFailure) in
+            try await builds.build(id, in: write.realm)
+        }
+        if let known {
+            guard known.moment == written else {
+                throw Problem(.idempotencyKeyReused, field: "Idempotency-Key")
+            }
+            return known.response(.accepted)
+        }
+        let moment = try await call.asOf("moment")
+        let build = AsOfBuild(
+            realm: write.realm, id: id, asker: call.caller.actor, moment: written,
+            epoch: moment.epoch, position: moment.position, at: moment.at,
+            askedAt: write.origin.at)
+        let isTaken = try await reading { () throws(LogFailure) in
+            try await builds.create(build)
+        }
+        guard isTaken else {
+            throw Problem(
+                .tooManyBuilds,
+                "A realm has \(AsOfBuildStore.mostAtOnce) at once: delete one, or wait until its hour is over."
+            )
+        }
+        return build.response(.accepted)
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/as-of-builds", id: "listAsOfBuilds", tag: "As of",
+        summary: "List the moments for which the whole realm is being built, or kept.",
+        right: .realm, permission: .historyRead, parameters: [.realm],
+        answer: .ok(
+            "The newest first.",
+            .named(
+                "AsOfBuildList",
+                .object([
+                    .required(
+                        "items", .list(of: AsOfBuildSchema.schema, 0...AsOfBuildStore.mostAtOnce),
+                        "All of them.")
+                ])), example: ["items": [AsOfBuildSchema.example]]),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let builds = try await reading { () throws(LogFailure) in
+            try await call.context.asOfBuilds.builds(in: realm)
+        }
+        if builds.isEmpty { try await call.knownLog() }
+        return .json(.ok, ["items": .array(builds.map(AsOfBuildSchema.json))])
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/as-of-builds/{build_id}", id: "getAsOfBuild",
+        tag: "As of", summary: "Show how far a build of a whole realm is.", right: .realm,
+        permission: .historyRead, parameters: [.realm, AsOfBuildSchema.id],
+        answer: .ok("The build.", AsOfBuildSchema.schema, example: AsOfBuildSchema.example),
+        refusals: [.noSuchRealm, .noSuchBuild]
+    ) { call throws(Problem) in try await call.knownBuild().response(.ok) }
+
+    private static let cancel = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/as-of-builds/{build_id}", id: "cancelAsOfBuild",
+        tag: "As of", summary: "Drop a build of a whole realm before its hour is over.",
+        detail: """
+            Nobody sees it from then on. For the administrator who asked for it, and for keys that are not limited \
+            to permissions.
+            """,
+        right: .realm, permission: .historyRead,
+        parameters: [.realm, AsOfBuildSchema.id, .idempotencyKey],
+        answer: Answer(status: .noContent, description: "It is dropped.", content: .nothing),
+        refusals: [.noSuchRealm, .noSuchBuild]
+    ) { call throws(Problem) in
+        let build = try await call.knownBuild()
+        if case .key(let key) = call.caller, build.asker != call.caller.actor,
+            key.permissions != .all
+        {
+            throw Problem(
+                .forbidden, "The build belongs to the administrator who asked for it.")
+        }
+        _ = try await reading { () throws(LogFailure) in
+            try await call.context.asOfBuilds.cancel(build.id, in: build.realm)
+        }
+        return Response(status: .noContent)
+    }
+
+    private static func items(_ list: AsOfList) -> Route<AdminContext> {
+        Route<AdminContext>(
+            .get,
+            PathTemplate(
+                stringLiteral:
+                    "/api/admin/realms/{realm}/as-of-builds/{build_id}/\(list.rawValue)"),
+            id: list.operation, tag: "As of",
+            summary: "List the \(list.rawValue) of a realm as of a moment.", right: .realm,
+            permission: .historyRead,
+            parameters: [.realm, AsOfBuildSchema.id, Lists.limit, Lists.after(Cursor.uuid)]
+                + ([.sessions, .passkeys].contains(list) ? [AsOfBuildSchema.accountID] : []),
+            answer: Lists.answer(
+                list.schemaName + "List", of: .named(list.schemaName, .object(list.members)),
+                next: Cursor.uuid, example: list.example),
+            refusals: [.noSuchRealm, .noSuchBuild, .buildNotReady, .buildGone]
+        ) { call throws(Problem) in
+            let build = try await call.knownBuild()
+            try build.requireReady()
+            let items = try await reading { () throws(LogFailure) in
+                try await call.context.asOfBuilds.items(
+                    list, of: build, account: call.text("account").flatMap { UUID($0) },
+                    after: call.text("after").flatMap(Cursor.uuid), limit: call.limit + 1)
+            }
+            guard let items else { throw Problem(.buildGone) }
+            return Lists.page(
+                call.limit, of: items, item: { .object($0.members) },
+                next: { Cursor.encode($0.id) })
+        }
+    }
+}
+
+extension AsOfBuild {
+    fileprivate func response(_ status: Status) -> Response {
+        let answer = Response.json(status, AsOfBuildSchema.json(self))
+        return status == .accepted
+            ? answer.located("/api/admin/realms/\(realm)/as-of-builds/\(id)") : answer
+    }
+
+    fileprivate func requireReady() throws(Problem) {
+        switch state {
+        case .waiting, .running: throw Problem(.buildNotReady, "It is being made.")
+        case .failed:
+            throw Problem(.buildNotReady, "It cannot be made: \(fault?.rawValue ?? "unknown").")
+        case .cancelled: throw Problem(.buildGone, "It was deleted.")
+        case .expired: throw Problem(.buildGone, "It was kept for an hour.")
+        case .ready: break
+        }
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func knownBuild() async throws(Problem) -> AsOfBuild {
+        let (realm, id) = (try realm, try requiredID("build_id"))
+        let build = try await reading { () throws(LogFailure) in
+            try await context.asOfBuilds.build(id, in: realm)
+        }
+        guard let build else {
+            try await knownLog()
+            throw Problem(.noSuchBuild)
+        }
+        return build
+    }
+}
