@@ -107,6 +107,8 @@ class Run:
         self.port = port or free_port()
         self.file = os.path.join(self.data, "dev.env")
         self.output = tempfile.TemporaryFile(mode="w+")
+        # A month of sign-ins is written first.
+        self.patience = 4 * PATIENCE if "--demo-history" in words else PATIENCE
         before = self.stamp()
         self.process = subprocess.Popen(
             [*prefix, str(binary), "dev", *words],
@@ -136,7 +138,7 @@ class Run:
                 raise AssertionError(f"urd dev ended ({self.process.returncode}):\n{self.text()}")
             return self.stamp() not in (None, self.before)
 
-        eventually(is_ready, "dev.env is written")
+        eventually(is_ready, "dev.env is written", self.patience)
         return self
 
     def values(self):

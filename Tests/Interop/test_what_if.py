@@ -64,6 +64,8 @@ def furnish():
     # What is not sealed yet must not be touched: nobody would seal it.
     sealed()
     signed_in = "realm = 'history' and type in ('session.opened', 'browser.opened')"
+    urd.sql("update urd.event set data = (data::jsonb - 'asn' - 'country' - 'area')::json "
+            f"where {signed_in}")
     urd.sql(
         "update urd.event set data = ('{\"asn\":' || (64500 + position % 3) || ',\"country\":\"' || "
         "(array['CH', 'DE', 'FR', 'US'])[1 + (position / 7) % 4] || '\",' || substr(data::text, 2))::json "
