@@ -62,7 +62,9 @@ private struct Federation {
                         of: client, "web")), in: session)
     }
 
-    static var issued: FederatedAssertionEvent {
+    static var issued: FederatedAssertionEvent { issued(for: service) }
+
+    static func issued(for service: UUID) -> FederatedAssertionEvent {
         .issued(
             FederatedAssertionTerms(
                 account: account, session: session, device: device, service: service,
@@ -109,6 +111,50 @@ private struct Federation {
             .thenRejected(.noSuchService)
         try await Federation.given().given(Federation.issued, in: assertion).when(issue())
             .thenRejected(.used)
+    }
+
+    @Test func `an assertion opens one session of its service, below the person's`() async throws {
+        let given = try Federation.given().given(Federation.issued, in: assertion)
+        let events = try await given.when(Federation.redeem()).result.get().events
+        #expect(events.map(\.name) == ["federated_assertion.redeemed", "session.opened"])
+        let opened = try #require(events.last)
+        #expect(opened.stream == serviceSession)
+        #expect(opened.open["holder"] == "service")
+        #expect(
+            opened.open["superiors"]
+                == .array([deviceSession, session].map { .string($0.description) }))
+    }
+
+    @Test(arguments: [
+        "used", "late", "of another audience", "of another service", "never issued",
+        "below an ended token",
+    ])
+    func `an assertion that is not good at the service is refused and recorded`(
+        _ fault: String
+    ) async throws {
+        var given = try Federation.given()
+        var redeem = try Federation.redeem()
+        if fault != "never issued", fault != "of another service" {
+            given = given.given(Federation.issued, in: assertion)
+        }
+        switch fault {
+        case "used":
+            given = given.given(
+                FederatedAssertionEvent.redeemed(
+                    session: notice, account: account, device: device, client: service,
+                    clientID: "web"), in: assertion)
+        case "late": redeem = try Federation.redeem(at: noon.adding(seconds: 3600))
+        case "of another audience":
+            redeem = try Federation.redeem(audience: "https://other.example/token")
+        case "of another service":
+            given = given.given(Federation.issued(for: notice), in: assertion)
+        case "below an ended token":
+            given = given.given(SessionEvent.ended(.revoked), in: deviceSession)
+        default: break
+        }
+        let events = try await given.when(redeem).result.get().events
+        #expect(events.map(\.name) == ["session.refused"])
+        #expect(events.first?.open["reason"] == "invalid_assertion")
     }
 
     @Test func `a refused person is taken again, and who is refused already stays so`()

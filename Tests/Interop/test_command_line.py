@@ -181,6 +181,7 @@ class Examples(unittest.TestCase):
                 serialization.NoEncryption()).decode()
 
         pathlib.Path(desk.name, "apns.p8").write_text(pem(key))
+        pathlib.Path(desk.name, "policy.json").write_text('{"max_sessions": 3}')
         for name in ("auth-token", "token"):
             pathlib.Path(desk.name, name).write_text("of-a-gateway")
         pathlib.Path(desk.name, "account.json").write_text(json.dumps({

@@ -2,6 +2,7 @@
 written here and signed by xmlsec1."""
 
 import base64
+import json
 import datetime
 import os
 import pathlib
@@ -189,7 +190,7 @@ class Shown(unittest.TestCase):
         self.assertIn(GRANT, listed["grant_types_supported"])
 
     def test_edu_06_what_is_wrong_with_it_is_not_said_at_the_openid_token_endpoint(self):
-        good = self.openid_assertion()
+        good, texts = self.openid_assertion(), {}
         for case, document in {
                 "stranger": self.openid_assertion(key="stranger"),
                 "issuer": self.openid_assertion(issuer="https://other.example"),
@@ -205,6 +206,11 @@ class Shown(unittest.TestCase):
                 "no xml": b"no xml"}.items():
             status, answer = self.forward(document)
             self.assertEqual((status, answer["error"]), (400, "invalid_grant"), (case, answer))
+            texts[case] = json.dumps(answer)
+        used = self.openid_assertion()
+        self.assertEqual(self.forward(used)[0], 200)
+        texts["used"] = json.dumps(self.forward(used)[1])
+        self.assertEqual(len(set(texts.values())), 1, texts)
         app = (site.values["URD_FEDERATION_CLIENT_ID"], site.values["URD_FEDERATION_CLIENT_KEY"])
         self.assertEqual(self.forward(good, client=app)[0], 400)
         self.assertEqual(self.forward(good, client=(app[0], "wrong"))[0], 401)

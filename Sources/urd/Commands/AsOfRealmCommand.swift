@@ -102,7 +102,8 @@ struct AsOfRealmCommand: Subcommand {
             Position \(build["position"]?.integer ?? 0)\(build["at"]?.string.map { ", \($0)" } ?? ""); \
             kept until \(build["expires_at"]?.string ?? "").
             An analyst of the realm asks it in SQL:
-                PGOPTIONS='-c search_path=\(schema)' psql postgresql://ANALYST@HOST/DATABASE
+                export PGOPTIONS='-c search_path=\(schema)'
+                psql postgresql://ANALYST@HOST/DATABASE
             """)
     }
 
