@@ -102,13 +102,16 @@ def hear_hangups():
 class Run:
     """One `urd dev`."""
 
+    patience = PATIENCE
+
     def __init__(self, data, *words, port=None, prefix=(), binary=BINARY, cwd=None, **more):
         self.data = str(data)
         self.port = port or free_port()
         self.file = os.path.join(self.data, "dev.env")
         self.output = tempfile.TemporaryFile(mode="w+")
-        # A month of sign-ins is written first.
-        self.patience = 4 * PATIENCE if "--demo-history" in words else PATIENCE
+        if "--demo-history" in words:
+            # A month of sign-ins is written first.
+            self.patience = 4 * PATIENCE
         before = self.stamp()
         self.process = subprocess.Popen(
             [*prefix, str(binary), "dev", *words],
