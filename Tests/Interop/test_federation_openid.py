@@ -337,7 +337,9 @@ class Services(Cases):
 class Mails(Cases):
     def test_edu_10_a_person_is_mailed_about_a_device_once_and_not_about_the_demos_passphrase(self):
         person = site.values["URD_FEDERATION_USER"]
-        name = "Phone " + uuid.uuid4().hex[:6]
+        # Mails leave out names with as many digits as a code has.
+        letters = str.maketrans("0123456789", "ghijklmnop")
+        name = "Phone " + uuid.uuid4().hex[:6].translate(letters)
         app = App(site, name=name)
         app.register(), app.person()
         eventually(lambda: self.about(person, name), "the mail comes")
