@@ -98,12 +98,7 @@ enum AsOfBuildRoutes {
         refusals: [.noSuchRealm, .noSuchBuild]
     ) { call throws(Problem) in
         let build = try await call.knownBuild()
-        if case .key(let key) = call.caller, build.asker != call.caller.actor,
-            key.permissions != .all
-        {
-            throw Problem(
-                .forbidden, "The build belongs to the administrator who asked for it.")
-        }
+        try call.requireMayCancel(askedBy: build.asker, "build")
         _ = try await reading { () throws(LogFailure) in
             try await call.context.asOfBuilds.cancel(build.id, in: build.realm)
         }

@@ -22,7 +22,11 @@ extension Call<AdminContext> {
     func requireMayCancel<Kind>(
         _ job: DurableJob<Kind>, _ name: String
     ) throws(Problem) {
-        if case .key(let key) = caller, job.asker != caller.actor, key.permissions != .all {
+        try requireMayCancel(askedBy: job.asker, name)
+    }
+
+    func requireMayCancel(askedBy asker: String, _ name: String) throws(Problem) {
+        if case .key(let key) = caller, asker != caller.actor, key.permissions != .all {
             throw Problem(
                 .forbidden, "The \(name) belongs to the administrator who asked for it.")
         }

@@ -6,7 +6,7 @@ internal import ReadModels
 internal import Values
 
 /// Connecting a person's account to one of the realm's OpenID providers, from a tenant's app. An access token names the
-/// account, and the person has to be signed in to it in the browser: whoever knows a token alone connects nothing.
+/// account, and the browser has to be signed in to the same account: the access token alone connects no provider.
 enum SocialConnectRoutes {
     static let table: [Route<RealmContext>] = [begin]
     static let pages: [Route<RealmContext>] = [ask, comeBack]

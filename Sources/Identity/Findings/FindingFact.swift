@@ -122,7 +122,7 @@ extension FindingFact {
         "urn:ietf:params:oauth:grant-type:token-exchange",
     ]
 
-    /// Whether somebody was wrong who wanted to sign in.
+    /// Whether the sign-in failed because its code, passphrase, passkey or second factor was wrong.
     static func isGuess(_ reason: String?, _ method: String?) -> Bool {
         !noGuesses.contains(reason ?? "") && !noSignIns.contains(method ?? "")
     }

@@ -38,7 +38,8 @@ public struct SignInAttempt: Sendable, Equatable {
     }
 }
 
-/// What is known of an account when it signs in. Whoever enforces a policy knows all of it.
+/// The roles, factors, sessions and failures of an account at a sign-in. A past range of the log may lack some of them; a
+/// server that enforces a policy has them all.
 public struct AccountKnowledge: Sendable, Equatable {
     /// Nothing of the account is unknown: its whole history was looked at.
     public var isWhole: Bool

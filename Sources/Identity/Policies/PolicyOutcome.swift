@@ -10,7 +10,7 @@ public enum PolicyOutcome: String, CaseIterable, Sendable {
     /// What is known does not tell.
     case unknown
 
-    /// Of several rules: a refusal is one whatever the others say, and what is not known stays so.
+    /// The outcome of a sign-in under several rules: refused if one rule refuses it, else unknown if one is unknown.
     static func together(_ outcomes: [PolicyOutcome]) -> PolicyOutcome {
         for outcome in [refuse, unknown, interrupt, satisfied] where outcomes.contains(outcome) {
             return outcome

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// A whole realm as of a moment that somebody asked for: read models in a schema of their own, for an hour.
+/// A whole realm as of a moment, built for an administrator: its read models, in a schema of their own, for an hour.
 public struct AsOfBuild: Sendable, Equatable {
     public enum State: String, CaseIterable, Sendable {
         case waiting, running, ready, failed, cancelled, expired

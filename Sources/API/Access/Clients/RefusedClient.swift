@@ -24,7 +24,7 @@ extension RealmContext {
             to: RefusedClientCounters.Key(realm: place.realm, client: known.id, reason: reason))
     }
 
-    /// Where the caller is, without saying who: what every event of a sign-in says of it, whatever the way.
+    /// The pseudonym of the request's network, its device and its place, as each event of a sign-in records them.
     func signInPlace(of request: Request) -> SignInPlace {
         SignInPlace(
             source: mint.pseudonym(ofNetwork: Source(place.address).network),
