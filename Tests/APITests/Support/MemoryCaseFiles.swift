@@ -8,71 +8,15 @@ import Values
 @testable import API
 
 /// Case files over a log in memory: what they prove is made up, what they tell is not.
-final class MemoryCaseFiles: CaseFiles {
+final class MemoryCaseFiles: MemoryJobs, CaseFiles {
     private let log: WatchedLog
-    private let jobs = Mutex<[UUID: CaseFileJob]>([:])
+    let jobs = JobShelf<CaseFileKind>()
     private let keysOfErased = Mutex<Set<UUID>>([])
 
     init(log: WatchedLog) { self.log = log }
 
     /// Their personal data can be opened no more.
     func erase(_ subject: UUID) { keysOfErased.withLock { _ = $0.insert(subject) } }
-
-    func change(_ id: UUID, _ change: (inout CaseFileJob) -> Void) {
-        jobs.withLock { jobs in
-            guard var job = jobs[id] else { return }
-            change(&job)
-            jobs[id] = job
-        }
-    }
-
-    func cancelUnfinished() {
-        jobs.withLock { jobs in
-            for (id, job) in jobs where [.waiting, .running].contains(job.state) {
-                jobs[id]?.state = .cancelled
-            }
-        }
-    }
-
-    func create(_ job: CaseFileJob) -> Bool {
-        jobs.withLock { jobs in
-            let unfinished = jobs.values.filter {
-                $0.realm == job.realm && [.waiting, .running].contains($0.state)
-            }
-            guard unfinished.count < CaseFileStore.mostAtOnce else { return false }
-            jobs[job.id] = job
-            return true
-        }
-    }
-
-    func job(_ id: UUID, in realm: RealmID) -> CaseFileJob? {
-        jobs.withLock { $0[id] }.flatMap { $0.realm == realm ? $0 : nil }
-    }
-
-    func cancel(_ id: UUID, in realm: RealmID) -> Bool {
-        guard job(id, in: realm) != nil else { return false }
-        change(id) { $0.state = .cancelled }
-        return true
-    }
-
-    func save(_ progress: CaseProgress, of job: CaseFileJob, by maker: UUID) -> Bool {
-        guard let known = self.job(job.id, in: job.realm),
-            [.waiting, .running].contains(known.state)
-        else { return false }
-        change(job.id) { $0.progress = progress }
-        return true
-    }
-
-    func finish(
-        _ job: CaseFileJob, _ progress: CaseProgress, by maker: UUID, fault: CaseFileJob.Fault?
-    ) -> Bool {
-        change(job.id) {
-            $0.progress = progress
-            $0.state = fault == nil ? .ready : .failed
-            $0.fault = fault
-        }
-        return true
-    }
 
     func checkpoint(of realm: RealmID) async throws(LogFailure) -> (size: Int64, note: [UInt8])? {
         let size = try await log.head(of: realm).position
