@@ -1,26 +1,40 @@
 /// An attribute of an element. What it is called is ours, what it says is escaped, and a link leads
 /// nowhere but to a web page, a mailbox or a place on this site.
-public struct Attribute: Sendable, Equatable {
-    let markup: String
-
-    private init(_ name: StaticString, _ value: String) {
-        let value = escaped(value, isAttribute: true)
-        var markup = ""
-        markup.reserveCapacity(value.utf8.count + name.utf8CodeUnitCount + 4)
-        markup += " "
-        markup += name.description
-        markup += "=\""
-        markup += value
-        markup += "\""
-        self.markup = markup
+public struct Attribute: Sendable {
+    private enum Value {
+        case text(String)
+        /// Its name is all that is written.
+        case none
     }
 
-    private init(_ name: StaticString) {
-        markup = " \(name)"
+    /// Nil where its condition does not hold: nothing is written.
+    private let name: StaticString?
+    private let value: Value
+
+    private init(_ name: StaticString, _ text: String) {
+        self.name = name
+        value = .text(text)
     }
 
-    private init() {
-        markup = ""
+    private init(_ name: StaticString?) {
+        self.name = name
+        value = .none
+    }
+
+    func write(into output: inout [UInt8]) {
+        guard let name else { return }
+        output.append(UInt8(ascii: " "))
+        output.append(literal: name)
+        guard case .text(let text) = value else { return }
+        output.append(literal: "=\"")
+        output.append(escaping: text, isAttribute: true)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// About how many bytes it is written with.
+    var size: Int {
+        guard case .text(let text) = value else { return 16 }
+        return text.utf8.count + 16
     }
 
     /// Any attribute whose name and value stand in the program.
@@ -30,7 +44,7 @@ public struct Attribute: Sendable, Equatable {
 
     /// The attribute under a condition.
     public static func when(_ condition: Bool, _ attribute: Attribute) -> Attribute {
-        condition ? attribute : Attribute()
+        condition ? attribute : Attribute(nil)
     }
 
     public static func id(_ value: String) -> Attribute { Attribute("id", value) }
@@ -94,13 +108,31 @@ public struct Attribute: Sendable, Equatable {
     /// Browsers drop tabs and line breaks in URLs, trim spaces, and read `\` as `/`: a place with
     /// any of these is none.
     private static func safe(_ place: String) -> String {
-        let bytes = Array(place.utf8)
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }) else { return nowhere }
-        let start = String(decoding: bytes.prefix(8), as: UTF8.self).lowercased()
-        if start.hasPrefix("https://") || start.hasPrefix("http://") || start.hasPrefix("mailto:") {
-            return place
+        var place = place
+        return place.withUTF8(isSafe) ? place : nowhere
+    }
+
+    private static func isSafe(_ place: UnsafeBufferPointer<UInt8>) -> Bool {
+        for byte in place where byte <= 0x20 || byte == 0x7F || byte == 0x5C { return false }
+        switch place.first {
+        case UInt8(ascii: "/"): return place.count == 1 || place[1] != UInt8(ascii: "/")
+        case UInt8(ascii: "#"), UInt8(ascii: "?"): return true
+        default:
+            return begins(place, "https://") || begins(place, "http://")
+                || begins(place, "mailto:")
         }
-        let isHere = bytes.first == 0x2F && bytes.dropFirst().first != 0x2F
-        return isHere || bytes.first == 0x23 || bytes.first == 0x3F ? place : nowhere
+    }
+
+    /// Schemes are the same in capitals.
+    private static func begins(
+        _ place: UnsafeBufferPointer<UInt8>, _ scheme: StaticString
+    ) -> Bool {
+        guard place.count >= scheme.utf8CodeUnitCount else { return false }
+        for index in 0..<scheme.utf8CodeUnitCount {
+            let byte = place[index]
+            let isCapital = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+            guard (isCapital ? byte | 0x20 : byte) == scheme.utf8Start[index] else { return false }
+        }
+        return true
     }
 }

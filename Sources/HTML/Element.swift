@@ -41,37 +41,38 @@ extension HTML {
         _ element: Element, _ attributes: [Attribute], _ content: HTML
     ) -> HTML {
         let name = element.rawValue
-        var markup = ""
-        markup.reserveCapacity(
-            attributes.reduce(content.markup.utf8.count + 2 * name.utf8.count + 6) {
-                $0 + $1.markup.utf8.count
-            })
-        markup += "<"
-        markup += name
-        for attribute in attributes { markup += attribute.markup }
-        markup += ">"
-        if element.isVoid { return HTML(unchecked: markup) }
+        var output: [UInt8] = []
+        output.reserveCapacity(
+            attributes.reduce(content.bytes.count + 2 * name.utf8.count + 6) { $0 + $1.size })
+        output.append(UInt8(ascii: "<"))
+        output.append(text: name)
+        for attribute in attributes { attribute.write(into: &output) }
+        output.append(UInt8(ascii: ">"))
+        if element.isVoid { return HTML(unchecked: output) }
         // A parser drops a line break right behind these, so that one more keeps the text's own.
         let isDropping = element == .pre || element == .textarea
-        if isDropping, content.markup.utf8.first == 0x0A { markup += "\n" }
-        markup += content.markup
-        markup += "</"
-        markup += name
-        markup += ">"
-        return HTML(unchecked: markup)
+        if isDropping, content.bytes.first == 0x0A { output.append(0x0A) }
+        output.append(contentsOf: content.bytes)
+        output.append(literal: "</")
+        output.append(text: name)
+        output.append(UInt8(ascii: ">"))
+        return HTML(unchecked: output)
     }
 
     /// A style sheet. No rule needs `<`, and without it nothing in there can end the element.
     public static func style(_ sheet: String) -> HTML {
-        let isSafe = sheet.utf8.allSatisfy { $0 != UInt8(ascii: "<") && $0 != 0 }
-        let text =
-            isSafe ? sheet : String(sheet.unicodeScalars.filter { $0 != "<" && $0.value != 0 })
-        return HTML(unchecked: "<style>" + text + "</style>")
+        var output = Array("<style>".utf8)
+        output += sheet.utf8.filter { $0 != UInt8(ascii: "<") && $0 != 0 }
+        output.append(literal: "</style>")
+        return HTML(unchecked: output)
     }
 
     /// A script of this site: none ever stands in a page itself.
     public static func script(from place: String) -> HTML {
-        HTML(unchecked: "<script" + Attribute.source(place).markup + " defer></script>")
+        var output = Array("<script".utf8)
+        Attribute.source(place).write(into: &output)
+        output.append(literal: " defer></script>")
+        return HTML(unchecked: output)
     }
 
     /// A whole page.
@@ -84,6 +85,11 @@ extension HTML {
                 make(.head, [], head())
                 make(.body, [], body())
             })
-        return HTML(unchecked: "<!DOCTYPE html>\n" + page.markup + "\n")
+        var output: [UInt8] = []
+        output.reserveCapacity(page.bytes.count + 18)
+        output.append(literal: "<!DOCTYPE html>\n")
+        output.append(contentsOf: page.bytes)
+        output.append(0x0A)
+        return HTML(unchecked: output)
     }
 }

@@ -3,25 +3,28 @@
 /// There is no way from a string to markup but through `text`, an attribute or a literal of this
 /// program, so that a name that a user chose stays a name.
 public struct HTML: Sendable, Equatable {
-    /// The markup, to be written as UTF-8.
-    public let markup: String
+    /// The markup in UTF-8.
+    public let bytes: [UInt8]
 
-    init(unchecked markup: String) {
-        self.markup = markup
+    init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
     }
 
-    public static let nothing = HTML(unchecked: "")
+    public static let nothing = HTML(unchecked: [])
+
+    public var markup: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Characters for people to read.
     public static func text(_ text: String) -> HTML {
-        HTML(unchecked: escaped(text, isAttribute: false))
+        var output: [UInt8] = []
+        output.reserveCapacity(text.utf8.count)
+        output.append(escaping: text, isAttribute: false)
+        return HTML(unchecked: output)
     }
 
     public init(@HTMLBuilder _ content: () -> HTML) {
         self = content()
     }
-
-    public var bytes: [UInt8] { Array(markup.utf8) }
 }
 
 /// Puts elements and texts one after the other. A string is a text.
@@ -37,34 +40,42 @@ public struct HTML: Sendable, Equatable {
 
     private static func joined(_ parts: [HTML]) -> HTML {
         if parts.count == 1 { return parts[0] }
-        var markup = ""
-        markup.reserveCapacity(parts.reduce(0) { $0 + $1.markup.utf8.count })
-        for part in parts { markup += part.markup }
-        return HTML(unchecked: markup)
+        var output: [UInt8] = []
+        output.reserveCapacity(parts.reduce(0) { $0 + $1.bytes.count })
+        for part in parts { output.append(contentsOf: part.bytes) }
+        return HTML(unchecked: output)
     }
 }
 
-/// Without what begins markup or ends an attribute. Characters that HTML has no place for, and
-/// those that turn the direction of what follows, become the replacement character.
-func escaped(_ text: String, isAttribute: Bool) -> String {
-    if isPlain(text) { return text }
-    var output: [UInt8] = []
-    output.reserveCapacity(text.utf8.count + 32)
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "&": output += "&amp;".utf8
-        case "<": output += "&lt;".utf8
-        case ">": output += "&gt;".utf8
-        case "\"": output += "&quot;".utf8
-        case "'": output += "&#39;".utf8
-        case "`" where isAttribute: output += "&#96;".utf8
-        case "\n", "\t", "\r": output.append(UInt8(truncatingIfNeeded: scalar.value))
-        case _ where isForbidden(scalar): output += "\u{FFFD}".utf8
-        case _ where scalar.isASCII: output.append(UInt8(truncatingIfNeeded: scalar.value))
-        default: output += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+extension [UInt8] {
+    mutating func append(literal: StaticString) {
+        literal.withUTF8Buffer { append(contentsOf: $0) }
+    }
+
+    mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { append(contentsOf: $0) }
+    }
+
+    /// Without what begins markup or ends an attribute. Characters that HTML has no place for, and
+    /// those that turn the direction of what follows, become the replacement character.
+    mutating func append(escaping text: String, isAttribute: Bool) {
+        if isPlain(text) { return append(text: text) }
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": append(literal: "&amp;")
+            case "<": append(literal: "&lt;")
+            case ">": append(literal: "&gt;")
+            case "\"": append(literal: "&quot;")
+            case "'": append(literal: "&#39;")
+            case "`" where isAttribute: append(literal: "&#96;")
+            case "\n", "\t", "\r": append(UInt8(truncatingIfNeeded: scalar.value))
+            case _ where isForbidden(scalar): append(literal: "\u{FFFD}")
+            case _ where scalar.isASCII: append(UInt8(truncatingIfNeeded: scalar.value))
+            default: append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            }
         }
     }
-    return String(decoding: output, as: UTF8.self)
 }
 
 /// Most texts are ASCII without anything special, and stay what they are.
