@@ -120,7 +120,8 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Compression",
-                "Cryptography", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode", "ReadModels",
+                "Cryptography", "HTML", "JOSE", "Mail", "OneTimeCodes", "PhoneNumbers", "QRCode",
+                "ReadModels",
                 "SAML",
                 "SecurityKeys",
             ]),

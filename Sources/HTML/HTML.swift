@@ -61,19 +61,30 @@ extension [UInt8] {
     /// those that turn the direction of what follows, become the replacement character.
     mutating func append(escaping text: String, isAttribute: Bool) {
         if isPlain(text) { return append(text: text) }
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            for byte in text.utf8 { append(escaping: byte, isAttribute: isAttribute) }
+            return
+        }
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "&": append(literal: "&amp;")
-            case "<": append(literal: "&lt;")
-            case ">": append(literal: "&gt;")
-            case "\"": append(literal: "&quot;")
-            case "'": append(literal: "&#39;")
-            case "`" where isAttribute: append(literal: "&#96;")
             case "\n", "\t", "\r": append(UInt8(truncatingIfNeeded: scalar.value))
             case _ where isForbidden(scalar): append(literal: "\u{FFFD}")
-            case _ where scalar.isASCII: append(UInt8(truncatingIfNeeded: scalar.value))
+            case _ where scalar.isASCII:
+                append(escaping: UInt8(truncatingIfNeeded: scalar.value), isAttribute: isAttribute)
             default: append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
+        }
+    }
+
+    private mutating func append(escaping byte: UInt8, isAttribute: Bool) {
+        switch byte {
+        case UInt8(ascii: "&"): append(literal: "&amp;")
+        case UInt8(ascii: "<"): append(literal: "&lt;")
+        case UInt8(ascii: ">"): append(literal: "&gt;")
+        case UInt8(ascii: "\""): append(literal: "&quot;")
+        case UInt8(ascii: "'"): append(literal: "&#39;")
+        case UInt8(ascii: "`") where isAttribute: append(literal: "&#96;")
+        default: append(byte)
         }
     }
 }

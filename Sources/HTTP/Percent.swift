@@ -8,6 +8,7 @@ public enum Percent {
 
     /// Escapes all but letters, digits and `-._~`.
     public static func encode(_ text: String) -> String {
+        if text.utf8.allSatisfy(isUnreserved) { return text }
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {

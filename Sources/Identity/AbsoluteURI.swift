@@ -1,3 +1,5 @@
+internal import Values
+
 /// An absolute URI (RFC 3986), taken apart as far as it takes to judge it.
 ///
 /// It is strict where readers of URIs are known to disagree: printable ASCII only, no backslash, no
@@ -42,6 +44,7 @@ struct AbsoluteURI {
 
     /// `%00` to `%1f`, and `%7f`: no place needs one, and what splits lines at them is led astray.
     static func hasEscapedControl(_ text: String) -> Bool {
+        guard text.utf8.contains(0x25) else { return false }
         let bytes = Array(text.utf8)
         return bytes.indices.contains { index in
             guard bytes[index] == 0x25, index + 2 < bytes.count else { return false }
@@ -62,7 +65,7 @@ struct AbsoluteURI {
         }
     }
 
-    private static let allowed = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
+    private static let allowed = ASCIISet("-._~:/?#[]@!$&'()*+,;=%")
 
     private static func isWellSpelled(_ bytes: [UInt8]) -> Bool {
         for (index, byte) in bytes.enumerated() {

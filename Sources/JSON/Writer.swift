@@ -25,17 +25,7 @@ extension JSON {
                 element.write(into: &output)
             }
             output.append(UInt8(ascii: "]"))
-        case .object(let members):
-            output.append(UInt8(ascii: "{"))
-            var isFirst = true
-            for (name, value) in members.inCanonicalOrder {
-                if !isFirst { output.append(UInt8(ascii: ",")) }
-                isFirst = false
-                output.append(quoting: name)
-                output.append(UInt8(ascii: ":"))
-                value.write(into: &output)
-            }
-            output.append(UInt8(ascii: "}"))
+        case .object(let members): members.write(into: &output)
         }
     }
 
@@ -78,8 +68,24 @@ extension JSON {
     }
 }
 
+extension JSONObject {
+    /// Those of the members that are wanted.
+    func write(into output: inout [UInt8], where isWanted: (String) -> Bool = { _ in true }) {
+        output.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for (name, value) in inCanonicalOrder where isWanted(name) {
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            output.append(quoting: name)
+            output.append(UInt8(ascii: ":"))
+            value.write(into: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+}
+
 extension [UInt8] {
-    fileprivate mutating func append(decimal value: Int64) {
+    mutating func append(decimal value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
         // As many as the largest number has.
         var digits = InlineArray<20, UInt8>(repeating: 0)
@@ -94,7 +100,7 @@ extension [UInt8] {
     }
 
     /// Escapes what must be escaped and nothing else, as RFC 8785 section 3.2.2.2 has it.
-    fileprivate mutating func append(quoting text: String) {
+    mutating func append(quoting text: String) {
         append(UInt8(ascii: "\""))
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
             var start = 0

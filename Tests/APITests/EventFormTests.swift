@@ -52,6 +52,32 @@ func eventSamples(opened: Bool = false) throws -> [Recorded] {
         try EventEnvelope.shape.check(EventEnvelope.example)
     }
 
+    @Test func `an envelope is written as its members are, in canonical order`() throws {
+        for sample in try eventSamples(opened: true) {
+            let event = Recorded(
+                realm: sample.realm, position: sample.position, stream: sample.stream,
+                version: sample.version, name: sample.name, revision: sample.revision,
+                at: sample.at, command: sample.command, subject: sample.subject,
+                actor: sample.actor, client: "app \"\u{1}\u{E9}\"", correlation: nil,
+                leaf: sample.leaf, open: sample.open.merging(["\u{FB33}": 1]) { $1 },
+                personal: sample.personal)
+            for showsPersonal in [false, true] {
+                let whole = EventEnvelope(
+                    event, epoch: 3, issuer: issuer, showsPersonal: showsPersonal)
+                for envelope in [whole, whole.truncated] {
+                    var bytes = Array("data: ".utf8)
+                    envelope.write(into: &bytes)
+                    #expect(bytes == Array("data: ".utf8) + envelope.json.canonical())
+                    bytes = []
+                    envelope.write(into: &bytes, record: Array("{}".utf8))
+                    var members = try #require(envelope.json.object)
+                    members["record"] = "{}"
+                    #expect(bytes == JSON.object(members).canonical(), "\(event.name)")
+                }
+            }
+        }
+    }
+
     @Test func `opened personal fields stand in the data of those alone who may see them`() throws {
         let event = try #require(
             try eventSamples(opened: true).first { $0.name == "passkey.renamed" })

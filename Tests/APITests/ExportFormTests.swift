@@ -23,11 +23,16 @@ import Values
         ExportForm(format: format, issuer: "https://id.example.org", version: "1.2.3")
     }
 
+    private func lines(_ format: ExportForm.Format, epoch: Int) throws -> [UInt8] {
+        var lines: [UInt8] = []
+        form(format).write(try event([:]), epoch: epoch, knowing: OCSFFacts(), into: &lines)
+        return lines
+    }
+
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func `a cell of CSV that begins like a formula gets an apostrophe`() throws {
-        let row = text(
-            form(.csv).lines(of: try event([:]), epoch: 1, knowing: OCSFFacts()))
+        let row = text(try lines(.csv, epoch: 1))
         #expect(row.contains(",'=cmd|' /C calc'!A0,"))
         #expect(row.hasPrefix("1:7,"))
         #expect(row.hasSuffix("\r\n"))
@@ -55,7 +60,7 @@ import Values
     }
 
     @Test func `a CloudEvent of an export says where reading goes on behind it`() throws {
-        let line = form(.cloudevents).lines(of: try event([:]), epoch: 2, knowing: OCSFFacts())
+        let line = try lines(.cloudevents, epoch: 2)
         #expect(try JSON.parse(Array(line.dropLast()))["urdcursor"] == "2:7")
     }
 }

@@ -101,7 +101,8 @@ import Values
                 at: at(minutes))
         }
         let found = try rows([
-            event("app_method.key_enrolled", key, 1, 1), event("app_method.key_enrolled", other, 2, 2),
+            event("app_method.key_enrolled", key, 1, 1),
+            event("app_method.key_enrolled", other, 2, 2),
             Happening("app_method.pin_set", owner, version: 3, "{\(owned)}", at: at(3)),
             Happening(
                 "approval.answered", UUID(high: 5, low: 1), version: 1,

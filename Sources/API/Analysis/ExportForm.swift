@@ -37,19 +37,24 @@ struct ExportForm: Sendable {
     }
 
     /// An event's lines: one, but in OCSF, where one event may be two records, or none.
-    func lines(of event: Recorded, epoch: Int, knowing facts: OCSFFacts) -> [UInt8] {
+    func write(
+        _ event: Recorded, epoch: Int, knowing facts: OCSFFacts, into output: inout [UInt8]
+    ) {
         let envelope = EventEnvelope(event, epoch: epoch, issuer: issuer)
         switch format {
-        case .ndjson: return Self.line(envelope.json)
-        case .csv: return Self.row(Self.cells(envelope.json))
+        case .ndjson:
+            envelope.write(into: &output)
+            output.append(0x0A)
+        case .csv: output += Self.row(Self.cells(envelope.json))
         case .ocsf:
-            return OCSFEvent(envelope, knowing: facts, version: version).records()
-                .flatMap(Self.line)
+            for record in OCSFEvent(envelope, knowing: facts, version: version).records() {
+                output += Self.line(record)
+            }
         case .cloudevents:
             var members = CloudEvent(envelope).json.object ?? [:]
             members["urdcursor"] = .string(
                 LogCursor(epoch: epoch, position: event.position).description)
-            return Self.line(.object(members))
+            output += Self.line(.object(members))
         }
     }
 

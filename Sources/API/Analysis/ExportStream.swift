@@ -85,8 +85,9 @@ struct ExportStream: Sendable {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(events.count * 900)
             for event in events {
-                bytes += form.lines(
-                    of: event, epoch: start.epoch, knowing: facts[event.position] ?? OCSFFacts())
+                form.write(
+                    event, epoch: start.epoch, knowing: facts[event.position] ?? OCSFFacts(),
+                    into: &bytes)
             }
             return bytes
         }

@@ -66,33 +66,31 @@ struct FeedForm: Sendable, Equatable {
 
     /// - Parameter record: what is hashed into the event's leaf, where the reader asked for it.
     func event(_ event: Recorded, at cursor: LogCursor, record: [UInt8]?) -> [UInt8] {
-        var members = members(of: event, at: cursor)
-        members["record"] = record.map { .string(String(decoding: $0, as: UTF8.self)) }
         var out: [UInt8] = []
         out.reserveCapacity(1024)
-        switch framing {
-        case .serverSentEvents:
+        if framing == .serverSentEvents {
             out.append(line: "id", cursor.description)
             if !isUnnamed { out.append(line: "event", event.name) }
             out.append(contentsOf: "data: ".utf8)
-            JSON.object(members).write(into: &out)
-            out.append(contentsOf: [0x0A, 0x0A])
-        case .lines:
-            JSON.object(members).write(into: &out)
-            out.append(0x0A)
         }
+        if let cloudSource {
+            JSON.object(cloud(event, cursor, cloudSource, record)).write(into: &out)
+        } else {
+            // Addresses in it are of the server that the feed came from.
+            envelope(event, cursor, issuer: "").write(into: &out, record: record)
+        }
+        out.append(0x0A)
+        if framing == .serverSentEvents { out.append(0x0A) }
         return out
     }
 
-    private func members(of event: Recorded, at cursor: LogCursor) -> JSONObject {
-        guard let cloudSource else {
-            // Addresses in it are of the server that the feed came from.
-            return envelope(event, cursor, issuer: "").json.object ?? [:]
-        }
-        var members =
-            CloudEvent(envelope(event, cursor, issuer: cloudSource)).json.object ?? [:]
+    private func cloud(
+        _ event: Recorded, _ cursor: LogCursor, _ source: String, _ record: [UInt8]?
+    ) -> JSONObject {
+        var members = CloudEvent(envelope(event, cursor, issuer: source)).json.object ?? [:]
         // Of frames the cursor is the id; a line has nothing else to say it with.
         if framing == .lines { members["urdcursor"] = .string(cursor.description) }
+        members["record"] = record.map { .string(String(decoding: $0, as: UTF8.self)) }
         return members
     }
 

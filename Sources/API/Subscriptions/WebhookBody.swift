@@ -34,7 +34,10 @@ public struct WebhookBody: Sendable {
     /// Of what is in no log: a test, or that the log went back.
     public init(type: String, at now: Timestamp, data: JSONObject) {
         contentType = "application/json"
-        bytes = Form.standard(type, at: now, data)
+        let message: JSON = [
+            "type": .string(type), "timestamp": .string(now.description), "data": .object(data),
+        ]
+        bytes = message.canonical()
     }
 
     private struct Form {
@@ -45,8 +48,9 @@ public struct WebhookBody: Sendable {
         func bytes(of envelope: EventEnvelope) -> [UInt8] {
             switch format {
             case .standard:
-                Self.standard(
-                    envelope.event.name, at: envelope.event.at, envelope.json.object ?? [:])
+                Self.standard(envelope.event.name, at: envelope.event.at) {
+                    envelope.describe(to: &$0)
+                }
             case .cloudEvents: CloudEvent(envelope).json.canonical()
             case .ocsf:
                 JSON.array(OCSFEvent(envelope, knowing: facts, version: version).records())
@@ -54,12 +58,17 @@ public struct WebhookBody: Sendable {
             }
         }
 
-        static func standard(_ type: String, at time: Timestamp, _ data: JSONObject) -> [UInt8] {
-            let message: JSON = [
-                "type": .string(type), "timestamp": .string(time.description),
-                "data": .object(data),
-            ]
-            return message.canonical()
+        static func standard(
+            _ type: String, at time: Timestamp, data: (inout WrittenMembers) -> Void
+        ) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(1024)
+            WrittenMembers.write(into: &bytes) { message in
+                message.add("data", data)
+                message.add("timestamp", time.description)
+                message.add("type", type)
+            }
+            return bytes
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import Values
+
 /// Where a tenant of the verify profile may have people sent, and which pages may show the realm's pages in a
 /// frame: a list that is closed by default, and open for the person's own machine.
 ///
@@ -98,7 +100,7 @@ public struct TenantPlace: Sendable, Equatable {
     }
 
     /// What ends an attribute or a header, begins a fragment, or is a slash to some browsers.
-    private static let forbidden = Set("\\\"<>^`{|}#".utf8)
+    private static let forbidden = ASCIISet("\\\"<>^`{|}#")
 
     private static func isScheme(_ text: String) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first) else { return false }

@@ -23,7 +23,16 @@ struct EventEnvelope: Sendable {
         self.showsPersonal = showsPersonal
     }
 
-    var json: JSON { .object(members) }
+    var json: JSON {
+        var members = JSONObject()
+        describe(to: &members)
+        return .object(members)
+    }
+
+    /// Writes it behind these bytes.
+    func write(into output: inout [UInt8], record: [UInt8]? = nil) {
+        WrittenMembers.write(into: &output) { describe(to: &$0, record: record) }
+    }
 
     /// Where a reader goes on behind this event.
     var cursor: String { "\(epoch):\(event.position)" }
@@ -70,31 +79,37 @@ struct EventEnvelope: Sendable {
         case unreadable
     }
 
-    private var members: JSONObject {
-        var members = JSONObject()
-        // By name: so each has its place at the end.
-        members["actor"] = .string(event.actor)
-        members["at"] = .string(event.at.description)
-        members["client"] = event.client.map { .string($0) }
-        members["command"] = .string(event.command.description)
-        members["correlation"] = event.correlation.map { .string($0) }
-        members["cursor"] = .string(cursor)
-        members["data"] = .object(isTruncated ? [:] : data)
-        members["epoch"] = .integer(Int64(epoch))
-        if isTruncated { members["href"] = .string(href) }
-        members["id"] = .string(event.id.description)
-        members["leaf"] = .string(Base64URL.encode(event.leaf.bytes))
-        members["personal"] = .string(personal.rawValue)
-        members["position"] = .integer(event.position)
-        members["realm"] = .string(event.realm.name)
-        members["revision"] = .integer(Int64(event.revision))
-        members["schema"] = .string(schema)
-        members["stream"] = .string(event.stream.description)
-        members["subject"] = event.subject.map { .string($0.description) }
-        if isTruncated { members["truncated"] = true }
-        members["type"] = .string(event.name)
-        members["version"] = .integer(Int64(event.version))
-        return members
+    /// - Parameter record: what is hashed into the event's leaf, where the reader asked for it.
+    func describe(to members: inout some Members, record: [UInt8]? = nil) {
+        members.add("actor", event.actor)
+        members.add("at", event.at.description)
+        members.add("client", event.client)
+        members.add("command", event.command.description)
+        members.add("correlation", event.correlation)
+        members.add("cursor", cursor)
+        if isTruncated {
+            members.add("data", .object([:]))
+        } else if showsPersonal {
+            members.add("data", .object(data))
+        } else {
+            let visibility = EventVisibility.of(event.name)
+            members.add("data", event.open, where: visibility.isOpen)
+        }
+        members.add("epoch", Int64(epoch))
+        if isTruncated { members.add("href", href) }
+        members.add("id", event.id.description)
+        members.add("leaf", Base64URL.encode(event.leaf.bytes))
+        members.add("personal", personal.rawValue)
+        members.add("position", event.position)
+        members.add("realm", event.realm.name)
+        members.add("record", record.map { String(decoding: $0, as: UTF8.self) })
+        members.add("revision", Int64(event.revision))
+        members.add("schema", schema)
+        members.add("stream", event.stream.description)
+        members.add("subject", event.subject?.description)
+        if isTruncated { members.add("truncated", .bool(true)) }
+        members.add("type", event.name)
+        members.add("version", Int64(event.version))
     }
 
     /// As the OpenAPI document and the schema at `/schemas/events/envelope` describe it.

@@ -33,8 +33,19 @@ struct Words: Sendable {
     }
 
     static func asked(by request: Request) -> String? {
-        guard let query = request.query, query.utf8.count <= 16 << 10 else { return nil }
+        guard let query = request.query, query.utf8.count <= 16 << 10, mayName(query)
+        else { return nil }
         return Form.parse(query)?.last { $0.name == "ui_locales" }?.value
+    }
+
+    /// Most addresses ask for no language, and need not be taken apart to see it.
+    private static func mayName(_ query: String) -> Bool {
+        let (query, name) = (query.utf8Span.span, "locales".utf8Span.span)
+        guard query.count >= name.count else { return false }
+        for start in 0...(query.count - name.count) where query[start] == name[0] {
+            if name.indices.allSatisfy({ query[start + $0] == name[$0] }) { return true }
+        }
+        return false
     }
 
     /// A page that goes on in the first of these languages that we speak.
