@@ -9,7 +9,9 @@ internal import Values
 /// The events of a part of the log, one after the other, and a last line that says which they were. An export that
 /// cannot go on breaks off without it.
 struct ExportStream: Sendable {
-    private static let page = 500
+    private static let page: Int64 = 500
+    /// How many pages are made at a time.
+    private static let ahead: Int64 = 3
 
     let context: AdminContext
     let realm: RealmID
@@ -43,31 +45,43 @@ struct ExportStream: Sendable {
         var last: Int64?
     }
 
+    /// What a page of the log is written as.
     private struct Page: Sendable {
-        let last: Int64
-        let wanted: [Recorded]
-        let facts: [Int64: OCSFFacts]
+        /// The position before its first event.
+        let start: Int64
+        let bytes: [UInt8]
+        let count: Int64
+        let first: Int64?
+        let last: Int64?
     }
 
     func run(_ writer: BodyStream.Writer) async throws {
         var written = Written()
         try await write(form.header, &written, writer)
-        var position = start.position
-        var next: Page? = position < end ? try await page(after: position) : nil
-        while let page = next {
-            let last = page.last
-            guard place.standing == .good else { throw Broken() }
-            position = last
-            async let ahead = last < end ? self.page(after: last) : nil
-            let wanted = page.wanted
-            let bytes = await bytes(of: wanted, page.facts)
-            written.count += Int64(wanted.count)
-            written.first = written.first ?? wanted.first?.position
-            written.last = wanted.last?.position ?? written.last
-            if !bytes.isEmpty { try await write(bytes, &written, writer) }
-            next = try await ahead
+        try await withThrowingTaskGroup(of: Page.self) { group in
+            var asked = start.position
+            var early: [Int64: Page] = [:]
+            var position = start.position
+            while position < end {
+                // Others of the connection's thread go on meanwhile.
+                while asked < min(end, position + Self.ahead * Self.page) {
+                    group.addTask(executorPreference: globalConcurrentExecutor) {
+                        [asked] in try await page(after: asked)
+                    }
+                    asked += Self.page
+                }
+                guard let page = try await group.next() else { throw Broken() }
+                early[page.start] = page
+                while let page = early.removeValue(forKey: position) {
+                    guard place.standing == .good else { throw Broken() }
+                    try await write(page.bytes, &written, writer)
+                    written.count += page.count
+                    written.first = written.first ?? page.first
+                    written.last = page.last ?? written.last
+                    position = min(end, position + Self.page)
+                }
+            }
         }
-        guard position == end else { throw Broken() }
         try await writer.write(try await footer(written))
     }
 
@@ -79,30 +93,26 @@ struct ExportStream: Sendable {
         try await writer.write(bytes)
     }
 
-    /// A page takes its time: others of the connection's thread go on meanwhile.
-    private func bytes(of events: [Recorded], _ facts: [Int64: OCSFFacts]) async -> [UInt8] {
-        await withTaskExecutorPreference(globalConcurrentExecutor) {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(events.count * 900)
-            for event in events {
-                form.write(
-                    event, epoch: start.epoch, knowing: facts[event.position] ?? OCSFFacts(),
-                    into: &bytes)
-            }
-            return bytes
-        }
-    }
-
     /// All of one epoch and without a hole: else there is no telling what the file is.
     private func page(after position: Int64) async throws -> Page {
-        let count = Int(min(Int64(Self.page), end - position))
+        let last = min(position + Self.page, end)
         let page = try await context.commands.events.page(
-            from: position + 1, limit: count, in: realm)
+            from: position + 1, limit: Int(last - position), in: realm)
         guard page.head.epoch == start.epoch, page.hole(after: position) == nil,
-            let last = page.events.last?.position
+            page.events.last?.position == last
         else { throw Broken() }
         let wanted = try await wanted(of: page.events)
-        return Page(last: last, wanted: wanted, facts: try await facts(of: wanted))
+        let facts = try await facts(of: wanted)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(wanted.count * 900)
+        for event in wanted {
+            form.write(
+                event, epoch: start.epoch, knowing: facts[event.position] ?? OCSFFacts(),
+                into: &bytes)
+        }
+        return Page(
+            start: position, bytes: bytes, count: Int64(wanted.count),
+            first: wanted.first?.position, last: wanted.last?.position)
     }
 
     private func wanted(of events: [Recorded]) async throws -> [Recorded] {
