@@ -76,6 +76,11 @@ struct EventPage: Sendable {
 
     var hasSealed: Bool { rows.contains { $0.sealed != nil } }
 
+    /// Whether it is of one stream, and no event of it is missing between this version and its last.
+    func isWhole(after version: Int) -> Bool {
+        zip(rows, (version + 1)...).allSatisfy { $0.version == $1 }
+    }
+
     /// Whether these keys wrap every subject's key in it.
     func isWrapped(under keys: RealmKeys) -> Bool {
         rows.allSatisfy { row in

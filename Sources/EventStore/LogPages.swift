@@ -60,7 +60,7 @@ extension PostgresLog {
     }
 
     /// The events of some types behind a position and up to another, as they stand: for one who wants a few fields of
-    /// very many.
+    /// very many. That none of any type is missing is counted.
     public func scan(
         after position: Int64, through end: Int64, types: [String], in realm: RealmID
     ) async throws(LogFailure) -> [ScannedEvent] {
@@ -72,15 +72,25 @@ extension PostgresLog {
         for name in types { array.append(name) }
         parameters.add(array)
         let asked = parameters
-        return try await database.tryRun { connection throws(Failure) in
+        let (count, events) = try await database.tryRun { connection throws(Failure) in
+            var range = Parameters()
+            range.add(realm.name)
+            range.add(position)
+            range.add(end)
+            let count = try connection.execute(counting, range).int64(0, 0)
             let rows = try connection.execute(scanning, asked)
-            return (0..<rows.count).map { row in
-                ScannedEvent(
-                    position: rows.int64(row, 0), stream: rows.identifier(row, 1),
-                    name: rows.text(row, 2), at: Timestamp(microseconds: rows.time(row, 3)),
-                    meta: rows.bytes(row, 4), data: rows.bytes(row, 5))
-            }
+            return (
+                count,
+                (0..<rows.count).map { row in
+                    ScannedEvent(
+                        position: rows.int64(row, 0), stream: rows.identifier(row, 1),
+                        name: rows.text(row, 2), at: Timestamp(microseconds: rows.time(row, 3)),
+                        meta: rows.bytes(row, 4), data: rows.bytes(row, 5))
+                }
+            )
         }
+        guard count == end - position else { throw .damaged }
+        return events
     }
 
     private func page(
@@ -148,6 +158,9 @@ private let readingPage = Statement(
     "log_page", selectingPage("p.position >= $2 order by p.position limit $3"))
 private let readingPlaces = Statement(
     "log_places", selectingPage("p.position = any ($2)"))
+private let counting = Statement(
+    "log_count",
+    "select count(*) from urd.event e where e.realm = $1 and e.position > $2 and e.position <= $3")
 private let scanning = Statement(
     "log_scan",
     """

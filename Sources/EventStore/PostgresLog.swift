@@ -157,6 +157,7 @@ public final class PostgresLog: EventLog {
         let tail = StreamTail(stream: stream, after: Int32(clamping: version))
         guard let page = try await tails.find(tail, in: realm) else { return [] }
         if let epoch = page.epoch, !hub.enter(epoch, of: realm) { throw .fenced }
+        guard page.isWhole(after: version) else { throw .damaged }
         if let latest = page.rows.lazy.map(\.at).max() { times.note(latest, in: realm) }
         return try await open(page)
     }

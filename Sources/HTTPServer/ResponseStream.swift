@@ -55,11 +55,9 @@ final class ResponseStream: Sendable {
         }
     }
 
-    /// How far a producer may be ahead of `read`, but for its last piece: far enough that a chunk is full
-    /// while the next piece is on its way.
-    static let room = 128 * 1024
-    /// What libmicrohttpd holds of it at most.
-    private static let chunk = 32 * 1024
+    /// How far a producer may be ahead of `read`, but for its last piece. libmicrohttpd holds a chunk
+    /// of this size beside it.
+    static let room = 32 * 1024
     private static let endOfBody = -1
     static let failure = -2
 
@@ -96,7 +94,7 @@ final class ResponseStream: Sendable {
     }
 
     private func take(_ state: inout State, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = min(state.unsent, buffer.count, Self.chunk)
+        let count = min(state.unsent, buffer.count, Self.room)
         guard count > 0 else {
             switch state.end {
             case .clean: return Self.endOfBody

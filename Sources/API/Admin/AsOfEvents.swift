@@ -114,6 +114,7 @@ extension Call<AdminContext> {
                     found.value, try await context.commands.events.page(at: found.value, in: realm)
                 )
             }
+            guard page.events.count == found.count else { throw Problem(.logDamaged) }
             for event in page.events where AsOfKind(ofEvent: event.name).map(kinds.contains) == true
             {
                 streams[event.stream, default: []].append(event)

@@ -10,12 +10,15 @@ struct FindingDesk: Sendable {
     var risen: [RisenFinding] = []
     /// Accounts that an attack of this moment is on, and the networks that it comes from.
     var attacked: [(account: UUID, sources: Set<String>)] = []
+    /// What belongs to an attack on many accounts from many networks.
+    var spread: SpreadAttack?
 
     /// For the next event.
     mutating func clear() {
         found = []
         risen = []
         attacked = []
+        spread = nil
     }
 
     func terms(_ rule: FindingRule) -> FindingTerms? {
@@ -53,6 +56,12 @@ struct FindingDesk: Sendable {
         found.append(trigger)
         return true
     }
+}
+
+/// Accounts that an attack from many networks is on, and networks that it comes from, as far as this moment says so.
+struct SpreadAttack: Sendable {
+    let accounts: [UUID]
+    let sources: [String]
 }
 
 /// Some rules, and what they remember. They look at each event in the order of the log.

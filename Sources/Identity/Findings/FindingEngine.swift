@@ -43,7 +43,10 @@ public struct FindingEngine: Sendable {
         removed.look(at: fact, &desk)
         for index in groups.indices { groups[index].look(at: fact, &desk) }
         afterAttack.look(at: fact, &desk)
-        guard !desk.attacked.isEmpty || !desk.found.isEmpty || !desk.risen.isEmpty else { return }
+        guard
+            !desk.attacked.isEmpty || desk.spread != nil || !desk.found.isEmpty
+                || !desk.risen.isEmpty
+        else { return }
         afterAttack.note(desk)
         outstanding += desk.found
         risen += desk.risen

@@ -78,7 +78,7 @@ struct Service: Sendable {
                 health.schemaIsRight()
                 // What time it is on record has to be known before anything is decided.
                 await store.log.pollHeads()
-                group.addTask { try await store.log.pollHeads(every: .milliseconds(100)) }
+                group.addTask { try await store.log.pollHeads(every: .milliseconds(50)) }
                 group.addTask { try await store.log.tryCommits() }
                 group.addTask { try await store.watchClocks() }
                 group.addTask { try await sealer.run() }

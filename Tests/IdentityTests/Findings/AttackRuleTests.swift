@@ -211,6 +211,31 @@ import Values
         #expect(worse.found(.signInAfterAttack).map(\.level) == [.high])
     }
 
+    @Test
+    func `a sign-in to an account of a distributed attack is worse from each of its networks`() {
+        // Account 7 was tried from source 2 and nowhere else.
+        func story(signIn source: String, at seconds: Int64) -> FindingStory {
+            var story = distributed(accounts: 8, sources: 5, tries: 25)
+            story.signIn(7, from: source, at: seconds)
+            return story
+        }
+        for source in (0..<5).map({ "source\($0)" }) {
+            let found = story(signIn: source, at: 1000).found(.signInAfterAttack)
+            #expect(found.map(\.level) == [.high], "\(source)")
+        }
+        #expect(story(signIn: "home", at: 1000).found(.signInAfterAttack).map(\.level) == [.medium])
+        #expect(story(signIn: "source0", at: 900 + 21_601).found(.signInAfterAttack).isEmpty)
+
+        // An attack of another kind on another account does not come from these networks.
+        var other = bruteForce(failures: 10, sources: 5, within: 60)
+        for index in 0..<25 {
+            other.fail(10 + index % 8, from: "spread\(index % 5)", at: 61 + Int64(index))
+        }
+        #expect(other.found(.distributedSpraying).count == 1)
+        other.signIn(1, from: "spread2", at: 100)
+        #expect(other.found(.signInAfterAttack).map(\.level) == [.medium])
+    }
+
     @Test func `a sign-in after six hours, or where there was no attack, is not found`() {
         var story = bruteForce(failures: 10, sources: 5)
         story.signIn(1, at: 1800 + 21_601)

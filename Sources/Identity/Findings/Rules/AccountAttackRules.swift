@@ -83,22 +83,38 @@ struct LockOutRule: FindingRuleGroup {
 
 /// A sign-in to an account on which an attack was.
 struct SignInAfterAttackRule: FindingRuleGroup {
-    private struct Attack: Sendable {
+    fileprivate struct Attack: Sendable {
         var last: Moment
-        var sources: Set<String>
+        var sources: Set<String> = []
+        /// It is one from many networks, which are those of all that it is on.
+        var isSpread = false
     }
 
     private var attacks: [UUID: Attack] = [:]
+    /// Networks of attacks on many accounts, and when each was last one of them.
+    private var spread: [String: Timestamp] = [:]
     private static let mostSources = 100
+    private static let mostSpread = 10_000
 
     /// Takes note of what the other rules found of this event.
     mutating func note(_ desk: FindingDesk) {
         for (account, sources) in desk.attacked {
-            let known = attacks[account]?.sources ?? []
-            attacks[account] = Attack(
-                last: desk.moment,
-                sources: known.count < Self.mostSources ? known.union(sources) : known)
+            attacks[account, default: Attack(last: desk.moment)].add(
+                sources, limit: Self.mostSources, at: desk.moment)
         }
+        guard let spreading = desk.spread else { return }
+        for account in spreading.accounts {
+            attacks[account, default: Attack(last: desk.moment)].spread(at: desk.moment)
+        }
+        for source in spreading.sources
+        where spread.count < Self.mostSpread || spread[source] != nil {
+            spread[source] = desk.moment.time
+        }
+    }
+
+    private func isFromThere(_ source: String, _ attack: Attack, since start: Timestamp) -> Bool {
+        attack.sources.contains(source)
+            || attack.isSpread && spread[source].map { $0 >= start } ?? false
     }
 
     mutating func look(at fact: FindingFact, _ desk: inout FindingDesk) {
@@ -106,7 +122,9 @@ struct SignInAfterAttackRule: FindingRuleGroup {
             let attack = attacks[signIn.account],
             attack.last.time >= desk.start(of: .signInAfterAttack)
         else { return }
-        let isFromThere = signIn.source.map(attack.sources.contains) ?? false
+        let start = desk.start(of: .signInAfterAttack)
+        let isFromThere =
+            signIn.source.map { self.isFromThere($0, attack, since: start) } ?? false
         let moment = desk.moment
         desk.find(.signInAfterAttack, .account(signIn.account), isWhole: true) {
             FindingTrigger(
@@ -118,7 +136,21 @@ struct SignInAfterAttackRule: FindingRuleGroup {
     mutating func forget(at now: Timestamp, _ rules: FindingRules) {
         let start = now.adding(seconds: -rules[.signInAfterAttack][.window])
         attacks = attacks.filter { $0.value.last.time >= start }
+        spread = spread.filter { $0.value >= start }
     }
 
-    mutating func begin(anewAt now: Timestamp) { attacks = [:] }
+    mutating func begin(anewAt now: Timestamp) { self = SignInAfterAttackRule() }
+}
+
+extension SignInAfterAttackRule.Attack {
+    fileprivate mutating func add(_ sources: Set<String>, limit: Int, at moment: Moment) {
+        last = moment
+        guard self.sources.count < limit, !sources.isSubset(of: self.sources) else { return }
+        self.sources.formUnion(sources)
+    }
+
+    fileprivate mutating func spread(at moment: Moment) {
+        last = moment
+        isSpread = true
+    }
 }
