@@ -1,6 +1,7 @@
 """Exports of a realm's events, read by what reads them elsewhere: csv and hashlib of Python, the schemas of OCSF 1.8, the
 CloudEvents SDK, and DuckDB, which makes Parquet of them."""
 
+import base64
 import csv
 import hashlib
 import io
@@ -19,7 +20,7 @@ import pinned
 import test_case_files
 from test_case_files import raw as raw_of
 from token_tool import missing, rerun
-from urd_process import PATIENCE, Urd, eventually
+from urd_process import PATIENCE, Urd, eventually, together
 
 pinned.use()
 MISSING = missing("jsonschema", "ocsf_json_schema", "cloudevents", "duckdb")
@@ -139,6 +140,66 @@ class LineTests(unittest.TestCase):
             body = exported(f"?format={name}")
             self.assertNotIn(b"@example.org", body)
             self.assertNotIn(b"secret_digest", body)
+
+
+class LongTests(unittest.TestCase):
+    """More events than are read at once, several times over."""
+
+    PAGE = 500
+
+    @classmethod
+    def setUpClass(cls):
+        cls.realm = "/api/admin/realms/long"
+        call("POST", "/api/admin/realms", {"realm": "long", "display_name": "Long"})
+        ids = [call("POST", cls.realm + "/accounts", {"email": f"p{number}@example.org"})["id"]
+               for number in range(8)]
+
+        def toggle(number):
+            for turn in range(320):
+                word = ("disable", "enable")[turn % 2]
+                call("POST", f"{cls.realm}/accounts/{ids[number]}/{word}")
+        for result in together(len(ids), toggle):
+            assert result is None, result
+        cls.head = int(urd.sql("select position from urd.realm_log where realm = 'long'"))
+        assert cls.head > 5 * cls.PAGE, cls.head
+
+    def whole(self, query):
+        status, body = raw_of(f"{self.realm}/export?to={self.head}{query}")
+        self.assertEqual(status, 200)
+        return split(body)
+
+    def test_an_export_of_many_pages_is_whole_and_in_order(self):
+        for query in ("", "&after=1:777"):
+            events, footer, before = self.whole(query)
+            first = 1 if not query else 778
+            self.assertEqual([e["position"] for e in events], list(range(first, self.head + 1)))
+            data = footer["data"]
+            self.assertEqual((data["count"], data["from"], data["to"]),
+                             (len(events), first, self.head))
+            self.assertEqual(data["sha256"], hashlib.sha256(before).hexdigest())
+            known = dict(line.split() for line in urd.sql(
+                "select position || ' ' || encode(leaf, 'hex') from urd.event where realm = 'long'"
+            ).splitlines())
+            for event in events:
+                leaf = base64.urlsafe_b64decode(event["leaf"] + "=").hex()
+                self.assertEqual(leaf, known[str(event["position"])])
+
+    def test_a_filtered_export_of_many_pages_has_what_the_filter_wants(self):
+        events, footer, _ = self.whole("&type=account.disabled")
+        known = urd.sql("select string_agg(position::text, ' ' order by position) from urd.event "
+                        "where realm = 'long' and type = 'account.disabled'").split()
+        self.assertEqual([str(e["position"]) for e in events], known)
+        self.assertEqual(footer["data"]["count"], 8 * 160)
+
+    def test_z_a_hole_in_a_later_page_ends_an_export_without_its_last_line(self):
+        hole = 3 * self.PAGE + 7
+        urd.sql(f"delete from urd.event where realm = 'long' and position = {hole}")
+        status, body = raw_of(f"{self.realm}/export?to={self.head}")
+        self.assertEqual(status, 200)
+        self.assertTrue(body is None or END.encode() not in body)
+        # What lies before it is whole.
+        status, body = raw_of(f"{self.realm}/export?to={hole - 1}")
+        self.assertEqual(split(body)[1]["data"]["count"], hole - 1)
 
 
 class FormatTests(unittest.TestCase):
