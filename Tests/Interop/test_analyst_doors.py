@@ -13,6 +13,7 @@ import test_case_files as cases
 from feed_client import Feed
 from phone import Phone
 from test_analyst_sql import Analyst
+from test_case_files import call
 from urd_process import Urd, eventually
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,13 +29,6 @@ def setUpModule():
 
 def tearDownModule():
     urd.close()
-
-
-def call(method, path, body=None, expected=(200, 201, 202, 204), key=None):
-    status, answer, _ = urd.api.call(method, path, body, key=key)
-    assert status in (expected if isinstance(expected, tuple) else (expected,)), (
-        method, path, status, answer)
-    return answer
 
 
 def head():

@@ -18,7 +18,7 @@ import unittest
 
 import pinned
 import test_case_files
-from test_case_files import raw as raw_of
+from test_case_files import call, raw as raw_of
 from token_tool import missing, rerun
 from urd_process import PATIENCE, Urd, eventually, together
 
@@ -51,13 +51,6 @@ def setUpModule():
 
 def tearDownModule():
     urd.close()
-
-
-def call(method, path, body=None, expected=(200, 201, 202, 204), key=None):
-    status, answer, _ = urd.api.call(method, path, body, key=key)
-    assert status in (expected if isinstance(expected, tuple) else (expected,)), (
-        method, path, status, answer)
-    return answer
 
 
 def exported(query="", key=None):

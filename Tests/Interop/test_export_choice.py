@@ -12,7 +12,7 @@ import urllib.parse
 import zlib
 
 import test_case_files
-from test_case_files import ask, raw, ready
+from test_case_files import ask, call, raw, ready
 from test_export import END, split
 from urd_process import PATIENCE, Urd, eventually
 
@@ -38,13 +38,6 @@ def setUpModule():
 
 def tearDownModule():
     urd.close()
-
-
-def call(method, path, body=None, expected=(200, 201, 202, 204), key=None):
-    status, answer, _ = urd.api.call(method, path, body, key=key)
-    assert status in (expected if isinstance(expected, tuple) else (expected,)), (
-        method, path, status, answer)
-    return answer
 
 
 def person(name):

@@ -31,7 +31,7 @@ public struct WhatIfRun: Sendable {
             _ = try await whatIfs.finish(job, ended(job, result: nil), by: maker, fault: fault)
         } catch LogFailure.damaged {
             _ = try await whatIfs.finish(
-                job, ended(job, result: nil), by: maker, fault: .logDamaged)
+                job, ended(job, result: nil), by: maker, fault: try await faultOfMissing(job))
         } catch is Lost {
             return
         }
@@ -81,6 +81,16 @@ public struct WhatIfRun: Sendable {
         let epochs = try await whatIfs.epochs(of: job.realm)
         let cursor = LogCursor(epoch: job.epoch, position: job.question.until)
         guard epochs.standing(of: cursor) == .valid else { throw WhatIfJob.Fault.positionLost }
+    }
+
+    /// A log that went back meanwhile lacks events as well.
+    private func faultOfMissing(_ job: WhatIfJob) async throws -> WhatIfJob.Fault {
+        do {
+            try await requireLog(of: job)
+            return .logDamaged
+        } catch let fault as WhatIfJob.Fault {
+            return fault
+        }
     }
 
     private func engine(for job: WhatIfJob) throws -> WhatIfEngine {

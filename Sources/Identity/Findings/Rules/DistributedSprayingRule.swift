@@ -26,8 +26,9 @@ struct DistributedSprayingRule: FindingRuleGroup {
                 ])
         }
         if isNew {
+            // In order: of more than are kept, each node keeps the same.
             desk.spread = SpreadAttack(
-                accounts: spread.fewAccounts, sources: Array(spread.bySource.keys))
+                accounts: spread.fewAccounts, sources: spread.bySource.keys.sorted())
         } else {
             desk.spread = SpreadAttack(accounts: [account], sources: [source])
         }
