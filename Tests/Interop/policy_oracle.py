@@ -3,7 +3,6 @@ the past at hand for each sign-in, and with nothing of Urd."""
 
 import collections
 import datetime
-import json
 
 SECOND = 1_000_000
 RULES = ("require_second_factor", "allow_methods", "countries", "networks", "hours", "devices",
@@ -26,16 +25,6 @@ ENDS = {"account.deleted", "account.deletion_scheduled", "account.disabled",
 ADDED = {"totp.confirmed", "passkey.enrolled", "app_method.key_enrolled"}
 REMOVED = {"totp.removed", "passkey.removed", "app_method.key_removed"}
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
-def events(export):
-    """Those of `urd log export`, with their positions."""
-    position = 0
-    for line in export.splitlines():
-        event = json.loads(line)
-        if "type" in event and "data" in event and "stream" in event:
-            position += 1
-            yield position, event
 
 
 def seconds(text):

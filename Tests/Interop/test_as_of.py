@@ -120,11 +120,7 @@ class History:
 
 
 def exported():
-    """The records of the log, in order: position n is the n-th of them."""
-    result = urd.command("log", "export", "--realm", urd.values["URD_REALM"])
-    assert result.returncode == 0, result.stderr
-    lines = result.stdout.split("\n")[1:-1]
-    return [json.loads(line) for line in lines if not line.startswith('{"checkpoint":')]
+    return [json.loads(line) for line in urd.log()]
 
 
 class Fold:

@@ -46,12 +46,7 @@ def setUpModule():
         "where b.status = 'live' and p.realm = 'history' and p.position < h.position") == "0",
         "read models follow", patience=240)
     act()
-    result = subprocess.run(
-        [BINARY, "log", "export", "--realm", "history"], text=True, capture_output=True,
-        timeout=300, env={**os.environ, **settings()})
-    assert result.returncode == 0, result.stderr
-    lines = result.stdout.split("\n")[1:-1]
-    records = [json.loads(line) for line in lines if not line.startswith('{"checkpoint":')]
+    records = [json.loads(line) for line in urd.log("history")]
 
 
 def tearDownModule():

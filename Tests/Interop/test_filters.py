@@ -57,7 +57,6 @@ def setUpModule():
             call("PUT", f"{path}/roles", {"roles": {AUDIENCE: roles}})
     for secret in ("wrong", "other"):
         refuse(secret)
-    records = exported()
     realm = urd.values["URD_REALM"]
     eventually(lambda: urd.sql(
         f"select min(position) from urd.audit_trail_position where realm = '{realm}'")
@@ -90,11 +89,7 @@ def refuse(secret):
 
 
 def exported():
-    """The records of the log, in order: position n is the n-th of them."""
-    result = urd.command("log", "export", "--realm", urd.values["URD_REALM"])
-    assert result.returncode == 0, result.stderr
-    lines = result.stdout.split("\n")[1:-1]
-    return [json.loads(line) for line in lines if not line.startswith('{"checkpoint":')]
+    return [json.loads(line) for line in urd.log()]
 
 
 def outcome(record):

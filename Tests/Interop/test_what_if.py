@@ -28,7 +28,7 @@ def setUpModule():
     urd = Urd("--demo-history")
     try:
         furnish()
-        log = exported()
+        log = list(enumerate(map(json.loads, urd.log(REALM)), 1))
     except BaseException:
         urd.close()
         raise
@@ -49,10 +49,6 @@ def settings():
     return {f"URD_{name}": urd.values[f"URD_{name}"] for name in NAMES}
 
 
-def head():
-    return int(urd.sql(f"select position from urd.realm_log where realm = '{REALM}'"))
-
-
 def furnish():
     """What the demo history does not have: roles, places, second factors. Places are written into the log as it stands, some
     of them as only a parser can read them."""
@@ -62,7 +58,7 @@ def furnish():
         if number % 20 == 19:
             call("POST", path + "/disable")
     # What is not sealed yet must not be touched: nobody would seal it.
-    sealed()
+    urd.sealed(REALM)
     signed_in = "realm = 'history' and type in ('session.opened', 'browser.opened')"
     urd.sql("update urd.event set data = (data::jsonb - 'asn' - 'country' - 'area')::json "
             f"where {signed_in}")
@@ -80,25 +76,6 @@ def furnish():
     urd.sql(
         "update urd.event e set type = 'totp.confirmed', data = json_build_object('account', stream) "
         f"where realm = '{REALM}' and type = 'account.registered' and position % 9 = 0")
-
-
-def sealed():
-    """The length of the log, all of which is signed."""
-    last = head()
-    size = f"select coalesce(max(size), 0) from urd.checkpoint where realm = '{REALM}'"
-    eventually(lambda: int(urd.sql(size)) >= last, "a log that is sealed", patience=120)
-    return last
-
-
-def exported():
-    """Every event with its position."""
-    last = sealed()
-    answer = subprocess.run(
-        [BINARY, "log", "export", "--realm", REALM], env={**os.environ, **settings()},
-        capture_output=True, text=True, timeout=300, check=True)
-    found = list(policy_oracle.events(answer.stdout))
-    assert len(found) == last, (len(found), last)
-    return found
 
 
 def ask(policy, expected=202, key=None, path=PATH, **more):

@@ -78,6 +78,22 @@ class Urd:
         settings = {f"URD_{name}": self.values[f"URD_{name}"] for name in names}
         return run(*words, **{**settings, **more})
 
+    def sealed(self, realm):
+        """Waits until the log that is there now is sealed, and is its length."""
+        last = int(self.sql(f"select position from urd.realm_log where realm = '{realm}'"))
+        size = f"select coalesce(max(size), 0) from urd.checkpoint where realm = '{realm}'"
+        eventually(lambda: int(self.sql(size)) >= last, "a log that is sealed", patience=120)
+        return last
+
+    def log(self, realm=None):
+        """What `urd log export` has of each event, once all of them are sealed: position n is the n-th."""
+        realm = realm or self.values["URD_REALM"]
+        self.sealed(realm)
+        result = self.command("log", "export", "--realm", realm)
+        assert result.returncode == 0, result.stderr
+        lines = result.stdout.split("\n")[1:-1]
+        return [line for line in lines if not line.startswith('{"checkpoint":')]
+
     def sql(self, statement):
         """As the superuser, whom no trigger and no privilege stops."""
         return subprocess.run(
