@@ -48,14 +48,17 @@ struct EventPage: Sendable {
     let rows: [Row]
     /// The realm's epoch as this read saw it. Nil where there was no row to see it with.
     let epoch: Int?
+    /// The last version that the stream ever had, where it is known.
+    let last: Int?
 
     init(_ rows: Rows, _ realm: RealmID) {
         self.init(rows, 0..<rows.count, realm)
     }
 
     /// Some of the rows.
-    init(_ rows: Rows, _ range: Range<Int>, _ realm: RealmID) {
+    init(_ rows: Rows, _ range: Range<Int>, _ realm: RealmID, last: Int? = nil) {
         self.realm = realm
+        self.last = last
         self.rows = range.map { row in
             Row(
                 position: rows.int64(row, 0), stream: rows.identifier(row, 1),
@@ -79,6 +82,7 @@ struct EventPage: Sendable {
     /// Whether it is of one stream, and no event of it is missing between this version and its last.
     func isWhole(after version: Int) -> Bool {
         zip(rows, (version + 1)...).allSatisfy { $0.version == $1 }
+            && (last == nil || last == rows.last?.version)
     }
 
     /// Whether these keys wrap every subject's key in it.

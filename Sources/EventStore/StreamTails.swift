@@ -29,7 +29,10 @@ struct StreamTail: Hashable, Sendable {
         while first < rows.count {
             let number = rows.int32(first, 15)
             let next = (first..<rows.count).first { rows.int32($0, 15) != number } ?? rows.count
-            found[tails[Int(number) - 1]] = .success(EventPage(rows, first..<next, realm))
+            found[tails[Int(number) - 1]] = .success(
+                EventPage(
+                    rows, first..<next, realm,
+                    last: rows.isNull(first, 16) ? nil : Int(rows.int32(first, 16))))
             first = next
         }
         return .success(found)
@@ -40,8 +43,11 @@ struct StreamTail: Hashable, Sendable {
 private let readingTails = Statement(
     "event_streams",
     """
-    select e.*, t.number::integer
-    from unnest($2, $3) with ordinality as t (stream, after, number)
+    select e.*, t.number::integer, t.last
+    from (
+        select t.*, (select s.version from urd.stream s where s.realm = $1 and s.stream = t.stream) as last
+        from unnest($2, $3) with ordinality as t (stream, after, number) offset 0
+    ) t
     cross join lateral (
         select \(eventColumns) from urd.event e
         where e.realm = $1 and e.stream = t.stream and e.version > t.after order by e.version

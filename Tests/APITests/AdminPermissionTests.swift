@@ -97,8 +97,10 @@ private let unlogged = [
             var cells: [String] = []
             for permission in AdminPermission.allCases {
                 // Of the login history `reason` is a column, and not why something is opened.
-                let isAsked = route.id.hasSuffix("AsOf")
-                let reason = isAsked ? "&reason=Incident" : ""
+                let names = ["open_reason", "reason"].filter { name in
+                    parameter.name == "open" && route.parameters.contains { $0.name == name }
+                }
+                let reason = names.first.map { "&\($0)=Incident" } ?? ""
                 func ask(_ permissions: [AdminPermission]) async throws -> Answered {
                     try await world.send(
                         route.method, world.path(route), query: "\(parameter.name)=true\(reason)",
@@ -128,11 +130,16 @@ private let unlogged = [
         let closed = try await world.send(.get, path, query: "open=false", key: reader)
         #expect(closed.json["items"]?[0]?["address"] == nil && closed.status == .ok)
         let opener = try await world.limitedKey([.historyRead, .eventsOpen])
-        let opened = try await world.send(.get, path, query: "open=true", key: opener)
+        let bare = try await world.send(.get, path, query: "open=true", key: opener)
+        #expect(bare.problem == .missingParameter && bare.field == "open_reason")
+        #expect(try await world.head() == before, "nothing was disclosed")
+        let opened = try await world.send(
+            .get, path, query: "open=true&open_reason=Incident%204711", key: opener)
         #expect(opened.json["items"]?[0]?["address"] == "203.0.113.9")
         let disclosure = try #require(try await world.events(after: before).last)
         #expect(disclosure.name == "personal_data.opened")
         #expect(disclosure.actor == "admin:\(opener.id)")
+        #expect(disclosure.open["reason"] == "Incident 4711")
     }
 
     @Test func `a limited key reads no person by events.open alone`() async throws {

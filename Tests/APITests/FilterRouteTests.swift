@@ -248,7 +248,8 @@ import Values
                 Session.self, .opened(world.terms(of: ada, client: "phone")), in: UUID.random())
         }
         let before = world.log.placesRead
-        let answer = try await world.send(.get, history, query: "open=true&client=phone")
+        let answer = try await world.send(
+            .get, history, query: "open=true&open_reason=Incident&client=phone")
         #expect(positions(answer).count >= 10)
         #expect(answer.json["items"]?.array?.last?["address"] != nil)
         #expect(world.log.placesRead == before + 1)

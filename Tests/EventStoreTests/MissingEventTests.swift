@@ -46,6 +46,18 @@ import Values
         }
     }
 
+    @Test func `a stream without its last event is damaged`() async throws {
+        let (store, streams) = try await log(without: 8)
+        defer { store.log.close() }
+        for start in 0...1 {
+            await #expect(throws: LogFailure.damaged) {
+                try await store.log.stream(streams[1], after: start, in: realm)
+            }
+        }
+        let lost = try await store.log.stream(streams[2], after: 0, in: realm)
+        #expect(lost.map(\.version) == [1, 2, 3])
+    }
+
     @Test func `a range without one of its events is damaged, whatever types are asked for`()
         async throws
     {

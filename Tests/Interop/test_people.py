@@ -219,7 +219,8 @@ class People(unittest.TestCase):
             (mine[0]["outcome"], mine[0]["device"], mine[0]["end_reason"], mine[0]["method"]),
             ("signed_in", "iPhone", "signed_out_everywhere", "urn:cocoar:otp"))
         self.assertNotIn("address", mine[0])
-        opened = read("history", "user", email, "--open", "true")["items"][0]
+        opened = read(
+            "history", "user", email, "--open", "true", "--open-reason", "Incident 4711")["items"][0]
         self.assertEqual(opened["address"], "127.0.0.1")
         through = read("history", "client", phone.client)["items"]
         self.assertEqual({one["outcome"] for one in through}, {"signed_in", "refused"})
@@ -227,7 +228,8 @@ class People(unittest.TestCase):
         self.assertEqual({one["reason"] for one in failures}, {"invalid_code"})
         self.assertIn("OUTCOME", ask("history", "failures"))
         rows = list(csv.DictReader(io.StringIO(
-            ask("history", "user", email, "--open", "--csv"), newline="")))
+            ask("history", "user", email, "--open",
+                "--open-reason", "Incident 4711", "--csv"), newline="")))
         self.assertEqual(len(rows), 1)
         self.assertEqual(rows[0]["session"], mine[0]["session"])
         self.assertEqual(rows[0]["user_agent"], "'=cmd (iPhone; iOS 18.1)")

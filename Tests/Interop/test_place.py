@@ -112,7 +112,7 @@ class TestPlaces(unittest.TestCase):
         good = ann.sign_in(places.IN_ZURICH)
         self.assertEqual(place(good), IN_ZURICH)
         self.assertNotIn("city", good)
-        opened = ann.history("open=true")[0]
+        opened = ann.history("open=true&open_reason=Incident")[0]
         self.assertEqual((opened["city"], opened["coordinates"]), ("Zurich", "47.3769,8.5417"))
         self.assertEqual(opened["address"], places.IN_ZURICH)
         # Flat fields, filters, counts.
@@ -121,6 +121,8 @@ class TestPlaces(unittest.TestCase):
         self.assertNotIn("city", json.dumps(event["data"]))
         self.assertEqual(len(ann.history("filter=country+eq+%22CH%22+and+asn+eq+3303")), 2)
         self.assertEqual(ann.history("country=FR"), [])
+        self.assertEqual(len(ann.history("asn=3303")), 2)
+        self.assertEqual(ann.history("asn=3304"), [])
         counts = call("GET", "/login-history/counts?group_by=country")["items"]
         self.assertIn("CH", [count.get("value") for count in counts])
         # OCSF.
@@ -207,9 +209,9 @@ class TestPlaces(unittest.TestCase):
         ann = Somebody()
         ann.fail(places.IN_ZURICH)
         ann.sign_in(places.IN_ZURICH)
-        self.assertTrue(all("city" in login for login in ann.history("open=true")))
+        self.assertTrue(all("city" in login for login in ann.history("open=true&open_reason=Incident")))
         call("POST", f"/accounts/{ann.account}/erase")
-        left = ann.history("open=true")
+        left = ann.history("open=true&open_reason=Incident")
         self.assertEqual(len(left), 2)
         for login in left:
             self.assertEqual(place(login), IN_ZURICH)

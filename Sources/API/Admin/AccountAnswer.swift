@@ -104,7 +104,7 @@ extension Call<AdminContext> {
 
     /// The personal data of an account, for a caller whose request for it is on record.
     func openedPerson(_ account: UUID) async throws(Problem) -> JSON {
-        try await disclose(.person, of: [account])
+        try await disclose(.person, of: [account], for: text("reason"))
         return person(KnownPerson(try await events(of: account)))
     }
 
@@ -118,25 +118,5 @@ extension Call<AdminContext> {
         members["external_id"] = known.person.externalID.map { .string($0) }
         members["last_name"] = known.person.lastName.map { .string($0) }
         return .object(members)
-    }
-
-    func disclose(
-        _ kind: DisclosureKind, of accounts: [UUID], for reason: String? = nil
-    ) async throws(Problem) {
-        let write = write(in: try realm)
-        _ = try await run(
-            RecordDisclosure(
-                id: write.newID("disclosure"), kind: kind, accounts: accounts, reason: reason),
-            as: write)
-    }
-}
-
-extension RecordDisclosure.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .idTaken: Problem(.internalError)
-        // The one field is a parameter of a question.
-        case .invalid(let fault): Problem(.invalidParameter, field: fault.field)
-        }
     }
 }

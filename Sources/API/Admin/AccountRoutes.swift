@@ -109,15 +109,14 @@ enum AccountRoutes {
         detail: "Unsealing the person's data is recorded with the caller's name.", right: .realm,
         parameters: [
             .realm, accountID,
-            Parameter(
-                "open", in: .query, .boolean, "Whether to unseal what is known of the person.",
-                permission: .eventsOpen),
+            Opening.parameter("Whether to unseal what is known of the person."),
+            Opening.reason(),
         ],
         answer: .ok("The account.", AccountView.schema, example: AccountView.example),
         refusals: [.noSuchRealm, .noSuchAccount, .contended]
     ) { call throws(Problem) in
         var members = try await call.knownAccount().members
-        if call.parameters["open"]?.bool == true {
+        if call.isOpening {
             members["person"] = try await call.openedPerson(try call.requiredID("account_id"))
         }
         return .json(.ok, .object(members))

@@ -19,24 +19,6 @@ enum AsOfRoutes {
         "client_id", in: .path, ClientSchema.clientID,
         "The client's name in OAuth; of a deleted one, its id.", example: "phone")
 
-    /// More than a word of four letters, which says nothing to who reads it in a year.
-    static let reason = Parameter(
-        "reason", in: .query,
-        .text(
-            5...RecordDisclosure.longestReason,
-            .said(
-                "a reason of 5 to \(RecordDisclosure.longestReason) characters on one line, in words",
-                .sequence([
-                    .some(shown, 0...RecordDisclosure.longestReason), .one(letters),
-                    .some(shown, 0...RecordDisclosure.longestReason),
-                ]))),
-        "Why it is asked for; it is kept in the log beside the caller's name.",
-        example: "Incident 4711")
-
-    private static let shown = Characters(0x20...0x7E, 0xA0...0xD7FF, 0xE000...0x10FFFF)
-    private static let letters = Characters(
-        0x41...0x5A, 0x61...0x7A, 0xC0...0x24F, 0x370...0x1FFF, 0x3040...0xD7FF)
-
     private static let account = route(
         "accounts/{account_id}", id: "getAccountAsOf",
         commandLine: .urd(
@@ -44,11 +26,8 @@ enum AsOfRoutes {
         "Show an account as it was.",
         [
             AccountRoutes.accountID,
-            Parameter(
-                "open", in: .query, .boolean,
-                "Whether to unseal what was known of the person; needs a `reason`.",
-                permission: .eventsOpen),
-            reason,
+            Opening.parameter("Whether to unseal what was known of the person; needs a `reason`."),
+            Opening.reason(),
         ],
         AsOfSchema.answer(
             "AccountStateAsOf", [.required("account", AsOfSchema.account, "The account.")],
@@ -57,10 +36,7 @@ enum AsOfRoutes {
     ) { call throws(Problem) in
         let id = try call.requiredID("account_id")
         let moment = try await call.asOf("moment")
-        let isOpen = call.parameters["open"]?.bool == true
-        if isOpen, call.text("reason") == nil {
-            throw Problem(.missingParameter, "What is opened needs a reason.", field: "reason")
-        }
+        let isOpen = try call.isOpening(for: "reason")
         var members = try await call.state(of: .account(id), at: moment)
         if isOpen { members["person"] = try await call.openedPerson(id, at: moment) }
         return .json(.ok, .object(members))

@@ -47,7 +47,9 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> FilterExpression? {
         var whole: FilterExpression?
         for name in parameters.map(\.name) where name != FilterText.parameter.name {
-            guard let text = text(name) else { continue }
+            guard let text = text(name) ?? integer(name).map(String.init) else {
+                continue
+            }
             let asked: FilterExpression
             do throws(FilterFault) {
                 asked = try FilterParser.comparison(name, text, vocabulary)

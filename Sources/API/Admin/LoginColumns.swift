@@ -23,6 +23,8 @@ enum LoginColumns {
             column(
                 "end_reason", .oneOf(endings), "Only those whose session ended so.", "revoked"),
             column("country", country, "Only from this country.", "CH"),
+            column(
+                "asn", .integer(1...4_294_967_295), "Only from this autonomous system.", 3303),
         ] + FilterQuestion.beside
 
     private static let id: JSON = "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"

@@ -22,7 +22,7 @@ enum LoginHistoryRoutes {
     private static let ofAccount = route(
         "accounts/{account_id}/login-history", id: "listLoginHistoryOfAccount",
         commandLine: .urd(
-            "history user", examples: "urd history user ann@example.org --since 7d --open"),
+            "history user", examples: "urd history user ann@example.org --since 7d"),
         "List an account's sign-ins and failed attempts, newest first.", [AccountRoutes.accountID]
     ) { call throws(Problem) in
         let account = try call.requiredID("account_id")
@@ -62,7 +62,7 @@ enum LoginHistoryRoutes {
             detail: """
                 Of several conditions all hold; `filter` has all that is not a parameter. `open` unseals \
                 the address, the user agent, the city and the coordinates of each attempt; that is recorded with the caller's \
-                name. This list follows the log: with `min_position` it waits until \
+                name and the `open_reason`. This list follows the log: with `min_position` it waits until \
                 it holds everything up to there.
                 """,
             right: .realm, permission: .historyRead,
@@ -73,16 +73,15 @@ enum LoginHistoryRoutes {
                     "Only sign-ins with this outcome."),
                 Lists.since, Lists.until,
             ] + LoginColumns.parameters + [
-                Parameter(
-                    "open", in: .query, .boolean,
-                    "Whether to show addresses and browsers, too; that they were shown is on record.",
-                    permission: .eventsOpen)
+                Opening.parameter(
+                    "Whether to show addresses and browsers, too; needs an `open_reason`."),
+                Opening.reason("open_reason"),
             ],
             answer: LogLists.answer(
                 "LoginHistory", of: LoginView.schema, example: LoginView.example),
             refusals: [
                 .noSuchRealm, .positionNotReached, .positionLost, .contended, .invalidFilter,
-                .tooWide,
+                .tooWide, .missingParameter,
             ] + refusals,
             handler: handler)
     }
@@ -94,6 +93,7 @@ extension Call<AdminContext> {
         _ selection: LoginSelection, missing: () async throws(Problem) -> Void
     ) async throws(Problem) -> Response {
         let realm = try realm
+        let isOpen = try isOpening(for: "open_reason")
         try await wait(for: .loginHistory)
         let (asked, place) = (try await loginSelection(over: selection), try await logPlace())
         let found = try await reading { () throws(LogFailure) in
@@ -106,8 +106,7 @@ extension Call<AdminContext> {
             try await knownLoginClient()
         }
         let opened =
-            parameters["open"]?.bool == true
-            ? try await places(of: Array(found.items.prefix(limit))) : [:]
+            isOpen ? try await places(of: Array(found.items.prefix(limit))) : [:]
         return try place.page(
             limit, of: found,
             item: { login in
@@ -133,7 +132,7 @@ extension Call<AdminContext> {
         guard !logins.isEmpty else { return [:] }
         let realm = try realm
         let accounts = Set(logins.compactMap(\.account)).sorted()
-        try await disclose(.loginHistory, of: accounts)
+        try await disclose(.loginHistory, of: accounts, for: text("open_reason"))
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.events(at: logins.map(\.position), in: realm)
         }

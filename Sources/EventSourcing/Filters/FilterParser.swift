@@ -38,8 +38,9 @@ public struct FilterParser {
         guard !text.utf8.contains(0) else {
             throw FilterFault(at: 0, expected: "a text that has no character 0")
         }
-        let value = try value(
-            of: FilterToken(kind: .text(text), place: 0), attribute, .equal)
+        let number = attribute.kinds == .integer ? Int64(text) : nil
+        let token = FilterToken(kind: number.map { .number($0) } ?? .text(text), place: 0)
+        let value = try value(of: token, attribute, .equal)
         return .comparison(FilterComparison(attribute, .equal, [value]))
     }
 

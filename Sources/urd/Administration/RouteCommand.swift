@@ -35,7 +35,7 @@ struct RouteCommand: AnySubcommand {
     private var options: [Option] {
         var options = inputs.filter { !isOperand($0) || isNamedRealm($0) }.map(option)
         if !unsettable.isEmpty { options.append(unset) }
-        if opensItems { options.append(RouteList.open) }
+        if opensItems { options += [RouteList.open, RouteList.reason] }
         if isPaged { options.append(RouteList.all) }
         if isTable { options += [RouteList.wide, RouteList.columns] }
         options.append(.json)

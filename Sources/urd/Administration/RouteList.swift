@@ -9,6 +9,7 @@ struct RouteList {
     static let all = Option.flag("all", "Go on, page after page, until the list ends")
     static let open = Option.flag(
         "open", "Show personal fields, too; that they were shown is on record")
+    static let reason = Option.value("reason", "text", "Why they are shown; it is kept in the log")
 
     private let operation: Operation
     private let call: Invocation
@@ -81,6 +82,7 @@ struct RouteList {
                 var asked = values.filter { name, _ in name == "realm" }
                 asked["account_id"] = id
                 asked["open"] = true
+                asked["reason"] = call.arguments.value("reason").map { .string($0) }
                 items[index] = try await requests.read("getAccount", asked)
             }
         }

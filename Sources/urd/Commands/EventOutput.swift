@@ -11,18 +11,22 @@ struct EventOutput: Sendable {
     static let options = [
         RealmOption.option,
         Option.flag("open", "Show personal fields, too; that they were shown is on record"),
+        Option.value("reason", "text", "Why they are shown; it is kept in the log"),
         Option.json,
     ]
 
     var realm: RealmID { named.realm }
     private let named: RealmOption
     private let isOpen: Bool
+    private let reason: String?
     private let asJSON: Bool
     private let console: Console
 
     init(_ call: Invocation) throws(UsageError) {
         named = try RealmOption(call)
         isOpen = call.arguments.has("open")
+        reason = call.arguments.value("reason")
+        if reason != nil, !isOpen { throw UsageError("--reason: nothing is opened without --open") }
         asJSON = call.arguments.has("json")
         console = call.console
     }
@@ -52,10 +56,15 @@ struct EventOutput: Sendable {
         let now = Log.systemTime()
         let record = RecordDisclosure(
             id: .v7(at: now, using: &random), kind: .events,
-            accounts: Set(opened.compactMap(\.subject)).sorted())
-        _ = try await store.dispatcher.dispatch(
-            record, in: realm, id: .v7(at: now, using: &random),
-            origin: Origin(actor: "operator:\(Operator.name)", at: now))
+            accounts: Set(opened.compactMap(\.subject)).sorted(), reason: reason)
+        do {
+            _ = try await store.dispatcher.dispatch(
+                record, in: realm, id: .v7(at: now, using: &random),
+                origin: Origin(actor: "operator:\(Operator.name)", at: now))
+        } catch RecordDisclosure.Rejection.invalid {
+            throw UsageError(
+                "--reason must be one line of up to \(RecordDisclosure.longestReason) characters")
+        }
     }
 
     func write(_ event: Recorded) {

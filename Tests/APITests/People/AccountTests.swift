@@ -80,6 +80,9 @@ extension World {
         #expect(record.name == "personal_data.opened")
         #expect(record.open == ["kind": "person", "accounts": [.string(id.description)]])
         #expect(record.actor == "admin:\(world.key.id)")
+        _ = try await world.send(
+            .get, "\(accounts)/\(id)", query: "open=true&reason=Incident%204711")
+        #expect(try await world.events().last?.open["reason"] == "Incident 4711")
     }
 
     @Test func `MOD-17: an account takes only roles that the realm has`() async throws {

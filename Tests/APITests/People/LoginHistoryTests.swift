@@ -109,17 +109,21 @@ import Values
         async throws
     {
         let (world, ada) = try await world()
-        let answer = try await world.send(.get, history, query: "open=true&limit=1")
+        let answer = try await world.send(
+            .get, history, query: "open=true&open_reason=Incident%204711&limit=1")
         let item = try #require(answer.json["items"]?.array?.first)
         #expect(item["address"] == "203.0.113.9")
         #expect(item["user_agent"] == "Eve's phone")
         let record = try #require(try await world.events().last)
         #expect(record.name == "personal_data.opened")
         #expect(
-            record.open == ["kind": "login_history", "accounts": [.string(ada.description)]])
+            record.open == [
+                "kind": "login_history", "accounts": [.string(ada.description)],
+                "reason": "Incident 4711",
+            ])
         let before = try await world.events().count
         let nothing = try await world.send(
-            .get, history, query: "open=true&until=2020-01-01T00:00:00Z")
+            .get, history, query: "open=true&open_reason=Incident&until=2020-01-01T00:00:00Z")
         #expect(nothing.json["items"] == [])
         #expect(try await world.events().count == before, "Nothing was opened.")
     }

@@ -1,0 +1,67 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The parameters of a question that opens sealed data on request, and why it is opened.
+enum Opening {
+    static let name = "open"
+
+    static func parameter(_ what: String) -> Parameter {
+        Parameter(name, in: .query, .boolean, what, permission: .eventsOpen)
+    }
+
+    static func reason(_ name: String = "reason") -> Parameter {
+        Parameter(
+            name, in: .query, schema,
+            "Why it is opened; it is kept in the log beside the caller's name.",
+            example: "Incident 4711")
+    }
+
+    /// More than a word of four letters, which says nothing to who reads it in a year.
+    static let schema = Schema.text(
+        5...RecordDisclosure.longestReason,
+        .said(
+            "a reason of 5 to \(RecordDisclosure.longestReason) characters on one line, in words",
+            .sequence([
+                .some(shown, 0...RecordDisclosure.longestReason), .one(letters),
+                .some(shown, 0...RecordDisclosure.longestReason),
+            ])))
+
+    private static let shown = Characters(0x20...0x7E, 0xA0...0xD7FF, 0xE000...0x10FFFF)
+    private static let letters = Characters(
+        0x41...0x5A, 0x61...0x7A, 0xC0...0x24F, 0x370...0x1FFF, 0x3040...0xD7FF)
+}
+
+extension Call<AdminContext> {
+    var isOpening: Bool { parameters[Opening.name]?.bool == true }
+
+    /// Whether something is opened, where that needs a reason.
+    func isOpening(for reason: String) throws(Problem) -> Bool {
+        guard isOpening else { return false }
+        guard text(reason) != nil else {
+            throw Problem(.missingParameter, "What is opened needs a reason.", field: reason)
+        }
+        return true
+    }
+
+    func disclose(
+        _ kind: DisclosureKind, of accounts: [UUID], for reason: String?
+    ) async throws(Problem) {
+        let write = write(in: try realm)
+        _ = try await run(
+            RecordDisclosure(
+                id: write.newID("disclosure"), kind: kind, accounts: accounts, reason: reason),
+            as: write)
+    }
+}
+
+extension RecordDisclosure.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        // The one field is a parameter of a question.
+        case .invalid(let fault): Problem(.invalidParameter, field: fault.field)
+        }
+    }
+}
