@@ -56,7 +56,7 @@ enum WhatIfFigures {
     }
 
     private static func tryPolicy(on store: Store, _ size: Int) async throws {
-        let read = try PolicyReader.policy(policy) { _ in false }
+        let read = try PolicyReader.policy(policy) { _ in nil }
         var engine = WhatIfEngine(read, isWhole: true, since: Timestamp(seconds: 0))
         let (log, realm) = (store.log, store.realm)
         let scan = WhatIfScan(filter: nil) { after, last throws(LogFailure) in

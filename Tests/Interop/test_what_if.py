@@ -2,6 +2,7 @@
 nothing but an export of the log; makers that are killed; policies that are wrong."""
 
 import http.client
+import ipaddress
 import json
 import os
 import pathlib
@@ -13,8 +14,10 @@ import tempfile
 import time
 import unittest
 import urllib.parse
+import uuid
 
 import policy_oracle
+from phone import Phone
 from urd_process import BINARY, PATIENCE, Urd, eventually
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -230,6 +233,25 @@ class OracleTests(unittest.TestCase):
         self.assertGreater(said["satisfied"], 0)
         self.assertNotEqual(source, "")
 
+    def test_a_range_stands_for_all_of_its_networks(self):
+        name, mail = urd.values["URD_REALM"], f"{uuid.uuid4().hex}@example.org"
+        call("POST", urd.realm + "/accounts", {"email": mail, "confirmed": True})
+        Phone(urd).sign_in(mail)
+        (login,) = call("GET", urd.realm + "/login-history?open=true&open_reason=Incident")["items"]
+        address = ipaddress.ip_address(login["address"])
+        here = ipaddress.ip_network((address, address.max_prefixlen - 8), strict=False)
+        beside = ipaddress.ip_network((int(here[-1]) + 1, here.prefixlen))
+        path = pathlib.Path(urd.folder, "networks.json")
+        for written, listed in (([str(here)], True), ([str(beside)], False),
+                                (["AS64500", str(beside), str(here)], True)):
+            for rule in ("allow", "deny"):
+                path.write_text(json.dumps({"networks": {rule: written}}))
+                answer = urd.command("what-if", str(path), "--realm", name, "--json")
+                self.assertEqual(answer.returncode, 0, answer.stderr)
+                said = json.loads(answer.stdout)["sign_ins"]
+                outcome = "satisfied" if listed == (rule == "allow") else "would_refuse"
+                self.assertEqual((said["total"], said[outcome]), (1, 1), (written, rule, said))
+
 
 class SameBytesTests(unittest.TestCase):
     def test_two_runs_and_another_process_have_the_same_bytes(self):
@@ -260,7 +282,7 @@ class PolicyFaultTests(unittest.TestCase):
                 ({"lock_after": {"n": 0, "minutes": 5}}, "/lock_after/n", "from 1"),
                 ({"hours": {"from": "07:00", "to": "19:00", "day": []}}, "/hours/day", "days"),
                 ({"a/b": 1}, "/a~1b", "not known"),
-                ({"networks": {"allow": ["10.0.0.0/8"]}}, "/networks/allow/0", "AS64500"),
+                ({"networks": {"allow": ["10.0.0.0/8"]}}, "/networks/allow/0", "65536"),
                 ({}, "", "must have one of")):
             with self.subTest(policy=policy):
                 answer = ask(policy, expected=400)

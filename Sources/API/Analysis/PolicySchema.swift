@@ -55,8 +55,10 @@ enum PolicySchema {
                         2...2, .said("a country such as CH", .some(Characters("A-Z"), 2...2))),
                     "Countries"), "Where people may sign in from."),
             .optional(
-                "networks", choice("PolicyNetworks", .text(2...45), "Systems and addresses"),
-                "Which systems (`AS64500`) or networks of IP addresses people may sign in from."),
+                "networks",
+                choice("PolicyNetworks", .text(2...49), "Systems, addresses and ranges"),
+                "Which systems (`AS64500`), IP addresses or ranges (`203.0.113.0/24`) people may sign in from."
+            ),
             .optional(
                 "hours",
                 .object(

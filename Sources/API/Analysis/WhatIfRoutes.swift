@@ -135,7 +135,7 @@ extension Call<AdminContext> {
         let written = body["policy"] ?? .null
         let policy: SignInPolicy
         do throws(PolicyFault) {
-            policy = try PolicyReader.policy(written) { IPAddress($0) != nil }
+            policy = try PolicyReader.policy(written) { SourceRange($0)?.count }
         } catch {
             throw Problem(error)
         }
@@ -172,6 +172,8 @@ extension Call<AdminContext> {
         RequestScope.current?.noteSubjectSearch()
         let realm = try realm
         let mint = try await reading { () throws(LogFailure) in try await context.mint(realm) }
-        return addresses.map { mint.pseudonym(ofNetwork: Source($0).network) }
+        return addresses.compactMap(SourceRange.init).flatMap(\.sources).map {
+            mint.pseudonym(ofNetwork: $0.network)
+        }
     }
 }

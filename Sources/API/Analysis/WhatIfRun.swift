@@ -96,7 +96,7 @@ public struct WhatIfRun: Sendable {
     private func engine(for job: WhatIfJob) throws -> WhatIfEngine {
         let policy: SignInPolicy
         do throws(PolicyFault) {
-            policy = try PolicyReader.policy(job.question.policy) { IPAddress($0) != nil }
+            policy = try PolicyReader.policy(job.question.policy) { SourceRange($0)?.count }
         } catch {
             throw WhatIfJob.Fault.otherVersion
         }

@@ -20,9 +20,12 @@ public enum PolicyReader {
     /// Seconds: ten years.
     static let longest: Int64 = 3_650 * 86_400
 
-    /// - Parameter isAddress: whether a text is an IP address.
+    /// Those that the log tells apart: IPv4 addresses and IPv6 /64s.
+    public static let mostNetworks = 65_536
+
+    /// - Parameter size: how many networks an IP address or a range of them stands for; nil of another text.
     public static func policy(
-        _ json: JSON, isAddress: (String) -> Bool
+        _ json: JSON, size: (String) -> Int?
     ) throws(PolicyFault) -> SignInPolicy {
         let place = PolicyPlace(json)
         try place.mustHave(only: PolicyRule.allCases.map(\.rawValue))
@@ -37,7 +40,7 @@ public enum PolicyReader {
             try countries(place)
         }
         policy.networks = try place[.networks].map { place throws(PolicyFault) in
-            try networks(place, isAddress)
+            try networks(place, size)
         }
         policy.hours = try place[.hours].map { place throws(PolicyFault) in try hours(place) }
         policy.deviceAge = try place[.devices].map { place throws(PolicyFault) in
@@ -111,21 +114,31 @@ public enum PolicyReader {
     }
 
     private static func networks(
-        _ place: PolicyPlace, _ isAddress: (String) -> Bool
+        _ place: PolicyPlace, _ size: (String) -> Int?
     ) throws(PolicyFault) -> SignInPolicy.Networks {
         let (allows, list) = try choice(place)
         var systems: Set<Int64> = []
         var addresses: [String] = []
+        var count = 0
         for place in try list.elements(mostValues) {
             let text = place.json.string ?? ""
             if text.hasPrefix("AS"), let number = PolicyPlace.number(text.utf8.dropFirst(2)),
                 number <= 4_294_967_295
             {
                 systems.insert(number)
-            } else if isAddress(text) {
+            } else if let size = size(text) {
+                let (sum, isOver) = count.addingReportingOverflow(size)
+                guard !isOver, sum <= mostNetworks else {
+                    throw place.fault(
+                        "is too wide: ranges may have \(mostNetworks) networks in all, an IPv4 address or an "
+                            + "IPv6 /64 each; name the system instead, such as AS64500")
+                }
+                count = sum
                 addresses.append(text)
             } else {
-                throw place.fault("must be a system such as AS64500, or an IP address")
+                throw place.fault(
+                    "must be a system such as AS64500, an IP address, or a range such as 203.0.113.0/24"
+                )
             }
         }
         return SignInPolicy.Networks(allows: allows, systems: systems, addresses: addresses)

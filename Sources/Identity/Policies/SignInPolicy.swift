@@ -41,7 +41,7 @@ public struct SignInPolicy: Sendable, Equatable {
     public struct Networks: Sendable, Equatable {
         public let allows: Bool
         public let systems: Set<Int64>
-        /// As they are written.
+        /// Addresses and ranges of them, as they are written.
         public let addresses: [String]
         /// What the log has in the place of the addresses.
         public var sources: Set<String> = []

@@ -4,9 +4,14 @@ import Values
 
 @testable import Identity
 
+private let sizes = [
+    "203.0.113.7": 1, "2001:db8::1": 1, "10.0.0.0/8": 1 << 24, "10.0.0.0/16": 65_536,
+    "::/0": .max,
+]
+
 /// Reads a policy as the admin API does, with a few addresses that are addresses.
 func policy(_ json: JSON) throws(PolicyFault) -> SignInPolicy {
-    try PolicyReader.policy(json) { ["203.0.113.7", "2001:db8::1"].contains($0) }
+    try PolicyReader.policy(json) { sizes[$0] }
 }
 
 @Suite struct `Reading policies` {
@@ -21,7 +26,13 @@ func policy(_ json: JSON) throws(PolicyFault) -> SignInPolicy {
         (["countries": ["deny": []]], "/countries/deny", "must be a list of 1 to 200"),
         (["networks": ["deny": ["AS64500", "AS1x"]]], "/networks/deny/1", "such as AS64500"),
         (["networks": ["deny": ["AS4294967296"]]], "/networks/deny/0", "such as AS64500"),
-        (["networks": ["deny": ["203.0.113.0/24"]]], "/networks/deny/0", "an IP address"),
+        (["networks": ["deny": ["203.0.113.0/33"]]], "/networks/deny/0", "such as 203.0.113.0/24"),
+        (["networks": ["deny": ["10.0.0.0/8"]]], "/networks/deny/0", "65536 networks in all"),
+        (["networks": ["deny": ["::/0"]]], "/networks/deny/0", "65536 networks in all"),
+        (
+            ["networks": ["deny": ["10.0.0.0/16", "203.0.113.7"]]], "/networks/deny/1",
+            "65536 networks in all"
+        ),
         (["allow_methods": ["passkye"]], "/allow_methods/0", "did you mean passkey?"),
         (["allow_methods": ["refresh_token"]], "/allow_methods/0", "is not one of"),
         (["allow_methods": "passkey"], "/allow_methods", "must be a list"),

@@ -2,8 +2,8 @@ public import HTTP
 
 /// A range of addresses in CIDR notation, such as `10.0.0.0/8`; one address is a range of one.
 public struct Network: Sendable, Hashable, CustomStringConvertible {
-    private let base: IPAddress
-    private let length: Int
+    let base: IPAddress
+    let length: Int
 
     /// Nil where bits are set behind the prefix: that is a slip, and either reading of it is a
     /// guess.
