@@ -62,8 +62,21 @@ import Values
             signIn(1, "pwd", 2), signIn(2, "hwk", 3),
             // What came of a browser's session is no use of it.
             signIn(3, "pwd", 4, #""browser":"\#(account)","#),
+            // Nothing else is used by it, nor is the passphrase by another's sign-in.
+            Happening(
+                "passkey.enrolled", UUID(high: 6, low: 1), version: 1, "{\(owned)}", at: at(0)),
+            Happening(
+                "totp.confirmed", UUID(high: 3, low: 1), version: 1, "{\(owned)}", at: at(0)),
+            signIn(4, "pwd", 5),
+            Happening(
+                "browser.opened", UUID(high: 20, low: 5), version: 1,
+                #"{"account":"\#(UUID(high: 1, low: 2))","amr":["pwd"]}"#, at: at(6)),
         ])
-        #expect(found == ["passphrase 1 2 -"])
+        #expect(
+            found == [
+                "authenticator_app 0 - -", "passkey 0 - -", "passphrase 1 5 -",
+                "recovery_codes 0 - -",
+            ])
     }
 
     @Test func `a passphrase that is set anew has not been used yet`() throws {
