@@ -184,6 +184,16 @@ class Hurt(FrontDoorCase):
         again = self.start().ready()
         self.assertEqual(again.sql("select to_regclass('public.kept') is null"), "f")
 
+    def test_a_demo_history_that_was_cut_off_is_not_taken_for_whole(self):
+        self.start().ready().end()
+        one = self.start("--demo-history")
+        eventually(lambda: "100 of 2000 people" in one.text(), "some of it is made")
+        one.end(signal.SIGKILL)
+        again = self.start("--demo-history")
+        eventually(lambda: again.process.poll() is not None, "it ends")
+        self.assertIn("cut off", again.text())
+        self.assertIn("--fresh", again.text())
+
     def test_postgresql_that_is_killed_while_it_starts_is_started_again(self):
         one = self.start().ready()
         one.sql("create table public.kept (word text)")

@@ -599,12 +599,14 @@ class Assertions(unittest.TestCase):
         self.assertEqual(site.call("GET", info, authorization=bearer)[0], 401)
 
     def test_edu_11_the_usage_manager_lists_the_services_of_a_person(self):
-        service("usedone")
+        service("usedone"), service("unusedone")
         usage = site.url + "/service-discovery/user"
         self.app.join("https://usedone.example")
         status, used = self.app.user.call("GET", usage)
         self.assertEqual(status, 200)
-        self.assertIn("https://usedone.example", [engine["engineLink"] for engine in used])
+        links = [engine["engineLink"] for engine in used]
+        self.assertIn("https://usedone.example", links)
+        self.assertNotIn("https://unusedone.example", links)
         self.assertEqual(site.call("GET", usage)[0], 401)
         self.assertEqual(self.app.client.call("GET", usage)[0], 403)
 

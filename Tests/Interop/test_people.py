@@ -121,12 +121,17 @@ class People(unittest.TestCase):
         self.assertNotIn(email, ask("events", "show", str(place), "--json"))
         self.assertEqual(records(first + 1), [])
         self.assertEqual(tail("--open")[0]["personal"]["email"], email)
-        self.assertIn(email, ask("events", "show", str(place), "--open"))
+        self.assertIn(email, ask("events", "show", str(place), "--open", "--reason", "Incident 4711"))
         shown = records(first + 1)
-        self.assertEqual(len(shown), 2)
+        told = {"kind": "events", "accounts": [account]}
+        self.assertEqual(
+            [one["data"] for one in shown], [told, {**told, "reason": "Incident 4711"}])
         for one in shown:
-            self.assertEqual(one["data"], {"kind": "events", "accounts": [account]})
             self.assertTrue(one["actor"].startswith("operator:"))
+        for words in (["--open", "--reason", "\u202e"], ["--reason", "Incident 4711"]):
+            refused = urd.command("events", "show", str(place), "--realm", urd.values["URD_REALM"], *words)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""), refused)
+            self.assertIn("--reason", refused.stderr)
         # What is not shown, or holds nothing of anybody, needs no record.
         ask("events", "tail", "--from", str(first + 1), "--open")
         self.assertEqual(len(records(first + 1)), 2)

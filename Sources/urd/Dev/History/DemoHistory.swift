@@ -41,16 +41,14 @@ final class DemoHistory: Sendable {
         }
     }
 
-    /// Nothing is done where the realm is there already.
+    /// Nothing is done where the realm is there already, and whole.
     func prepare() async throws {
         guard
             try await data.ask(
                 "createRealm",
                 ["realm": .string(Self.realm), "display_name": "Demo history"],
                 unless: "realm-exists") != nil
-        else { return }
-        _ = try await data.ask(
-            "setRealmSettings", ["realm": .string(Self.realm), "native_grants": true])
+        else { return try await checkWhole() }
         let clients = HistoryClients(
             phone: try await client("phone", ["urn:cocoar:otp", "urn:cocoar:passkey"]),
             shop: try await client("shop", ["authorization_code"]),
@@ -58,6 +56,9 @@ final class DemoHistory: Sendable {
         let people = try await people()
         let acts = HistoryPlan.acts(of: people, clients, from: start, seed: Self.seed)
         try await append(acts)
+        // The last of it, by which a history that was cut off is known; it is of today.
+        _ = try await DemoData(store).ask(
+            "setRealmSettings", ["realm": .string(Self.realm), "native_grants": true])
         console.complain(
             "Demo history: \(people.count) people, \(acts.count) events, in the realm \(Self.realm)"
         )
@@ -79,6 +80,13 @@ final class DemoHistory: Sendable {
             let made = try await Models(store).queries.client(name, in: realm)
         else { throw Self.failure }
         return HistoryClients.Known(id: made.id, name: name)
+    }
+
+    private func checkWhole() async throws {
+        let settings = try await data.ask("getRealmSettings", ["realm": .string(Self.realm)])
+        guard settings?["native_grants"] != true else { return }
+        throw CommandFailure(
+            "The demo history was cut off when it was made", remedy: "Start with --fresh.")
     }
 
     private static var failure: CommandFailure {
