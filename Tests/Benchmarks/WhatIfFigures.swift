@@ -19,7 +19,7 @@ enum WhatIfFigures {
     ]
 
     static func measure(_ workshop: Workshop) async throws -> [Figure] {
-        let size = workshop.size(short: 150_000, full: 1_000_000)
+        let size = workshop.size(short: 150_000, full: 5_000_000)
         let store = try Store(workshop.bed.cluster.makeDatabase())
         defer { store.close() }
         try await LogFiller(store: store, sample: sample).fill(size) {
