@@ -194,13 +194,15 @@ private let moving = Statement(
         delete from urd.delivery d using moved m
         where d.realm = m.realm and d.subscription = m.subscription and d.position = any ($12)
     ), parked as (
-        insert into urd.delivery (
+        insert into urd.delivery as d (
             realm, subscription, position, lane, type, attempts, replay, given_up, status, next_at)
         select m.realm, m.subscription, u.* from moved m, unnest(
             $13::bigint[], $14::uuid[], $15::text[], $16::integer[], $17::boolean[],
             $18::boolean[], $19::integer[], $20::timestamptz[]) u
         on conflict (realm, subscription, position) do update set attempts = excluded.attempts,
             given_up = excluded.given_up, status = excluded.status, next_at = excluded.next_at
+            -- What was asked for again, while the last attempt was under way, is due as it was asked for.
+            where excluded.replay or not d.replay
     ), noted as (
         insert into urd.delivery_attempt (
             realm, subscription, position, type, at, milliseconds, status, outcome, replay, answer)

@@ -1,0 +1,56 @@
+import EventSourcing
+import Testing
+import Values
+
+@testable import ReadModels
+
+@Suite struct `What a webhook has yet to deliver` {
+    private let webhook = UUID(high: 91, low: 1)
+    private let lease = UUID(high: 91, low: 2)
+    private let now = Timestamp(seconds: 1_800_000_000)
+
+    private func delivery(
+        attempts: Int, isReplay: Bool = false, isGivenUp: Bool = false
+    ) -> Delivery {
+        Delivery(
+            position: 1, lane: .zero, type: "account.registered", attempts: attempts,
+            isReplay: isReplay, isGivenUp: isGivenUp, nextAt: now.adding(seconds: 3600))
+    }
+
+    @Test(arguments: [false, true])
+    func `an attempt that was under way does not undo that an event is to be sent again`(
+        isGivenUp: Bool
+    ) async throws {
+        let (world, realm) = (try World(), try #require(RealmID("one")))
+        let account = UUID(high: 1, low: 1)
+        try world.append([Happening("account.registered", account, version: 1)], in: "one")
+        let store = DeliveryStore(world.pool)
+        let start = DeliveryStore.Start(LogCursor(epoch: 1, position: 0), count: 0, runs: 0)
+
+        func waiting() async throws -> [Delivery] {
+            try await store.claim(webhook, in: realm, by: lease, from: start).waiting
+        }
+        func write(_ parked: Delivery) async throws {
+            var step = DeliveryStore.Step(
+                DeliveryProgress(cursor: LogCursor(epoch: 1, position: 1)))
+            step.parked = [parked]
+            #expect(try await store.write(step, of: webhook, in: realm, by: lease))
+        }
+        _ = try await waiting()
+        try await write(delivery(attempts: 1))
+        #expect(try await waiting().map(\.attempts) == [1])
+
+        try await store.replay(
+            1...1, types: ["account.registered"], streams: [], order: .none, to: webhook,
+            in: realm, at: now)
+        try await write(delivery(attempts: 2, isGivenUp: isGivenUp))
+        let again = try #require(try await waiting().first)
+        #expect(again.isReplay && again.attempts == 0 && again.nextAt == now)
+
+        // How that went counts.
+        try await write(delivery(attempts: 1, isReplay: true))
+        #expect(try await waiting().map(\.nextAt) == [now.adding(seconds: 3600)])
+        try await write(delivery(attempts: 2, isReplay: true, isGivenUp: true))
+        #expect(try await waiting().isEmpty)
+    }
+}
