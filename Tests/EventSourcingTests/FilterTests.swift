@@ -112,6 +112,31 @@ private func read(_ text: String) throws(FilterFault) -> FilterExpression {
             #"type eq "session.opened" or (position eq 1 and not (type eq "session.refused"))"#)
         #expect(asked.wanted(of: "type") == ["session.opened"])
     }
+
+    @Test(arguments: [
+        #"reason eq "a \"b\" ü""#, "position gt 7 and not (fields.count in [1, -2, 3])",
+        #"reason pr or actor sw "x" and (at lt "2026-11-22T12:00:00Z" or position le 3)"#,
+        #"not (not (fields.used eq true or fields.by pr)) and stream ne "\#(stream)""#,
+        #"(actor eq "a" or actor eq "b") and (actor co "c" or fields.due ge 5)"#,
+    ])
+    func `a filter that was read is written as a text that is read as the same`(text: String)
+        throws
+    {
+        let filter = try read(text)
+        let again = try read(filter.text)
+        #expect(again.text == filter.text)
+        for open in [Self.full, [:], ["reason": "a \"b\" ü"], ["count": -2], ["due": 5]] {
+            let event = try event(open)
+            #expect(again.holds(for: event) == filter.holds(for: event))
+        }
+    }
+
+    @Test func `a filter of nothing is written as one that nothing meets`() throws {
+        #expect(try !read(FilterExpression.never.text).holds(for: event(Self.full)))
+        #expect(try read(FilterExpression.all([]).text).holds(for: event(Self.full)))
+        let mixed = FilterExpression.all([.never, try read("position eq 42")])
+        #expect(try !read(mixed.text).holds(for: event(Self.full)))
+    }
 }
 
 @Suite struct `A text that is no filter` {

@@ -165,7 +165,7 @@ class OracleTests(unittest.TestCase):
             self.assertEqual(found[name], value, (policy, name))
         self.assertEqual(set(found) - set(said) - {"filter"},
                          {"format", "realm", "from", "to", "policy"})
-        return said
+        return found
 
     def test_the_whole_log(self):
         outcomes = set()
@@ -213,6 +213,31 @@ class OracleTests(unittest.TestCase):
             with self.subTest(filter=text):
                 said = self.agrees(policy, wanted=holds, filter=text)
                 self.assertGreater(said["sign_ins"]["total"], 500)
+
+    def test_a_filter_by_mail_or_address_opens_and_keeps_neither(self):
+        policy = {"max_sessions": 2}
+        person = next(event["data"]["account"] for _, event in reversed(log)
+                      if event["type"] == "session.opened" and event["data"].get("account"))
+        mail = call("GET", f"/api/admin/realms/{REALM}/accounts/{person}?open=true&reason=Incident"
+                    )["person"]["email"]
+        logins = call("GET", f"/api/admin/realms/{REALM}/accounts/{person}/login-history"
+                      "?open=true&open_reason=Incident&outcome=signed_in")["items"]
+        address = logins[0]["address"]
+        source = logins[0]["source"]
+        for text, holds in (
+                (f'mail eq "{mail}"', lambda p, e: e["data"].get("account") == person),
+                (f'mail ne "{mail}" and position gt 60000',
+                 lambda p, e: p > 60_000 and e["data"].get("account") != person),
+                (f'address eq "{address}"', lambda p, e: e["data"].get("source") == source)):
+            with self.subTest(filter=text):
+                said = self.agrees(policy, wanted=holds, filter=text)
+                self.assertGreater(said["sign_ins"]["total"], 0)
+                self.assertNotIn(mail, json.dumps(said))
+                self.assertNotIn(address, json.dumps(said))
+                self.assertNotIn("mail", said["filter"])
+        kept = urd.sql("select string_agg(w::text, ' ') from urd.what_if w")
+        self.assertNotIn(mail, kept)
+        self.assertNotIn(address, kept)
 
     def test_sign_ins_are_those_of_the_login_history(self):
         found = json.loads(tried({"hours": HOURS}))
@@ -298,7 +323,8 @@ class PolicyFaultTests(unittest.TestCase):
         call("POST", PATH, {"policy": policy, "until": "now"}, 400)
         answer = ask(policy, expected=400, filter='clent eq "shop"')
         self.assertTrue(answer["type"].endswith("/invalid-filter"), answer)
-        ask(policy, expected=400, filter='mail eq "a@b.example"')
+        ask(policy, expected=400, filter='mail eq "nobody"')
+        ask(policy, expected=400, filter='address eq "nowhere"')
         answer = ask(policy, expected=400, **{"from": "200", "to": "100"})
         self.assertEqual(answer["field"], "from")
         self.assertEqual(ask(policy, expected=409, to="99999999")["field"], "to")

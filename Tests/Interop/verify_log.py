@@ -18,6 +18,7 @@ import argparse
 import base64
 import binascii
 import hashlib
+import gzip
 import hmac
 import json
 import os
@@ -673,9 +674,16 @@ def unbase64url(text):
     return unbase64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
 
 
+def unpacked(path):
+    """The file, which may be compressed as it comes over HTTP."""
+    with open(path, "rb") as file:
+        isPacked = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if isPacked else open(path, "rb")
+
+
 def verify_case(path, key, export=None):
     case = CaseFile(key)
-    with open(path, "rb") as file:
+    with unpacked(path) as file:
         for line in file:
             if not line.endswith(b"\n"):
                 raise Bad(f"line {case.number + 1}: the file breaks off")

@@ -74,7 +74,7 @@ extension Call<AdminContext> {
     }
 
     /// The same by pseudonyms and ids, which the log has in the place of addresses and names.
-    private func bound(
+    func bound(
         _ asked: FilterExpression, _ vocabulary: FilterVocabulary, field: String
     ) async throws(Problem) -> FilterExpression {
         try await asked.replacing { comparison throws(Problem) in

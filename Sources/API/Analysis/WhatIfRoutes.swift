@@ -139,8 +139,7 @@ extension Call<AdminContext> {
         } catch {
             throw Problem(error)
         }
-        let filter = body["filter"]?.string
-        if let filter { _ = try FilterText.expression(of: filter, EventAttributes.ofAttempts) }
+        let filter = try await whatIfFilter()
         let end = try await moment(asWritten: body["to"]?.string, "to")
         var start: Int64 = 0
         if let from = body["from"]?.string {
@@ -164,6 +163,19 @@ extension Call<AdminContext> {
             policy: written, sources: try await sources(of: policy), after: start,
             until: end.position, since: first.events.first?.at, filter: filter)
         return (question, end.epoch)
+    }
+
+    /// The filter that the job is kept with: no address stands in it.
+    private func whatIfFilter() async throws(Problem) -> String? {
+        let vocabulary = EventAttributes.ofAttempts
+        guard let written = body["filter"]?.string else { return nil }
+        let asked = try FilterText.expression(of: written, vocabulary)
+        guard asked.comparisons.contains(where: { $0.attribute.source == .stand }) else {
+            return written
+        }
+        let bound = try await bound(asked, vocabulary, field: "filter").text
+        _ = try FilterText.expression(of: bound, vocabulary)
+        return bound
     }
 
     /// What the log has in the place of the addresses of a policy.

@@ -62,12 +62,17 @@ enum ReplayRoutes {
                 .invalidParameter, "until is before the place to begin at, \(start).",
                 field: "until")
         }
+        let until = try call.moment("until_time")
+        if case .time(let time) = question.start, let until, until < time {
+            throw Problem(
+                .invalidParameter, "until_time is before from_time.", field: "until_time")
+        }
         let subjects = try await call.feedSubjects(in: realm, &question)
         let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
         return ReplayStream(
             place: place, following: place.feeds.rings.follow(realm, filter: question.filter),
             filter: question.filter, form: question.form, start: start, end: end,
-            until: try call.moment("until_time"), subjects: subjects.isEmpty ? nil : subjects,
+            until: until, subjects: subjects.isEmpty ? nil : subjects,
             clock: ReplayClock(
                 speed: call.parameters["speed"]?.integer ?? 60,
                 longestGap: .seconds(call.parameters["max_gap"]?.integer ?? 2))

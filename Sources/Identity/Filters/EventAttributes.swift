@@ -13,7 +13,7 @@ public enum EventAttributes {
 
     /// Of sign-ins that went well, as a policy is tried on them: what their events say themselves.
     public static let ofAttempts = FilterVocabulary(
-        columns + attempt + common + fields)
+        columns + attempt + common + stands + fields)
 
     private static let columns = [
         FilterAttribute("type", .text, choices: EventCatalogue.newest.map(\.name)),

@@ -39,7 +39,7 @@ enum FindingFact: Sendable {
     case registered(account: UUID)
     case accountGone(UUID)
     case administered(by: String)
-    case disclosed(by: String, accounts: Int)
+    case disclosed(by: String, accounts: [String])
 }
 
 extension FindingFact {
@@ -77,8 +77,8 @@ extension FindingFact {
         if isAdministrator(event.actor) {
             if administration.contains(event.name) { facts.append(.administered(by: event.actor)) }
             if event.name == "personal_data.opened" {
-                let accounts = event.open["accounts"]?.array?.count ?? 0
-                facts.append(.disclosed(by: event.actor, accounts: max(1, accounts)))
+                let accounts = event.open["accounts"]?.array?.compactMap(\.string) ?? []
+                facts.append(.disclosed(by: event.actor, accounts: accounts))
             }
         }
         return facts

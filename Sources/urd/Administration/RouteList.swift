@@ -113,8 +113,10 @@ struct RouteList {
             let columns = operation.columns + (isOpen ? Self.person : [])
             return Table(listing: items, columns: columns, isWhole: true).render()
         }
-        let columns = ListColumns.defaults[operation.id] ?? operation.columns
-        return Table(listing: items, columns: columns).render(width: Table.width)
+        let named = ListColumns.defaults[operation.id]
+        return Table(
+            listing: items, columns: named ?? operation.columns, hasFlat: named != nil
+        ).render(width: Table.width)
     }
 
     /// An account with its person's members beside its own.
@@ -141,16 +143,21 @@ extension Table {
 
     /// Many things: those of their columns that any of them has. A whole table has deep members, too, and
     /// times with their fractions.
-    init(listing items: [JSON], columns: [String], isWhole: Bool = false) {
+    /// - Parameter hasFlat: whether objects without parts of parts are shown, too.
+    init(
+        listing items: [JSON], columns: [String], isWhole: Bool = false, hasFlat: Bool = false
+    ) {
         let shown = columns.filter { name in
             let values = items.compactMap { $0[name] }
             return values.contains { $0 != .null }
-                && (isWhole || !values.contains(where: Self.isDeep))
+                && (isWhole
+                    || !values.contains { Self.isDeep($0) && !(hasFlat && Self.flat($0) != nil) })
         }
         self.init(titles: shown, overflow: .shorten)
         for item in items {
             add(
                 shown.map { name in
+                    if !isWhole, let flat = Self.flat(item[name] ?? .null) { return flat }
                     let text = Self.cell(item[name] ?? .null)
                     return isWhole ? text : Self.shortTime(text)
                 })
@@ -163,6 +170,15 @@ extension Table {
         case .array(let elements): elements.contains { isDeep($0) }
         case .null, .bool, .integer, .string: false
         }
+    }
+
+    /// `failures 10, window 1800`
+    private static func flat(_ value: JSON) -> String? {
+        guard let members = value.object, !members.values.contains(where: isDeep) else {
+            return nil
+        }
+        return members.sorted { $0.key < $1.key }.map { "\($0.key) \(cell($0.value))" }
+            .joined(separator: ", ")
     }
 
     static func cell(_ value: JSON) -> String {

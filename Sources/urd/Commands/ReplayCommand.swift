@@ -1,4 +1,5 @@
 import EventSourcing
+import Glibc
 import HTTP
 import HTTPClient
 import JSON
@@ -66,6 +67,16 @@ struct ReplayCommand: Subcommand {
         let client = try WebClient(configuration)
         defer { client.close() }
         screen.begin()
+        let stops = Signals.stops()
+        let stopping = Task {
+            for await number in stops {
+                if let cursor = reader.cursor {
+                    call.console.complain("urd: stopped; go on with --from \(cursor)")
+                }
+                exit(128 + number)
+            }
+        }
+        defer { stopping.cancel() }
         return try await FeedCommand.follow(reader, client, place, call.console, Self.silence)
     }
 }

@@ -234,9 +234,12 @@ import Values
         story.disclose(10, by: key, at: 0)
         story.disclose(30, by: key, at: day)
         #expect(story.found(.massDisclosure).isEmpty)
-        story.disclose(1, by: key, at: day + 60)
+        // One of them once more is none more.
+        story.disclose(1, from: 29, by: key, at: day + 30)
+        #expect(story.found(.massDisclosure).isEmpty)
+        story.disclose(1, from: 30, by: key, at: day + 60)
         let finding = try #require(story.found(.massDisclosure).first)
-        #expect(finding.positions == [2, 3])
+        #expect(finding.positions == [2, 3, 4])
         #expect(finding.counts == [.accounts: 31])
         #expect(finding.level == .high)
     }
@@ -247,7 +250,9 @@ import Values
         #expect(story.found(.massDisclosure).isEmpty)
         story.disclose(1, by: "operator:root", at: 1)
         #expect(story.found(.massDisclosure).isEmpty)
-        story.disclose(1, by: key, at: 2)
+        for time in 2...60 { story.disclose(24, by: key, at: Int64(time)) }
+        #expect(story.found(.massDisclosure).isEmpty, "they are the same")
+        story.disclose(1, from: 24, by: key, at: 61)
         #expect(story.found(.massDisclosure).count == 1)
     }
 }

@@ -117,9 +117,10 @@ struct FindingStory {
         add(AccountEvent.enabled, in: Self.account(999), at: seconds, by: actor)
     }
 
-    mutating func disclose(_ count: Int, by actor: String, at seconds: Int64) {
+    mutating func disclose(_ count: Int, from first: Int = 0, by actor: String, at seconds: Int64) {
         add(
-            DisclosureEvent.made(.person, accounts: (0..<count).map(Self.account)), in: newID(),
+            DisclosureEvent.made(.person, accounts: (first..<first + count).map(Self.account)),
+            in: newID(),
             at: seconds, by: actor)
     }
 }

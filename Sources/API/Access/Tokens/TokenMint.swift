@@ -126,6 +126,10 @@ public struct TokenMint: Sendable {
     }
 
     /// The same for the same network, and not reversible without the key.
+    public func pseudonym(ofAddress address: String) -> String {
+        pseudonym(ofNetwork: Source(address).network)
+    }
+
     func pseudonym(ofNetwork network: String) -> String {
         Base64URL.encode(Array(derive(.network, Array(network.utf8)).prefix(9)))
     }

@@ -14,6 +14,8 @@ struct AdministrationRules: FindingRuleGroup {
         var hours = [Int64](repeating: .min, count: 24)
         var acts: [Day] = []
         var opened: [Day] = []
+        /// Whose was opened on the newest day, each once.
+        var people: Set<String> = []
         /// Where on the newest day personal data was opened.
         var openings: [Moment] = []
     }
@@ -47,11 +49,16 @@ struct AdministrationRules: FindingRuleGroup {
         keys[actor] = key
     }
 
-    private mutating func disclose(_ actor: String, _ accounts: Int, _ desk: inout FindingDesk) {
+    private mutating func disclose(
+        _ actor: String, _ accounts: [String], _ desk: inout FindingDesk
+    ) {
         var key = keys[actor] ?? Key()
         let day = Self.day(desk.moment)
-        if key.opened.last?.day != day { key.openings = [] }
-        Self.add(accounts, to: &key.opened, on: day, desk.rules[.massDisclosure])
+        if key.opened.last?.day != day { (key.openings, key.people) = ([], []) }
+        let known = key.people.count
+        // What names nobody was of somebody.
+        key.people.formUnion(accounts.isEmpty ? ["\(desk.moment.position)"] : accounts)
+        Self.add(key.people.count - known, to: &key.opened, on: day, desk.rules[.massDisclosure])
         key.openings.append(desk.moment)
         if key.openings.count > KeyedWindows<String, Void>.limit { key.openings.removeFirst() }
         keys[actor] = key

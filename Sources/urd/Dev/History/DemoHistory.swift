@@ -53,8 +53,11 @@ final class DemoHistory: Sendable {
             phone: try await client("phone", ["urn:cocoar:otp", "urn:cocoar:passkey"]),
             shop: try await client("shop", ["authorization_code"]),
             office: try await client("office", ["authorization_code"]))
-        let people = try await people()
-        let acts = HistoryPlan.acts(of: people, clients, from: start, seed: Self.seed)
+        guard let realm = RealmID(Self.realm) else { throw Self.failure }
+        let mint = try await store.mint(realm)
+        let pseudonym: HistoryNetwork.Pseudonym = { mint.pseudonym(ofAddress: $0) }
+        let people = try await people(pseudonym)
+        let acts = HistoryPlan.acts(of: people, clients, from: start, seed: Self.seed, pseudonym)
         try await append(acts)
         // The last of it, by which a history that was cut off is known; it is of today.
         _ = try await DemoData(store).ask(
@@ -95,7 +98,9 @@ final class DemoHistory: Sendable {
 
     // MARK: - People
 
-    private func people() async throws -> [HistoryPerson] {
+    private func people(
+        _ pseudonym: HistoryNetwork.Pseudonym
+    ) async throws -> [HistoryPerson] {
         var people: [HistoryPerson] = []
         var numbers = SeededNumbers(seed: Self.seed)
         for first in stride(from: 0, to: Self.people, by: 50) {
@@ -109,7 +114,7 @@ final class DemoHistory: Sendable {
                 return accounts
             }
             for (number, account) in made.sorted(by: { $0.key < $1.key }) {
-                people.append(person(number, account, &numbers))
+                people.append(person(number, account, &numbers, pseudonym))
             }
         }
         return people
@@ -130,7 +135,8 @@ final class DemoHistory: Sendable {
     private static func email(_ number: Int) -> String { "person-\(number)@history.example" }
 
     private func person(
-        _ number: Int, _ account: UUID, _ numbers: inout SeededNumbers
+        _ number: Int, _ account: UUID, _ numbers: inout SeededNumbers,
+        _ pseudonym: HistoryNetwork.Pseudonym
     ) -> HistoryPerson {
         // The last one has an account and does not use it.
         let rate =
@@ -141,12 +147,12 @@ final class DemoHistory: Sendable {
             default: 0.04
             }
         let devices = ["iPhone", "Android", "Mac", "Windows", "Linux"]
-        let home = HistoryNetwork.any(using: &numbers)
+        let home = HistoryNetwork.any(using: &numbers, pseudonym)
         // An office of its own for each forty people.
         var office = SeededNumbers(seed: UInt64(number / 40))
         return HistoryPerson(
             account: account, email: Self.email(number), rate: rate,
-            networks: [home, HistoryNetwork.any(using: &office)],
+            networks: [home, HistoryNetwork.any(using: &office, pseudonym)],
             devices: [devices[number % 2], devices[2 + number % 3]],
             hasPasskey: number % 3 == 0, hour: [7, 8, 9, 12, 17, 20][number % 6])
     }

@@ -62,12 +62,15 @@ struct HistoryPlan {
     private let start: Timestamp
     private let people: [HistoryPerson]
     private let clients: HistoryClients
+    private let pseudonym: HistoryNetwork.Pseudonym
     private var numbers: SeededNumbers
     private(set) var acts: [HistoryAct] = []
 
     init(
-        _ people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64
+        _ people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64,
+        _ pseudonym: @escaping HistoryNetwork.Pseudonym
     ) {
+        self.pseudonym = pseudonym
         self.people = people
         self.clients = clients
         self.start = start
@@ -76,9 +79,10 @@ struct HistoryPlan {
 
     /// In the order in which they happened.
     static func acts(
-        of people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64
+        of people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64,
+        _ pseudonym: @escaping HistoryNetwork.Pseudonym
     ) -> [HistoryAct] {
-        var plan = HistoryPlan(people, clients, from: start, seed: seed)
+        var plan = HistoryPlan(people, clients, from: start, seed: seed, pseudonym)
         for person in people { plan.live(person) }
         plan.attack()
         // What would be later than now has not happened.
@@ -208,7 +212,7 @@ struct HistoryPlan {
     }
 
     private mutating func network() -> HistoryNetwork {
-        .any(using: &numbers, isAbroad: true)
+        .any(using: &numbers, isAbroad: true, pseudonym)
     }
 
     /// Many networks guess one person's codes at night, and get in at the end.
@@ -315,26 +319,25 @@ struct HistoryPlan {
     }
 }
 
-/// A network of the ranges for documents (RFC 5737), a pseudonym that looks like those of the realm, and a place that is
-/// made up.
+/// A network of a range that nobody has (RFC 2544), with the realm's pseudonym for it, and a place that is made up.
 struct HistoryNetwork: Sendable {
+    /// What the realm's log has in the place of an address.
+    typealias Pseudonym = @Sendable (String) -> String
+
     let source: String
     let address: String
     private let location: GeoLocation
 
     /// - Parameter isAbroad: it is none of those at home.
     static func any(
-        using numbers: inout SeededNumbers, isAbroad: Bool = false
+        using numbers: inout SeededNumbers, isAbroad: Bool = false, _ pseudonym: Pseudonym
     ) -> HistoryNetwork {
-        var bytes: [UInt8] = []
-        for _ in 0..<9 { bytes.append(UInt8.random(in: 0...255, using: &numbers)) }
-        let range =
-            ["192.0.2", "198.51.100", "203.0.113"].randomElement(using: &numbers) ?? "192.0.2"
+        let bits = Int.random(in: 0..<(1 << 17), using: &numbers)
+        let address = "198.\(18 + bits >> 16).\(bits >> 8 & 255).\(bits & 255)"
         let places = isAbroad ? abroad : home
         return HistoryNetwork(
-            source: Base64URL.encode(bytes),
-            address: "\(range).\(Int.random(in: 1...254, using: &numbers))",
-            location: places[Int(bytes[0]) % places.count])
+            source: pseudonym(address), address: address,
+            location: places[Int.random(in: 0..<places.count, using: &numbers)])
     }
 
     func place(_ device: String) -> SignInPlace {
