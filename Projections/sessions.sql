@@ -106,5 +106,5 @@ comment on column analyst.sessions_v1.method is 'By what it was opened.';
 comment on column analyst.sessions_v1.opened_at is 'When it was opened.';
 comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last refreshed.';
 comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
-comment on column analyst.sessions_v1.end_reason is 'Why it ended before its time; null where it did not.';
+comment on column analyst.sessions_v1.end_reason is 'Why it was ended; null where it was not, or its account was: see sign_ins_v1.';
 grant select on analyst.sessions_v1 to urd_analyst;

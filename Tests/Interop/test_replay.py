@@ -8,13 +8,14 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import subprocess
 import tempfile
 import time
 import unittest
 
 from feed_client import Feed
-from urd_process import BINARY, Urd, eventually
+from urd_process import BINARY, PATIENCE, Urd, eventually
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -224,7 +225,8 @@ class Refusals(unittest.TestCase):
     def test_what_cannot_be_is_refused_before_the_first_frame(self):
         for query, status in [
                 ("speed=-1", 400), ("speed=fast", 400), ("max_gap=4000", 400), ("until=x", 400),
-                ("from=1:100&until=1:50", 400), ("from=1:99999999", 400), ("type=no.such", 400)]:
+                ("from=1:100&until=1:50", 400), ("from=1:99999999", 400), ("type=no.such", 400),
+                ("from_time=2026-11-20&until_time=2026-11-01", 400)]:
             with replay(query) as feed:
                 self.assertEqual(feed.status, status, (query, feed.body))
         with replay(realm="nowhere") as feed:
@@ -269,6 +271,19 @@ class CommandLine(unittest.TestCase):
         self.assertEqual({event["type"] for event in events}, {"session.ended"})
         with replay("speed=0&type=session.ended") as feed:
             self.assertEqual(events, feed.events())
+
+    def test_who_stops_it_is_told_where_to_go_on(self):
+        environment = {**os.environ, **urd.values, "URD_REALM": "history"}
+        process = subprocess.Popen(
+            [BINARY, "replay", "--speed", "3600", "--json"], env=environment,
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        shown = [json.loads(process.stdout.readline()) for _ in range(5)]
+        process.send_signal(signal.SIGINT)
+        rest, told = process.communicate(timeout=PATIENCE)
+        shown += map(json.loads, rest.splitlines())
+        self.assertEqual(process.returncode, 130, told)
+        cursor = re.search(r"--from (\d+:\d+)", told)[1]
+        self.assertGreaterEqual(int(cursor.split(":")[1]), shown[-1]["position"])
 
     def test_each_step_waits_for_the_enter_key(self):
         terminal, end = pty.openpty()

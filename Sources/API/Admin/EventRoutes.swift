@@ -124,8 +124,7 @@ enum EventRoutes {
             return id
         }
         asked.type = call.text("type")
-        asked.since = try call.moment("since")
-        asked.until = try call.moment("until")
+        (asked.since, asked.until) = try call.period()
         asked.isNewestFirst = call.text("order") == "newest"
         asked.filter = try await call.filter(FilterQuestion.ofEvents, EventAttributes.ofEvents)
         if asked.filter?.asksIndex == true { try await call.wait(for: .eventIndex) }

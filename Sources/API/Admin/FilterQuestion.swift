@@ -25,7 +25,9 @@ enum FilterQuestion {
     static let beside = [address, mail, FilterText.parameter]
 
     /// What the lists themselves show: a limited key needs no other permission to ask it.
-    private static let shown: Set<String> = ["reason", "method", "app", "channel"]
+    private static let shown: Set<String> = [
+        "reason", "method", "app", "channel", "country", "asn", "fields.area",
+    ]
 
     /// Whether it asks what stands in events and not in the list.
     static func asksFields(_ expression: FilterExpression, _ vocabulary: FilterVocabulary) -> Bool {

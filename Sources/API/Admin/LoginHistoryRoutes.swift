@@ -120,8 +120,7 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> LoginSelection {
         var selection = selection
         selection.isRefused = text("outcome").map { $0 == "refused" }
-        selection.since = try moment("since")
-        selection.until = try moment("until")
+        (selection.since, selection.until) = try period()
         selection.filter = try await filter(
             LoginColumns.parameters, EventAttributes.ofSignIns)
         return selection

@@ -69,7 +69,7 @@ extension Call<AdminContext> {
         let choice = try await exportChoice(upTo: end)
         let form = ExportForm(
             format: format,
-            issuer: format == .cloudevents && realm != .system
+            issuer: [.cloudevents, .ocsf].contains(format) && realm != .system
                 ? try await cloudSource() : "",
             version: version)
         let cursor = LogCursor(epoch: end.epoch, position: max(start, end.position))

@@ -70,6 +70,15 @@ extension Call {
         try time(asWritten: text(name), name)
     }
 
+    /// `since` and `until`.
+    func period() throws(Problem) -> (since: Timestamp?, until: Timestamp?) {
+        let (since, until) = (try moment("since"), try moment("until"))
+        if let since, let until, until < since {
+            throw Problem(.invalidParameter, "until is before since.", field: "until")
+        }
+        return (since, until)
+    }
+
     /// A time, or a day, which is its beginning in UTC.
     func time(asWritten text: String?, _ name: String) throws(Problem) -> Timestamp? {
         guard let text else { return nil }

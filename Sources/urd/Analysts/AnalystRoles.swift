@@ -94,6 +94,8 @@ struct AnalystRoles {
             try connection.executeOnce(
                 "select pg_terminate_backend(pid) from pg_stat_activity where usename = $1::text::name",
                 parameters)
+            // Large objects, which PostgreSQL lets every role make.
+            try run("select format('drop owned by %I', $1::text)", parameters)
             try run("select format('drop role %I', $1::text)", parameters)
             return true
         }
