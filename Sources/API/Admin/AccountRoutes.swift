@@ -109,8 +109,8 @@ enum AccountRoutes {
         detail: "Unsealing the person's data is recorded with the caller's name.", right: .realm,
         parameters: [
             .realm, accountID,
-            Opening.parameter("Whether to unseal what is known of the person."),
-            Opening.reason(),
+            OpenRequest.parameter("Whether to unseal what is known of the person."),
+            OpenRequest.reason(),
         ],
         answer: .ok("The account.", AccountView.schema, example: AccountView.example),
         refusals: [.noSuchRealm, .noSuchAccount, .contended]

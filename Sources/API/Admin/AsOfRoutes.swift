@@ -26,8 +26,9 @@ enum AsOfRoutes {
         "Show an account as it was.",
         [
             AccountRoutes.accountID,
-            Opening.parameter("Whether to unseal what was known of the person; needs a `reason`."),
-            Opening.reason(),
+            OpenRequest.parameter(
+                "Whether to unseal what was known of the person; needs a `reason`."),
+            OpenRequest.reason(),
         ],
         AsOfSchema.answer(
             "AccountStateAsOf", [.required("account", AsOfSchema.account, "The account.")],

@@ -73,9 +73,9 @@ enum LoginHistoryRoutes {
                     "Only sign-ins with this outcome."),
                 Lists.since, Lists.until,
             ] + LoginColumns.parameters + [
-                Opening.parameter(
+                OpenRequest.parameter(
                     "Whether to show addresses and browsers, too; needs an `open_reason`."),
-                Opening.reason("open_reason"),
+                OpenRequest.reason("open_reason"),
             ],
             answer: LogLists.answer(
                 "LoginHistory", of: LoginView.schema, example: LoginView.example),

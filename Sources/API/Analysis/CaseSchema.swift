@@ -39,7 +39,7 @@ enum CaseSchema {
                     "Whether the file has the leaves of the whole log, for an auditor who has the log."
                 ),
                 .required(
-                    "reason", Opening.schema,
+                    "reason", OpenRequest.schema,
                     "Why it is asked for; it is kept in the log beside the caller's name."))),
         example: [
             "about": ["kind": "account", "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"],

@@ -4,7 +4,7 @@ internal import JSON
 internal import Values
 
 /// The parameters of a question that opens sealed data on request, and why it is opened.
-enum Opening {
+enum OpenRequest {
     static let name = "open"
 
     static func parameter(_ what: String) -> Parameter {
@@ -39,7 +39,7 @@ enum Opening {
 }
 
 extension Call<AdminContext> {
-    var isOpening: Bool { parameters[Opening.name]?.bool == true }
+    var isOpening: Bool { parameters[OpenRequest.name]?.bool == true }
 
     /// Whether something is opened, where that needs a reason.
     func isOpening(for reason: String) throws(Problem) -> Bool {
