@@ -298,6 +298,9 @@ class CommandLine(unittest.TestCase):
                 self.assertRegex(process.stdout.readline(), r"^\d{4}-\d\d-\d\d ")
                 time.sleep(0.3)
                 os.write(terminal, b"\n")
+            # Who stops it needs no Enter key for that.
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=PATIENCE), 130)
         finally:
             process.kill()
             process.wait()

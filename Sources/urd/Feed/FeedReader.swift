@@ -37,7 +37,6 @@ final class FeedReader: Sendable {
 
     private struct State {
         var lines = LineSplitter()
-        var cursor: LogCursor?
         var written: LogCursor?
         var count: Int64 = 0
         var hasMoved = false
@@ -46,14 +45,17 @@ final class FeedReader: Sendable {
 
     private let work: Work
     private let state: Mutex<State>
+    /// Of the last event that was handled. By itself: it can be asked while an event waits for the Enter key.
+    private let reached: Mutex<LogCursor?>
     private let isCancelled = Atomic(false)
 
     init(_ work: Work, at cursor: LogCursor?) {
         self.work = work
-        state = Mutex(State(cursor: cursor, written: cursor))
+        state = Mutex(State(written: cursor))
+        reached = Mutex(cursor)
     }
 
-    var cursor: LogCursor? { state.withLock { $0.cursor } }
+    var cursor: LogCursor? { reached.withLock { $0 } }
     var ending: Ending? { state.withLock { $0.ending } }
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
@@ -89,10 +91,10 @@ final class FeedReader: Sendable {
         switch line {
         case .nothing: break
         case .progress(let cursor):
-            state.cursor = cursor
+            reached.withLock { $0 = cursor }
             state.hasMoved = true
         case .clock(let cursor, let members):
-            state.cursor = cursor
+            reached.withLock { $0 = cursor }
             state.hasMoved = true
             work.screen?.tell(members)
         case .replayed(let members):
@@ -104,7 +106,7 @@ final class FeedReader: Sendable {
                 state.ending = .outputLost
                 return
             }
-            state.cursor = cursor
+            reached.withLock { $0 = cursor }
             state.hasMoved = true
             state.count += 1
             // What a program has done must not be done again after a crash.
@@ -114,7 +116,7 @@ final class FeedReader: Sendable {
     }
 
     private func keep(_ state: inout State) throws(CommandFailure) {
-        guard let file = work.file, let cursor = state.cursor, cursor != state.written else {
+        guard let file = work.file, let cursor = self.cursor, cursor != state.written else {
             return
         }
         try file.write(cursor)

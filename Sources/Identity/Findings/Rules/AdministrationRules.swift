@@ -56,7 +56,7 @@ struct AdministrationRules: FindingRuleGroup {
         let day = Self.day(desk.moment)
         if key.opened.last?.day != day { (key.openings, key.people) = ([], []) }
         let known = key.people.count
-        // What names nobody was of somebody.
+        // An event that names no account counts as one account.
         key.people.formUnion(accounts.isEmpty ? ["\(desk.moment.position)"] : accounts)
         Self.add(key.people.count - known, to: &key.opened, on: day, desk.rules[.massDisclosure])
         key.openings.append(desk.moment)
