@@ -52,6 +52,9 @@ enum Migrations {
         Step(version: 25, name: "what_if", sql: PackageResources.m025_what_if_sql),
         Step(version: 26, name: "as_of_builds", sql: PackageResources.m026_as_of_builds_sql),
         Step(version: 27, name: "as_of_steps", sql: PackageResources.m027_as_of_steps_sql),
+        Step(
+            version: 28, name: "as_of_credentials",
+            sql: PackageResources.m028_as_of_credentials_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

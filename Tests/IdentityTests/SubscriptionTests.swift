@@ -121,10 +121,30 @@ import Values
         changed.filter = asked
         let event = SubscriptionEvent.changed(changed)
         #expect(SubscriptionEvent(name: event.name, fields: event.fields) == event)
-        for wrong in ["", "type", #"account eq "\#(webhook)""#, #"mail eq "ann@example.org""#] {
+        for wrong in ["", "type", #"mail eq "ann@example.org""#, #"address eq "192.0.2.1""#] {
             try await givenRealm().when(create { $0.filter.expression = wrong })
                 .thenRejected(.invalid(FieldFault("filter", .malformed)))
         }
+    }
+
+    @Test func `the index decides on what a filter asks of whom, but on erasures that are owed`() {
+        var state = Subscription()
+        var terms = terms
+        terms.filter.expression = #"account eq "\#(webhook)" and type sw "session.""#
+        terms.includesPersonal = true
+        state.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        let selection = SubscriptionSelection(state)
+        #expect(selection.aboutWhom == terms.filter.aboutWhom && selection.aboutWhom != nil)
+        let events = ["session.ended", "account.registered", "account.erased"].map {
+            Recorded.sample($0)
+        }
+        #expect(events.map(selection.wants) == [true, true, true])
+        #expect(
+            selection.undecided(among: events).map(\.name) == [
+                "session.ended", "account.registered",
+            ])
+        terms.filter.expression = #"type sw "session.""#
+        #expect(terms.filter.aboutWhom == nil)
     }
 
     /// Of a later version of Urd.

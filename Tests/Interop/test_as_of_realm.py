@@ -25,13 +25,14 @@ SEED = int(os.environ.get("URD_SEED", random.SystemRandom().randrange(2**32)))
 REALM = "/api/admin/realms/history"
 VIEWS = {
     "accounts_v1", "sessions_v1", "clients_v1", "passkeys_v1", "findings_v1", "sign_ins_v1",
-    "events_v1", "admin_acts_v1", "daily_v1",
+    "events_v1", "admin_acts_v1", "daily_v1", "credentials_v1",
 }
 ENDING = {
     "account.disabled": "disabled", "account.stamp_rotated": "signed_out_everywhere",
     "account.mailbox_changed": "mailbox_changed", "account.deletion_scheduled": "deleted",
     "account.deleted": "deleted",
 }
+AS_TEXT = """to_char(%s at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 
 
@@ -65,7 +66,7 @@ def act():
         client = call("POST", "/clients", {
             "client_name": f"Client {number}", "redirect_uris": ["https://shop.example/back"]})
         account = call("POST", "/accounts", {
-            "email": f"late-{number}@history.example", "first_name": "Ann", "confirmed": number % 2 == 0})
+            "email": f"late-{number}@history.example", "first_name": "Annegret", "confirmed": number % 2 == 0})
         if number % 2:
             call("POST", f"/clients/{client['client_id']}/disable")
             call("POST", f"/accounts/{account['id']}/disable")
@@ -126,11 +127,13 @@ class Fold:
 
     def __init__(self, records):
         self.accounts, self.sessions, self.clients, self.sign_ins = {}, {}, {}, {}
+        self.passphrases = {}
         self.days, self.begun, self.open = collections.Counter(), {}, collections.defaultdict(set)
         for position, record in enumerate(records, 1):
             self.days[(text(record["at"])[:10], record["type"])] += 1
             kind, data, stream = record["type"], record["data"], record["stream"]
             self.account(kind, data, stream)
+            self.passphrase(record, kind, data, stream)
             self.session(kind, data, stream)
             self.client(kind, data, stream)
             self.sign_in(position, record, kind, data, stream)
@@ -144,6 +147,16 @@ class Fold:
             self.accounts[stream]["confirmed"] = True
         elif kind == "account.deleted":
             del self.accounts[stream]
+
+    def passphrase(self, record, kind, data, stream):
+        if kind == "passphrase.set":
+            self.passphrases[stream] = {
+                "kind": "passphrase", "account": data["account"], "created_at": text(record["at"]),
+                "removed_at": None}
+        elif kind in ("passphrase.removed", "account.deleted"):
+            for credential, row in self.passphrases.items():
+                if stream in (credential, row["account"]) and row["removed_at"] is None:
+                    row["removed_at"] = text(record["at"])
 
     def session(self, kind, data, stream):
         if kind == "session.opened":
@@ -218,6 +231,13 @@ class RowTests(unittest.TestCase):
                 self.assertEqual(set(items), set(wanted), f"{name}, {where}")
                 for id, row in wanted.items():
                     self.assertEqual({each: items[id].get(each) for each in row}, row, where)
+        rows = {row["credential"]: row for row in ours.rows(
+            f"select kind, credential, account, {AS_TEXT % 'created_at'} as created_at, "
+            f"{AS_TEXT % 'removed_at'} as removed_at from {at}credentials_v1")}
+        self.assertEqual(rows, {key: {"credential": key, **row} for key, row in fold.passphrases.items()},
+                         f"credentials, {where}")
+        items = {item["credential"]: item for item in listed(build, "credentials")}
+        self.assertEqual(set(items), set(fold.passphrases), where)
         days = {(row["day"], row["type"]): row["events"]
                 for row in ours.rows(f"select day::text, type, events from {at}daily_v1")}
         self.assertEqual(days, dict(fold.days), where)
@@ -280,7 +300,7 @@ class RowTests(unittest.TestCase):
             for view in ("accounts", "sign_ins")}
         self.assertEqual(len(rows["accounts"]), 1)
         whole = json.dumps(ours.rows(f"select * from {build['schema']}.events_v1 limit 20000"))
-        for words in ("late-4@", "history.example", "Ann"):
+        for words in ("late-4@", "history.example", "Annegret"):
             self.assertNotIn(words, whole)
 
 
@@ -335,7 +355,7 @@ class AnalystTests(unittest.TestCase):
             f"set statement_timeout = 0; select count(*) from {self.at}.accounts_v1"))
 
     def test_nothing_personal_stands_in_its_tables(self):
-        for table in ("accounts", "sessions", "passkeys", "login_history", "daily_counts"):
+        for table in ("accounts", "sessions", "passkeys", "credentials", "login_history", "daily_counts"):
             found = urd.sql(f"select count(*) from {self.at}.{table} t where t::text like '%@history.example%'")
             self.assertEqual(found, "0", table)
 

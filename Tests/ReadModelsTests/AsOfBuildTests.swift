@@ -9,7 +9,8 @@ import Values
 
 @Suite struct `A whole realm as of a moment` {
     private static let parts = [
-        "accounts", "sessions", "clients", "passkeys", "findings", "login_history", "daily_counts",
+        "accounts", "sessions", "clients", "passkeys", "credentials", "findings", "login_history",
+        "daily_counts",
     ]
 
     private let world: World
@@ -28,7 +29,9 @@ import Values
         var other = RandomHistory(seed: ~seed)
         try world.append(other.events(40), in: "two")
         let follower = world.engine()
-        for projection in ["login_history", "daily_counts", "audit_trail"] {
+        for projection in [
+            "login_history", "daily_counts", "audit_trail", "credentials", "event_index",
+        ] {
             _ = try follower.rebuild(projection)
         }
     }
@@ -107,7 +110,7 @@ import Values
         for position in [1, 17, 250, 430, 520, 599] as [Int64] {
             try earlier.append(history.events(Int(position - reached)), in: "one")
             reached = position
-            for projection in ["login_history", "daily_counts"] {
+            for projection in ["login_history", "daily_counts", "credentials"] {
                 _ = try earlier.engine().rebuild(projection)
             }
             let build = try await made(position, store(13))
@@ -241,13 +244,13 @@ import Values
         try live(600)
         let build = try await made(600)
         for list in AsOfList.allCases {
-            var found: [UUID] = []
-            var after: UUID?
+            var found: [String] = []
+            var after: AsOfPlace?
             repeat {
                 let page = try #require(
                     try await store().items(list, of: build, account: nil, after: after, limit: 7))
-                found += page.map(\.id)
-                after = page.count == 7 ? page.last?.id : nil
+                found += page.map(\.place.text)
+                after = page.count == 7 ? page.last?.place : nil
             } while after != nil
             #expect(found == found.sorted() && Set(found).count == found.count)
             #expect(try rows("\(build.schema).\(list.rawValue)").count == found.count)

@@ -12,7 +12,7 @@ import Testing
         "exportEvents", "replayEvents", "createWhatIf", "getWhatIf", "getWhatIfResult",
         "cancelWhatIf", "createAsOfBuild", "listAsOfBuilds", "getAsOfBuild",
         "cancelAsOfBuild", "listAccountsAsOf", "listSessionsAsOf", "listClientsAsOf",
-        "listPasskeysAsOf",
+        "listCredentialsAsOf", "listPasskeysAsOf",
     ]
 
     @Test func `every operation of the admin API is a command`() {

@@ -137,11 +137,11 @@ import Values
         var run = run(try subscription { $0.includesPersonal = true }, waiting: [waiting])
         #expect(run.start(at: now).isEmpty)
         #expect(run.nextUnlooked == [1])
-        run.look(at: [try event(1, personal: .sealed)], of: [1])
+        run.look(at: [try event(1, personal: .sealed)], leftOut: [], of: [1])
         #expect(run.start(at: now).isEmpty && run.disclosure.isWaiting(1))
         var other = self.run(
             try subscription { $0.includesPersonal = true }, waiting: [waiting])
-        other.look(at: [try event(1)], of: [1])
+        other.look(at: [try event(1)], leftOut: [], of: [1])
         #expect(other.start(at: now).map(\.position) == [1])
     }
 

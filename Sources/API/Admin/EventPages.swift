@@ -23,7 +23,7 @@ struct EventPages: Sendable {
     let about: EventReferences
     let filter: EventFilter
     /// Where the index says what is wanted of those.
-    var subjects: FeedSubjects?
+    var subjects: EventSubjects?
     let limit: Int
 
     /// What is wanted behind a position.

@@ -33,15 +33,17 @@ enum EventRoutes {
         let place = try await call.logPlace()
         if place.epochs.head.epoch == 0 { try await call.knownLog() }
         var filter = try EventConditions.filter(call)
-        var subjects = FeedSubjects(index: call.context.queries, realm: realm)
+        var subjects = EventSubjects(index: call.context.queries, realm: realm)
         let asked = try await call.filter(FilterQuestion.beside, EventAttributes.ofEvents)
         if asked?.asksIndex == true {
             subjects.expression = asked
         } else {
             filter.expression = asked
         }
+        var about = try await call.selectedReferences()
+        if let asked { about.narrow(by: asked) }
         let pages = EventPages(
-            context: call.context, realm: realm, about: try await call.selectedReferences(),
+            context: call.context, realm: realm, about: about,
             filter: filter, subjects: subjects.isEmpty ? nil : subjects, limit: call.limit)
         if !pages.about.isEmpty { try await call.wait(for: .eventIndex) }
         let page = try await pages.page(after: place.position)

@@ -114,24 +114,31 @@ enum AsOfBuildRoutes {
             id: list.operation, tag: "As of",
             summary: "List the \(list.rawValue) of a realm as of a moment.", right: .realm,
             permission: .historyRead,
-            parameters: [.realm, AsOfBuildSchema.id, Lists.limit, Lists.after(Cursor.uuid)]
-                + ([.sessions, .passkeys].contains(list) ? [AsOfBuildSchema.accountID] : []),
+            parameters: [.realm, AsOfBuildSchema.id, Lists.limit, Lists.after(Cursor.name)]
+                + ([.sessions, .passkeys, .credentials].contains(list)
+                    ? [AsOfBuildSchema.accountID] : []),
             answer: Lists.answer(
                 list.schemaName + "List", of: .named(list.schemaName, .object(list.members)),
-                next: Cursor.uuid, example: list.example),
+                next: Cursor.name, example: list.example),
             refusals: [.noSuchRealm, .noSuchBuild, .buildNotReady, .buildGone]
         ) { call throws(Problem) in
             let build = try await call.knownBuild()
             try build.requireReady()
+            let after = try call.text("after").map { text throws(Problem) in
+                guard let place = Cursor.name(text).flatMap(AsOfPlace.init) else {
+                    throw Problem(.invalidParameter, field: "after")
+                }
+                return place
+            }
             let items = try await reading { () throws(LogFailure) in
                 try await call.context.asOfBuilds.items(
                     list, of: build, account: call.text("account").flatMap { UUID($0) },
-                    after: call.text("after").flatMap(Cursor.uuid), limit: call.limit + 1)
+                    after: after, limit: call.limit + 1)
             }
             guard let items else { throw Problem(.buildGone) }
             return Lists.page(
                 call.limit, of: items, item: { .object($0.members) },
-                next: { Cursor.encode($0.id) })
+                next: { Cursor.encode(name: $0.place.text) })
         }
     }
 }

@@ -84,6 +84,7 @@ extension AsOfList {
         case .sessions: "listSessionsAsOf"
         case .clients: "listClientsAsOf"
         case .passkeys: "listPasskeysAsOf"
+        case .credentials: "listCredentialsAsOf"
         }
     }
 
@@ -93,6 +94,7 @@ extension AsOfList {
         case .sessions: "SessionInRealmAsOf"
         case .clients: "ClientInRealmAsOf"
         case .passkeys: "PasskeyInRealmAsOf"
+        case .credentials: "CredentialInRealmAsOf"
         }
     }
 
@@ -143,6 +145,22 @@ extension AsOfList {
                 .required("enrolled_at", Fields.time, "When it was enrolled."),
                 .optional("used_at", Fields.time, "When it was last used."),
             ]
+        case .credentials:
+            [
+                .required(
+                    "kind",
+                    .oneOf([
+                        "passkey", "passphrase", "authenticator_app", "recovery_codes", "provider",
+                        "app_key", "app_pin",
+                    ]), "What it was."),
+                .required("credential", Fields.id, "The credential."),
+                .optional("account", Fields.id, "Whose it was."),
+                .optional("client", Fields.id, "The client or tenant that it was for."),
+                .optional("provider", .text(1...255), "The provider whose account it was."),
+                .optional("created_at", Fields.time, "When it was set up."),
+                .optional("used_at", Fields.time, "When it was last used."),
+                .optional("removed_at", Fields.time, "When it had been removed."),
+            ]
         }
     }
 
@@ -173,6 +191,13 @@ extension AsOfList {
                 "passkey": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16",
                 "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
                 "enrolled_at": "2026-11-21T01:23:45.123456Z",
+            ]
+        case .credentials:
+            [
+                "kind": "authenticator_app",
+                "credential": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16",
+                "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
+                "created_at": "2026-11-21T01:23:45.123456Z",
             ]
         }
     }

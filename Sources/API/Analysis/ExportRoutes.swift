@@ -89,7 +89,7 @@ extension Call<AdminContext> {
     /// Which events are wanted. What asks the index waits until it is there, so that the lines follow without a break.
     private func exportChoice(upTo end: AsOfMoment) async throws(Problem) -> ExportStream.Choice {
         var filter = try EventConditions.filter(self)
-        var subjects = FeedSubjects(index: context.queries, realm: try realm)
+        var subjects = EventSubjects(index: context.queries, realm: try realm)
         let asked = try await self.filter(EventAttributes.ofEvents)
         if asked?.asksIndex == true {
             try await wait(for: .eventIndex, upTo: end)

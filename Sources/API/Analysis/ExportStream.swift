@@ -28,7 +28,7 @@ struct ExportStream: Sendable {
     struct Choice: Sendable {
         let filter: EventFilter
         /// What asks whom events are about.
-        let subjects: FeedSubjects?
+        let subjects: EventSubjects?
         /// The filter as it was given, which the last line repeats.
         let written: String?
 

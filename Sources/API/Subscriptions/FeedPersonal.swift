@@ -33,12 +33,12 @@ extension FeedStream {
     /// - Parameter isFull: there is more behind them.
     @inline(never)
     func disclosed(
-        _ events: [Recorded], _ isFull: Bool, _ personal: FeedPersonal, _ progress: inout Progress,
-        _ writer: BodyStream.Writer
+        _ events: [Recorded], _ selection: FeedSelection, _ isFull: Bool,
+        _ personal: FeedPersonal, _ progress: inout Progress, _ writer: BodyStream.Writer
     ) async throws -> [Recorded] {
         var disclosure = progress.disclosure ?? StandingDisclosure(of: personal.subscription)
         defer { progress.disclosure = disclosure }
-        for event in events where event.personal == .sealed && filter.wants(event) {
+        for event in events where event.personal == .sealed && selection.wants(event) {
             disclosure.add(.init(position: event.position, subject: event.subject))
         }
         do {

@@ -32,9 +32,9 @@ enum FeedRoutes {
     ) { call throws(Problem) in
         try call.context.feeds.requireRoom()
         let realm = try call.realm
-        let (asked, history) = try await call.feedQuestion(in: realm)
-        var question = asked
-        let subjects = try await call.feedSubjects(in: realm, &question)
+        var (question, history) = try await call.feedQuestion(in: realm)
+        let asked = try await call.feedSubjects(in: realm, &question)
+        var subjects = asked.isEmpty ? nil : asked
         let place = try call.context.feeds.place(for: call.context.feedHolder(of: call.caller))
         var start = try await question.start.cursor(
             in: history, of: realm, call.context.commands.events)
@@ -42,14 +42,14 @@ enum FeedRoutes {
         var personal: FeedPersonal?
         if let kept = try await call.keptCursor(history) {
             (start, lease, question.filter) = (kept.start, kept.lease, kept.filter)
-            personal = kept.personal
+            (subjects, personal) = (kept.subjects, kept.personal)
             question.form.showsPersonal = personal != nil
         }
         var stream = question.stream(
             from: start, in: realm, head: history.head.position, at: place, call.context.proofs)
         stream.lease = lease
         stream.personal = personal
-        stream.subjects = subjects.isEmpty ? nil : subjects
+        stream.subjects = subjects
         return stream.response
     }
 }
@@ -113,8 +113,8 @@ extension Call<AdminContext> {
     /// - Parameter question: takes the filter where nobody has to be looked up for it.
     func feedSubjects(
         in realm: RealmID, _ question: inout FeedQuestion
-    ) async throws(Problem) -> FeedSubjects {
-        var subjects = FeedSubjects(index: context.queries, realm: realm)
+    ) async throws(Problem) -> EventSubjects {
+        var subjects = EventSubjects(index: context.queries, realm: realm)
         for text in EventConditions.texts("account", self) {
             guard let id = UUID(text) else { throw Problem(.invalidParameter, field: "account") }
             subjects.accounts.insert(id)

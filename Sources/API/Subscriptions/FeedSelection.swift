@@ -8,7 +8,10 @@ struct FeedSelection: Sendable {
     var positions: Set<Int64>?
 
     func wants(_ event: Recorded) -> Bool {
-        filter.wants(event) && positions?.contains(event.position) ?? true
+        guard let positions, !filter.always.contains(event.name) else {
+            return filter.wants(event)
+        }
+        return positions.contains(event.position) && filter.wants(event)
     }
 }
 

@@ -33,7 +33,7 @@ struct FeedStream: Sendable {
     /// Where the reader's cursor is kept.
     var lease: FeedLease?
     /// Where the index says what is sent.
-    var subjects: FeedSubjects?
+    var subjects: EventSubjects?
     /// Where personal fields are opened for the reader.
     var personal: FeedPersonal?
     /// When the token that lets the reader in expires.
@@ -125,10 +125,12 @@ struct FeedStream: Sendable {
         if let block, proof == nil, subjects == nil {
             return try await send(block, last, &progress, writer)
         }
-        guard let selection = try await select(events.map(\.event), &progress, last, writer)
+        let recorded = events.map(\.event)
+        guard let selection = try await select(recorded, &progress, last.epoch, writer),
+            try await isPermitted(recorded, selection, through: last)
         else { return }
         if let proof {
-            try await send(events.map(\.event), selection, proof, &progress, writer)
+            try await send(recorded, selection, proof, &progress, writer)
         } else {
             try await send(events, selection, &progress, writer)
         }
@@ -136,18 +138,17 @@ struct FeedStream: Sendable {
 
     // MARK: - Events
 
-    /// What of the events is sent, once that is known and may be; nil where it is not yet.
+    /// What of the events is sent, once that is known; nil where it is not yet.
     @inline(never)
     private func select(
-        _ events: [Recorded], _ progress: inout Progress, _ last: LogCursor,
+        _ events: [Recorded], _ progress: inout Progress, _ epoch: Int,
         _ writer: BodyStream.Writer
     ) async throws -> FeedSelection? {
-        guard lease != nil || subjects != nil else { return FeedSelection(filter: filter) }
         var selection = FeedSelection(filter: filter)
         if let subjects {
             guard
                 let found = try await subjects.positions(
-                    of: events.filter { filter.wants($0) }, epoch: last.epoch,
+                    of: events.filter { filter.wants($0) }, epoch: epoch,
                     within: .seconds(1))
             else {
                 try await beat(&progress, writer)
@@ -155,8 +156,16 @@ struct FeedStream: Sendable {
             }
             selection.positions = found
         }
-        guard proof != nil || events.contains(where: selection.wants) else { return selection }
-        return try await isPermitted(through: last) ? selection : nil
+        return selection
+    }
+
+    private func isPermitted(
+        _ events: [Recorded], _ selection: FeedSelection, through cursor: LogCursor
+    ) async throws -> Bool {
+        guard lease != nil, proof != nil || events.contains(where: selection.wants) else {
+            return true
+        }
+        return try await isPermitted(through: cursor)
     }
 
     /// False where the reader has lost its place, or nobody can say.
@@ -252,14 +261,16 @@ struct FeedStream: Sendable {
                 return true
             }
             let isFull = events.count == pageSize
+            guard let selection = try await select(events, &progress, head.epoch, writer) else {
+                return true
+            }
             if let personal {
-                events = try await disclosed(events, isFull, personal, &progress, writer)
+                events = try await disclosed(
+                    events, selection, isFull, personal, &progress, writer)
             }
             guard let last = events.last else { return true }
             let end = LogCursor(epoch: head.epoch, position: last.position)
-            guard let selection = try await select(events, &progress, end, writer) else {
-                return true
-            }
+            guard try await isPermitted(events, selection, through: end) else { return true }
             if let proof {
                 try await send(events, selection, proof, &progress, writer)
                 return true

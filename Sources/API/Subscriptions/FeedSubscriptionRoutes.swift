@@ -54,8 +54,7 @@ enum FeedSubscriptionRoutes {
         let history = try await call.context.commands.history(of: write.realm)
         let start = try await FeedStart(call.body["from"]?.string, of: "from").cursor(
             in: history, of: write.realm, call.context.commands.events)
-        let terms = try FeedSubscriptionSchema.terms(
-            call.body, over: SubscriptionTerms(name: "", url: ""))
+        let terms = try await call.feedTerms(over: SubscriptionTerms(name: "", url: ""))
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateFeedSubscription(
             id: id, terms: terms, startsAfter: start.position)
@@ -140,7 +139,7 @@ enum FeedSubscriptionRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let view = try await call.knownSubscription()
-        let terms = try FeedSubscriptionSchema.terms(call.body, over: view.terms)
+        let terms = try await call.feedTerms(over: view.terms)
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
             ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,

@@ -86,19 +86,25 @@ enum FeedSubscriptionSchema {
     }
 
     /// What a body says, over what is set already.
-    static func terms(_ body: JSON, over old: SubscriptionTerms) throws(Problem)
-        -> SubscriptionTerms
-    {
+    fileprivate static func terms(
+        _ body: JSON, over old: SubscriptionTerms
+    ) -> SubscriptionTerms {
         var terms = old
         if let name = body["name"]?.string { terms.name = name }
         if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
-        if let filter = body["filter"] {
-            terms.filter.expression = try FilterText.checked(filter.string)
-        }
         if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
         if let include = body["include"]?.array {
             terms.includesPersonal = include.contains("personal")
         }
+        return terms
+    }
+}
+
+extension Call<AdminContext> {
+    /// What the body says, over what is set already.
+    func feedTerms(over old: SubscriptionTerms) async throws(Problem) -> SubscriptionTerms {
+        var terms = FeedSubscriptionSchema.terms(body, over: old)
+        if body["filter"] != nil { terms.filter.expression = try await keptFilter() }
         return terms
     }
 }

@@ -9,6 +9,8 @@ struct KeptFeedCursor {
     let start: LogCursor
     let lease: FeedLease
     let filter: EventFilter
+    /// Whom its events are to be about, where the index says so.
+    let subjects: EventSubjects?
     let personal: FeedPersonal?
 
     /// The subscription says these; to say them again would be to say something else.
@@ -62,6 +64,9 @@ extension Call<AdminContext> {
             return KeptFeedCursor(
                 start: LogCursor(epoch: history.head.epoch, position: position), lease: lease,
                 filter: folded.state.wanted,
+                subjects: folded.state.terms.filter.aboutWhom.map {
+                    EventSubjects($0, index: context.queries, realm: realm)
+                },
                 personal: includesPersonal
                     ? FeedPersonal(
                         subscription: id, realm: realm, actor: write(in: realm).origin.actor,

@@ -19,7 +19,7 @@ struct ReplayStream: Sendable {
     /// The last position that is replayed, and the time behind which nothing is.
     let end: Int64
     let until: Timestamp?
-    let subjects: FeedSubjects?
+    let subjects: EventSubjects?
     let clock: ReplayClock
 
     /// Where the replay is.

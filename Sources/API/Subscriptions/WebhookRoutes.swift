@@ -60,7 +60,7 @@ enum WebhookRoutes {
         if known.count >= limit, !known.contains(where: { $0.id == id }) {
             throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
         }
-        let terms = try WebhookSchema.terms(call.body, over: SubscriptionTerms(name: "", url: ""))
+        let terms = try await call.webhookTerms(over: SubscriptionTerms(name: "", url: ""))
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateWebhook(
             id: id, terms: terms, secret: secret, startsAfter: call.body["starts_after"]?.integer,
@@ -137,7 +137,7 @@ enum WebhookRoutes {
         let write = call.write(in: try call.realm)
         let view = try await call.knownWebhook()
         let folded = try await call.state(Subscription.self, of: view.id, in: write.realm)
-        let terms = try WebhookSchema.terms(call.body, over: folded.state.terms)
+        let terms = try await call.webhookTerms(over: folded.state.terms)
         // Another address would have personal data sent elsewhere.
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(

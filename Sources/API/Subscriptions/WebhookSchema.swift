@@ -167,9 +167,9 @@ enum WebhookSchema {
     }
 
     /// What a body says, over what is set already.
-    static func terms(_ body: JSON, over old: SubscriptionTerms) throws(Problem)
-        -> SubscriptionTerms
-    {
+    fileprivate static func terms(
+        _ body: JSON, over old: SubscriptionTerms
+    ) -> SubscriptionTerms {
         var terms = old
         if let name = body["name"]?.string { terms.name = name }
         if let url = body["url"]?.string { terms.url = url }
@@ -185,9 +185,6 @@ enum WebhookSchema {
         }
         if let include = body["include"]?.array {
             terms.includesPersonal = include.contains("personal")
-        }
-        if let filter = body["filter"] {
-            terms.filter.expression = try FilterText.checked(filter.string)
         }
         if let reach = body["to"]?.string.flatMap(EventReach.init) { terms.filter.reach = reach }
         if let order = body["order"]?.string.flatMap(SubscriptionTerms.Order.init) {
@@ -209,5 +206,14 @@ extension TokenMint {
     func webhookSecret(of command: UUID) -> SubscriptionSecret? {
         SubscriptionSecret(
             shared: Array(derive(.webhookSecret, command.bytes).prefix(32)))
+    }
+}
+
+extension Call<AdminContext> {
+    /// What the body says, over what is set already.
+    func webhookTerms(over old: SubscriptionTerms) async throws(Problem) -> SubscriptionTerms {
+        var terms = WebhookSchema.terms(body, over: old)
+        if body["filter"] != nil { terms.filter.expression = try await keptFilter() }
+        return terms
     }
 }

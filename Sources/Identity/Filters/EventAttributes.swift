@@ -8,6 +8,9 @@ public enum EventAttributes {
     /// Of events as clients of the realm are sent them: what they say themselves.
     public static let ofServices = FilterVocabulary(columns + common + fields)
 
+    /// Of filters that are kept: in the place of addresses stand the pseudonyms of the log.
+    public static let ofSubscriptions = FilterVocabulary(columns + about + common + fields)
+
     public static let ofSignIns = FilterVocabulary(
         columns + signIn + common + stands + fields)
 

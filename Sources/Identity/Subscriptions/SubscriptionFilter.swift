@@ -12,7 +12,7 @@ public struct SubscriptionFilter: Sendable, Equatable {
     public var streams: [UUID]
     /// The kinds of events that come without being named.
     public var reach: EventReach
-    /// What must hold as well, as it was written (docs/analysts/filters.md).
+    /// What must hold as well (docs/analysts/filters.md), with pseudonyms in the place of addresses.
     public var expression: String?
 
     public static let typeLimit = 100
@@ -38,15 +38,20 @@ public struct SubscriptionFilter: Sendable, Equatable {
         filter.streams = Set(streams)
         if expression != nil {
             let asked = readExpression ?? .never
-            filter.expression = asked
+            filter.expression = asked.asksIndex ? nil : asked
             filter.unasked.subtract(asked.wanted(of: "type"))
         }
         return filter
     }
 
+    /// What must hold as well by what the index says, which knows whom events are about.
+    public var aboutWhom: FilterExpression? {
+        readExpression.flatMap { $0.asksIndex ? $0 : nil }
+    }
+
     /// Nil where there is none, and where this version of Urd cannot read it.
     private var readExpression: FilterExpression? {
-        expression.flatMap { try? FilterParser.expression(of: $0, EventAttributes.ofServices) }
+        expression.flatMap { try? FilterParser.expression(of: $0, EventAttributes.ofSubscriptions) }
     }
 
     /// A later version may have written what this one does not know.

@@ -17,14 +17,23 @@ public struct SubscriptionSelection: Sendable {
     private let filter: EventFilter
     private let format: SubscriptionTerms.Format
     private let isReadable: Bool
+    /// What the index has to say of those, beside.
+    public let aboutWhom: FilterExpression?
 
     public init(_ subscription: Subscription) {
         filter = subscription.wanted
         format = subscription.terms.format
         isReadable = subscription.terms.filter.isReadable
+        aboutWhom = subscription.terms.filter.aboutWhom
     }
 
-    /// Nil for an event of a type that this version of Urd does not know, and so cannot send: another
+    /// Those among these that the index decides on.
+    public func undecided(among events: [Recorded]) -> [Recorded] {
+        guard aboutWhom != nil else { return [] }
+        return events.filter { !filter.always.contains($0.name) && wants($0) == true }
+    }
+
+    /// By what an event says itself. Nil for an event of a type that this version of Urd does not know, and so cannot send: another
     /// version can.
     public func wants(_ event: Recorded) -> Bool? {
         if filter.always.contains(event.name) { return true }

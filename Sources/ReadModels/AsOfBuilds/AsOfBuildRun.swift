@@ -24,7 +24,9 @@ public struct AsOfBuildRun: Sendable {
 
     /// The longest first: with two at a time they end together.
     private static let projections = [
-        "login_history", "daily_counts", "sessions", "accounts", "passkeys", "clients", "findings",
+        "login_history", "daily_counts", "credentials", "sessions", "accounts", "passkeys",
+        "clients",
+        "findings",
     ]
 
     /// A failure that may pass leaves the build as it is: the node that claims it next goes on.

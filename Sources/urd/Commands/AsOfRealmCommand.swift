@@ -14,12 +14,13 @@ struct AsOfRealmCommand: Subcommand {
     static let details = """
         It is kept for an hour, two of them in a realm. Analysts of the realm (`urd analyst add`) find the views of the
         schema `analyst` in a schema of its own, with the rows of that moment. With --list its accounts, sessions,
-        clients or passkeys are shown. A moment is a position, a time or a day; a time stands for the last position
+        clients, credentials or passkeys are shown. A moment is a position, a time or a day; a time stands for the last position
         that is not later.
         """
     static let options = [
         RealmOption.option,
-        Option.value("list", "what", "Show its accounts, sessions, clients or passkeys"),
+        Option.value(
+            "list", "what", "Show its accounts, sessions, clients, credentials or passkeys"),
         Option.json,
     ]
     static let operands = [Operand("moment", "A position, a time, a day, or now")]
@@ -28,7 +29,8 @@ struct AsOfRealmCommand: Subcommand {
     func run(_ call: Invocation) async throws -> ExitCode {
         let list = try call.arguments.value("list").map { text throws(UsageError) in
             guard let operation = Self.lists[text] else {
-                throw UsageError("--list must be one of accounts, clients, passkeys, sessions")
+                throw UsageError(
+                    "--list must be one of accounts, clients, credentials, passkeys, sessions")
             }
             return operation
         }
@@ -58,6 +60,7 @@ struct AsOfRealmCommand: Subcommand {
     private static let lists = [
         "accounts": "listAccountsAsOf", "sessions": "listSessionsAsOf",
         "clients": "listClientsAsOf", "passkeys": "listPasskeysAsOf",
+        "credentials": "listCredentialsAsOf",
     ]
 
     /// Here, unless a server is at it already.

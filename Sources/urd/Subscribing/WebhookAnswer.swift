@@ -13,6 +13,8 @@ struct WebhookAnswer: Sendable {
         case unreachable
         /// This event was refused.
         case refused
+        /// The filter does not want the event, which was asked for again with a range of others.
+        case leftOut
         /// It was not tried: this node may have lost its place.
         case notTried
     }
@@ -26,6 +28,7 @@ struct WebhookAnswer: Sendable {
     var took: Duration = .zero
 
     static let notTried = WebhookAnswer(verdict: .notTried, outcome: "not_tried")
+    static let leftOut = WebhookAnswer(verdict: .leftOut, outcome: "left_out")
 
     private static let textLimit = 4096
 

@@ -10,6 +10,7 @@ import Values
 /// Where a message goes and in which form.
 struct WebhookTarget: Sendable {
     let subscription: Subscription
+    let selection: SubscriptionSelection
     let epoch: Int
     /// What the realm's addresses begin with.
     let issuer: String
@@ -29,14 +30,15 @@ extension WebhookRunner {
     func attempt(_ item: DeliveryQueue.Item, _ target: WebhookTarget) async {
         var outcome = Outcome(item: item, answer: .notTried)
         if service.isOurs {
-            do throws(LogFailure) {
+            do {
                 if let event = try await event(at: item.position, target) {
-                    outcome = Outcome(item: item, answer: try await send(event, item, target))
+                    let answer = try await answer(to: event, item, target)
+                    outcome = Outcome(item: item, answer: answer)
                 } else {
                     outcome.fault = "it is missing in the log"
                 }
             } catch {
-                if error == .damaged { outcome.fault = "it cannot be read" }
+                if (error as? LogFailure) == .damaged { outcome.fault = "it cannot be read" }
             }
         }
         // Nothing is hurried where nothing can be done.
@@ -46,6 +48,15 @@ extension WebhookRunner {
         guard !Task.isCancelled else { return }
         outcomes.withLock { [outcome] in $0.append(outcome) }
         wake.yield()
+    }
+
+    private func answer(
+        to event: Recorded, _ item: DeliveryQueue.Item, _ target: WebhookTarget
+    ) async throws -> WebhookAnswer {
+        guard item.isReplay else { return try await send(event, item, target) }
+        let unwanted = try await unwanted(of: [event], target.selection, epoch: target.epoch)
+        guard let unwanted else { return .notTried }
+        return unwanted.isEmpty ? try await send(event, item, target) : .leftOut
     }
 
     private func send(

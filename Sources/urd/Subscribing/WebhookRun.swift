@@ -28,13 +28,15 @@ struct WebhookRun: Sendable {
     let subscription: Subscription
     private let id: UUID
     private let version: Int
-    private let selection: SubscriptionSelection
+    let selection: SubscriptionSelection
     /// Where the subscription was last told that the log went back.
     let toldOfRewind: Int64
     private var warnedSince: Timestamp?
     var disclosure: StandingDisclosure
     /// What waits, and was not yet looked at for personal data.
     private(set) var unlooked: Set<Int64>
+    /// Those of them that an administrator asked for.
+    let replays: Set<Int64>
     var queue: DeliveryQueue
     var progress: DeliveryProgress
     private(set) var step = DeliveryQueue.Record()
@@ -53,6 +55,7 @@ struct WebhookRun: Sendable {
         selection = SubscriptionSelection(subscription)
         warnedSince = subscription.warnedSince
         disclosure = StandingDisclosure(of: id)
+        replays = Set(waiting.filter(\.isReplay).map(\.position))
         unlooked = subscription.terms.includesPersonal ? Set(waiting.map(\.position)) : []
         self.progress = progress
         let most =
@@ -84,7 +87,8 @@ struct WebhookRun: Sendable {
         "subscription.disabled", "subscription.secret_rotated", "subscription.deleted",
     ]
 
-    mutating func take(_ event: Recorded, now: Timestamp) {
+    /// - Parameter isLeftOut: by what the index says.
+    mutating func take(_ event: Recorded, isLeftOut: Bool = false, now: Timestamp) {
         if event.stream == id, event.version > version, Self.changes.contains(event.name) {
             return finish(.changed)
         }
@@ -93,12 +97,13 @@ struct WebhookRun: Sendable {
         {
             return finish(.rewound(keptTo: min(loss.sealed, loss.head)))
         }
-        guard let isWanted = selection.wants(event) else {
+        guard let wants = selection.wants(event) else {
             return finish(
                 .halted(
                     "this version of Urd does not know the type of the event",
                     position: event.position))
         }
+        let isWanted = wants && !isLeftOut
         queue.take(
             event.position,
             lane: Delivery.lane(of: event.stream, at: event.position, in: order),
@@ -118,8 +123,8 @@ struct WebhookRun: Sendable {
         return Array(unlooked.sorted().prefix(StandingDisclosure.most))
     }
 
-    mutating func look(at events: [Recorded], of positions: [Int64]) {
-        for event in events { disclose(event) }
+    mutating func look(at events: [Recorded], leftOut: Set<Int64>, of positions: [Int64]) {
+        for event in events where !leftOut.contains(event.position) { disclose(event) }
         unlooked.subtract(positions)
     }
 
@@ -181,6 +186,10 @@ struct WebhookRun: Sendable {
             queue.putBack(item)
             return nil
         }
+        if answer.verdict == .leftOut {
+            queue.settle(item, &step)
+            return nil
+        }
         note(item, answer, at: now)
         progress.lastStatus = answer.status
         if answer.verdict == .taken {
@@ -191,7 +200,7 @@ struct WebhookRun: Sendable {
         progress.blockedSince = progress.blockedSince ?? now
         var lost: GivenUpDelivery?
         switch answer.verdict {
-        case .taken, .notTried: break
+        case .taken, .leftOut, .notTried: break
         case .gone:
             queue.putBack(item)
             finish(.disabled(.gone, position: item.position))

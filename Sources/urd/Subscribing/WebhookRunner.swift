@@ -23,6 +23,14 @@ final class WebhookRunner: Sendable {
         case isDone(Result<Bool, any Error>)
     }
 
+    /// How far the log is read.
+    private enum Reading {
+        case isDone
+        /// There may be more at once.
+        case isBehind
+        case waitsForIndex
+    }
+
     let service: WebhookService
     let realm: RealmID
     let id: UUID
@@ -152,11 +160,11 @@ final class WebhookRunner: Sendable {
         let hub = store.log.hub
         let restarts = hub.restarts(of: realm)
         // What was committed before the hub heard of this log is found by looking once.
-        var isBehind = true
+        var reading = Reading.isBehind
         while !Task.isCancelled {
             if hub.restarts(of: realm) != restarts { run.finish(.epochChanged) }
-            if isBehind || hub.head(of: realm) >= run.queue.next {
-                isBehind = try await fill(&run)
+            if reading != .isDone || hub.head(of: realm) >= run.queue.next {
+                reading = try await fill(&run)
             }
             try await disclose(&run)
             // It may have rung too early, by this clock: then it is set again.
@@ -165,8 +173,8 @@ final class WebhookRunner: Sendable {
             run.endIfFailing(at: now)
             for item in run.start(at: now) {
                 let message = WebhookTarget(
-                    subscription: run.subscription, epoch: run.progress.cursor.epoch,
-                    issuer: issuer)
+                    subscription: run.subscription, selection: run.selection,
+                    epoch: run.progress.cursor.epoch, issuer: issuer)
                 group.addTask { await self.attempt(item, message) }
             }
             try record(&run, &group)
@@ -175,8 +183,16 @@ final class WebhookRunner: Sendable {
                 return run.end ?? end
             }
             try await warn(of: &run, at: now)
-            if isBehind, run.queue.hasRoom { continue }
-            if !isBehind, watched != run.queue.next {
+            switch reading {
+            case .isBehind where run.queue.hasRoom: continue
+            case .waitsForIndex:
+                group.addTask {
+                    try? await Task.sleep(for: .milliseconds(100))
+                    self.wake.yield()
+                }
+            case .isBehind, .isDone: break
+            }
+            if reading == .isDone, watched != run.queue.next {
                 watched = run.queue.next
                 let next = watched
                 group.addTask {
@@ -200,35 +216,38 @@ final class WebhookRunner: Sendable {
         return nil
     }
 
-    /// Reads on. True where there may be more at once.
-    private func fill(_ run: inout WebhookRun) async throws -> Bool {
-        guard run.queue.hasRoom else { return true }
+    /// Reads on.
+    private func fill(_ run: inout WebhookRun) async throws -> Reading {
+        guard run.queue.hasRoom else { return .isBehind }
         let next = run.queue.next
         let page: LogPage
         do throws(LogFailure) {
             page = try await store.log.page(from: next, limit: Self.page, in: realm)
         } catch .damaged {
             run.finish(.halted("the log cannot be read", position: next))
-            return false
+            return .isDone
         }
         guard page.head.epoch == run.progress.cursor.epoch else {
             run.finish(.epochChanged)
-            return false
+            return .isDone
         }
+        let epoch = page.head.epoch
+        guard let leftOut = try await leftOut(of: page.events, run.selection, epoch: epoch)
+        else { return .waitsForIndex }
         let now = store.now(in: realm)
         for event in page.events {
             guard event.position == run.queue.next, run.end == nil else { break }
             recent.withLock { $0[event.position] = event }
-            run.take(event, now: now)
+            run.take(event, isLeftOut: leftOut.contains(event.position), now: now)
         }
-        if run.end != nil { return false }
+        if run.end != nil { return .isDone }
         let expected = run.queue.next
         let isWhole = expected - next == Int64(page.events.count)
         if !isWhole || page.events.isEmpty && page.head.position >= next {
             run.finish(.halted("it is missing in the log", position: expected))
-            return false
+            return .isDone
         }
-        return page.head.position >= expected
+        return page.head.position >= expected ? .isBehind : .isDone
     }
 
     /// Puts on record whose data is sent, before it is.
@@ -237,7 +256,10 @@ final class WebhookRunner: Sendable {
             let positions = run.nextUnlooked
             if positions.isEmpty { break }
             let page = try await store.log.page(at: positions, in: realm)
-            run.look(at: page.events, of: positions)
+            let unwanted = try await unwanted(
+                of: page.events.filter { run.replays.contains($0.position) }, run.selection,
+                epoch: page.head.epoch)
+            run.look(at: page.events, leftOut: unwanted ?? [], of: positions)
         }
         while let batch = run.disclosure.batch(at: store.now(in: realm)), service.isOurs {
             try await run.disclosure.record(

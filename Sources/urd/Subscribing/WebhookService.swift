@@ -17,7 +17,7 @@ final class WebhookService: Sendable {
     let deliveries: DeliveryStore
     let sender: WebhookSender
     let metrics: SubscriptionMetrics
-    private let queries: ReadModelQueries
+    let queries: ReadModelQueries
     private let leadership: Leadership
 
     private struct Key: Hashable {

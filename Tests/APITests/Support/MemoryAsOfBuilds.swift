@@ -57,11 +57,11 @@ final class MemoryAsOfBuilds: AsOfBuilds {
     }
 
     func items(
-        _ list: AsOfList, of build: AsOfBuild, account: UUID?, after: UUID?, limit: Int
+        _ list: AsOfList, of build: AsOfBuild, account: UUID?, after: AsOfPlace?, limit: Int
     ) -> [AsOfBuildStore.Item]? {
         let id = UUID(high: 0x0193_a0e7_5e0c_8000, low: 0x9000_0000_0000_0001)
-        guard build.state == .ready, (after ?? .zero) < id else { return [] }
-        return [AsOfBuildStore.Item(id: id, members: list.example.object ?? [:])]
+        guard build.state == .ready, after == nil else { return [] }
+        return [AsOfBuildStore.Item(place: AsOfPlace(id), members: list.example.object ?? [:])]
     }
 }
 

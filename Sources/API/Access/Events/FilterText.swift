@@ -21,12 +21,6 @@ enum FilterText {
             throw Problem(error, field: field)
         }
     }
-
-    /// A filter that is kept for later: of what events say themselves.
-    static func checked(_ text: String?) throws(Problem) -> String? {
-        if let text { _ = try expression(of: text, EventAttributes.ofServices) }
-        return text
-    }
 }
 
 extension Problem {
@@ -49,6 +43,32 @@ extension EventReferences {
         case "device": device.map { .text($0) }
         default: nil
         }
+    }
+
+    /// To those that a filter demands by themselves, which the index finds. What it says beside has to be
+    /// looked at.
+    mutating func narrow(by filter: FilterExpression) {
+        for case .comparison(let comparison) in filter.conjuncts {
+            guard comparison.attribute.source == .index, let value = comparison.onlyValue else {
+                continue
+            }
+            switch comparison.attribute.name {
+            case "account": account = account ?? value.asID
+            case "session": session = session ?? value.asID
+            case "browser": browser = browser ?? value.asID
+            case "client": client = client ?? value.asID
+            case "source": source = source ?? value.asText
+            case "device": device = device ?? value.asText
+            default: break
+            }
+        }
+    }
+}
+
+extension FilterComparison {
+    /// What the attribute must equal, where that is one value.
+    fileprivate var onlyValue: FilterValue? {
+        [.equal, .in].contains(operation) && values.count == 1 ? values.first : nil
     }
 }
 

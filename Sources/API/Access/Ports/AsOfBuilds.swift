@@ -14,6 +14,6 @@ public protocol AsOfBuilds: Sendable {
     func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool
 
     func items(
-        _ list: AsOfList, of build: AsOfBuild, account: UUID?, after: UUID?, limit: Int
+        _ list: AsOfList, of build: AsOfBuild, account: UUID?, after: AsOfPlace?, limit: Int
     ) async throws(LogFailure) -> [AsOfBuildStore.Item]?
 }

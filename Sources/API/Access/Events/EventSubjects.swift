@@ -1,10 +1,10 @@
-internal import EventSourcing
+public import EventSourcing
 internal import ReadModels
 internal import Values
 
-/// Whom the events of a feed are to be about. An event does not always say so itself: the index does, which
-/// follows the log at a small distance (decision 0129).
-struct FeedSubjects: Sendable {
+/// Whom the events that a reader is sent are to be about. An event does not always say so itself: the index does,
+/// which follows the log at a small distance (decision 0129).
+public struct EventSubjects: Sendable {
     /// Empty: all.
     var accounts: Set<UUID> = []
     var clients: Set<UUID> = []
@@ -12,6 +12,15 @@ struct FeedSubjects: Sendable {
     var expression: FilterExpression?
     let index: any EventIndexQueries
     let realm: RealmID
+
+    /// - Parameter expression: what asks the index, of a filter that is kept.
+    public init(
+        _ expression: FilterExpression? = nil, index: any EventIndexQueries, realm: RealmID
+    ) {
+        self.expression = expression
+        self.index = index
+        self.realm = realm
+    }
 
     private static let shortestPause = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(100)
@@ -21,7 +30,7 @@ struct FeedSubjects: Sendable {
     /// Which of the events are about them, once the index has come as far as the last of them; nil where it
     /// has not within the time. Nothing is guessed: an event that it has not reached is neither sent nor
     /// left out.
-    func positions(
+    public func positions(
         of events: [Recorded], epoch: Int, within patience: Duration
     ) async throws -> Set<Int64>? {
         guard let last = events.last?.position else { return [] }
