@@ -181,7 +181,10 @@ extension FilterParser {
             }
         case .number(let number) where !isPart:
             if kinds.contains(.integer) { return .integer(number) }
-            if kinds.contains(.time) { return .time(Timestamp(seconds: number)) }
+            // Fields have their times in seconds.
+            if kinds.contains(.time), case .field = attribute.source {
+                return .time(Timestamp(seconds: number))
+            }
         case .word(let word) where kinds.contains(.boolean) && !isPart:
             if ["true", "false"].contains(word.lowercased()) {
                 return .boolean(word.lowercased() == "true")

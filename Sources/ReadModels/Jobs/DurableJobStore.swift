@@ -24,6 +24,12 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         do { return try await database.run(ask) } catch { throw .unavailable }
     }
 
+    public func hasRoom(in realm: RealmID) async throws(LogFailure) -> Bool {
+        try await asking { connection throws(Failure) in
+            try connection.execute(statements.counting, Parameters(realm: realm.name)).bool(0, 0)
+        }
+    }
+
     /// False where the realm has as many in the making as it may have.
     public func create(_ job: Job) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
@@ -126,7 +132,8 @@ extension DurableJob {
 
 /// The statements of one kind.
 private struct JobStatements: Sendable {
-    let locking, creating, reading, cancelling, claiming, saving, finishing, forgetting: Statement
+    let locking, counting, creating, reading, cancelling, claiming, saving, finishing, forgetting:
+        Statement
 
     init<Kind: JobKind>(_ kind: Kind.Type) {
         let table = "urd.\(kind.table)"
@@ -136,6 +143,10 @@ private struct JobStatements: Sendable {
             c.realm, c.id, c.state, c.asker, c.question::text, c.epoch, c.asked_at, c.fault, c.finished_at,
                 coalesce(c.finished_at
                     < now() - interval '\(DurableJobStore<Kind>.keptHours) hours', false)
+            """
+        let hasRoom = """
+            (select count(*) from \(table) c where c.realm = $1 and c.state in ('waiting', 'running'))
+                < \(DurableJobStore<Kind>.mostAtOnce)
             """
         let ours = "realm = $1 and id = $2 and leased_by = $3 and state = 'running'"
         func statement(_ name: String, _ text: String) -> Statement {
@@ -148,11 +159,9 @@ private struct JobStatements: Sendable {
             """
             insert into \(table) (realm, id, asker, question, epoch, asked_at)
             select $1, $2, $3, $4, $5, $6
-            where (select count(*) from \(table) c
-                where c.realm = $1 and c.state in ('waiting', 'running'))
-                < \(DurableJobStore<Kind>.mostAtOnce)
-            on conflict do nothing
+            where \(hasRoom) on conflict do nothing
             """)
+        counting = statement("count", "select \(hasRoom)")
         reading = statement(
             "read",
             """

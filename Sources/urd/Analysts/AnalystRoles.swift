@@ -25,7 +25,7 @@ struct AnalystRoles {
                 (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
             }
             && !name.hasPrefix("pg_") && name != "urd" && !name.hasPrefix("urd_")
-            && name != "postgres" && name != "public"
+            && !["postgres", "public", "none"].contains(name)
     }
 
     func realms() throws(Postgres.Failure) -> [String] {

@@ -9,6 +9,10 @@ protocol StoredJobs: DurableJobs {
 }
 
 extension StoredJobs {
+    func hasRoom(in realm: RealmID) async throws(LogFailure) -> Bool {
+        try await rows.hasRoom(in: realm)
+    }
+
     func create(_ job: DurableJob<Kind>) async throws(LogFailure) -> Bool {
         try await rows.create(job)
     }

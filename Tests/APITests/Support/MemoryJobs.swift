@@ -32,15 +32,23 @@ extension MemoryJobs {
         }
     }
 
-    func create(_ job: DurableJob<Kind>) -> Bool {
+    func hasRoom(in realm: RealmID) -> Bool {
         jobs.all.withLock { jobs in
             let unfinished = jobs.values.filter {
-                $0.realm == job.realm && [.waiting, .running].contains($0.state)
+                $0.realm == realm && [.waiting, .running].contains($0.state)
             }
-            guard unfinished.count < DurableJobStore<Kind>.mostAtOnce else { return false }
-            jobs[job.id] = job
-            return true
+            return unfinished.count < DurableJobStore<Kind>.mostAtOnce
         }
+    }
+
+    func create(_ job: DurableJob<Kind>) -> Bool {
+        guard hasRoom(in: job.realm) else { return false }
+        change { $0[job.id] = job }
+        return true
+    }
+
+    private func change(_ change: (inout [UUID: DurableJob<Kind>]) -> Void) {
+        jobs.all.withLock { change(&$0) }
     }
 
     func job(_ id: UUID, in realm: RealmID) -> DurableJob<Kind>? {

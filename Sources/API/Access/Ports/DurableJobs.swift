@@ -6,6 +6,9 @@ public import Values
 public protocol DurableJobs<Kind>: Sendable {
     associatedtype Kind: JobKind
 
+    /// Whether the realm has fewer in the making than it may have.
+    func hasRoom(in realm: RealmID) async throws(LogFailure) -> Bool
+
     func create(_ job: DurableJob<Kind>) async throws(LogFailure) -> Bool
 
     func job(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> DurableJob<Kind>?
