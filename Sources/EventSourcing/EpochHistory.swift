@@ -5,10 +5,13 @@ public struct EpochHistory: Sendable, Equatable {
         public let epoch: Int
         /// Up to this position the log is the one of every earlier epoch.
         public let after: Int64
+        /// Whether something was signed in an earlier epoch that this one is known not to have.
+        public let isLoss: Bool
 
-        public init(epoch: Int, after: Int64) {
+        public init(epoch: Int, after: Int64, isLoss: Bool = false) {
             self.epoch = epoch
             self.after = after
+            self.isLoss = isLoss
         }
     }
 
@@ -44,6 +47,13 @@ public struct EpochHistory: Sendable, Equatable {
         guard cursor.epoch < head.epoch, isOurs(cursor.epoch) else { return .lost(keptTo: 0) }
         let kept = starts.filter { $0.epoch > cursor.epoch }.map(\.after).min() ?? 0
         return cursor.position <= kept ? .valid : .lost(keptTo: kept)
+    }
+
+    /// Up to where the log is the one that others were sent, by losses that are known; nil where there is none that they
+    /// were not told of.
+    /// - Parameter position: where they were told last, or were first sent anything.
+    public func loss(since position: Int64) -> Int64? {
+        starts.filter { $0.isLoss && $0.after >= position }.map(\.after).min()
     }
 
     /// The epoch in which the event at a position was appended.

@@ -119,8 +119,15 @@ extension EpochHistory {
         self.init(
             head: Head(
                 epoch: Int(rows.int32(row, column)), position: rows.int64(row, column + 1)),
-            starts: starts.split(separator: " ").compactMap { LogCursor(String($0)) }
-                .map { Start(epoch: $0.epoch, after: $0.position) })
+            starts: starts.split(separator: " ").compactMap(Start.init))
+    }
+}
+
+extension EpochHistory.Start {
+    fileprivate init?(_ text: Substring) {
+        let isLoss = text.last == "!"
+        guard let place = LogCursor(String(isLoss ? text.dropLast() : text)) else { return nil }
+        self.init(epoch: place.epoch, after: place.position, isLoss: isLoss)
     }
 }
 
@@ -148,7 +155,7 @@ private struct UnopenedRow: Sendable {
 
 /// Places of epochs as text, as `LogCursor` reads them; there are few.
 private let epochStarts = """
-    (select string_agg(s.epoch || ':' || s.began_after, ' ')
+    (select string_agg(s.epoch || ':' || s.began_after || case when s.lost then '!' else '' end, ' ')
         from urd.epoch s where s.realm = h.realm)
     """
 private let readingEpochs = Statement(

@@ -121,12 +121,17 @@ class Devices(unittest.TestCase):
                 "audience": ({}, {"aud": "https://other.example/token"}),
                 "issuer": ({}, {"iss": "ch.eduid.app.0"}), "subject": ({}, {"sub": None}),
                 "name": ({}, {"name": None}), "expired": ({}, {"exp": now - 1}),
+                "not yet": ({}, {"nbf": now + 400}), "no time": ({}, {"nbf": "soon"}),
+                "a number ahead of the time": ({}, {"seq": (now + 400) * 1_000_000}),
+                "the highest number": ({}, {"seq": 2**53 - 1}), "no number": ({}, {"seq": "x"}),
                 "old": ({}, {"iat": now - 400}), "future": ({}, {"iat": now + 400}),
                 "without time": ({}, {"iat": None}),
                 "several audiences": ({}, {"aud": [app.token_url, "https://o.example"]}),
         }.items():
             status, answer = app.show(**more, **claims)
             self.assertEqual(status, 403, (case, answer))
+        # None of them used up a number that an honest device has; what begins now has begun.
+        self.assertEqual(app.show(nbf=now)[0], 200)
         # jwcrypto makes no such token, an attacker does.
         import json
         from federation_client import encode
@@ -202,8 +207,20 @@ class Devices(unittest.TestCase):
 
     def test_codes_are_not_for_this_endpoint(self):
         app = App(site)
-        status, answer = site.call("POST", app.token_url, {"grant_type": "authorization_code"})
-        self.assertEqual((status, answer["error"]), (403, "invalid_scope"))
+        for more in ({}, {"code": "x", "redirect_uri": "https://shop.example", "client_id": "x"}):
+            status, answer = site.call("POST", app.token_url, {"grant_type": "authorization_code", **more})
+            self.assertEqual((status, answer["error"]), (403, "invalid_scope"))
+
+    def test_what_is_not_known_in_a_request_is_ignored(self):
+        """RFC 6749 section 3.2."""
+        app = App(site)
+        status, answer = app.show()
+        self.assertEqual(status, 200)
+        status, person = Token(site, answer, app.client_id).call("POST", app.token_url, {
+            "grant_type": "password", "username": site.values["URD_FEDERATION_USER"],
+            "password": site.values["URD_FEDERATION_PASSPHRASE"], "client_id": app.client_id,
+            "scope": "any", "more": {"of": ["it"]}})
+        self.assertEqual(status, 200, person)
 
     def test_edu_10_people_see_and_disconnect_their_devices(self):
         mine, other = App(site, name="Mine"), App(site, name="Other")
@@ -312,6 +329,9 @@ class Signatures(unittest.TestCase):
                 "audience": user.jwt(self.url, aud="https://other.example"),
                 "issuer": user.jwt(self.url, iss="other"),
                 "expired": user.jwt(self.url, exp=int(time.time()) - 1),
+                "not yet": user.jwt(self.url, nbf=int(time.time()) + 400),
+                "a number ahead of the time": user.jwt(self.url, seq=now + 400_000_000),
+                "no such number": user.jwt(self.url, seq="x"),
                 "a text": "Bearer " + user.answer["access_token"],
                 "twice": user.mac("GET", self.url) + ",ts=1"}.items():
             self.assertEqual(self.get(authorization), 403, case)
@@ -506,6 +526,10 @@ class Assertions(unittest.TestCase):
         self.assertEqual(self.app.authorize_app(code=stranger.app_code())[0], 403)
         other = self.app.app_code(aud="https://other.example/token")
         self.assertEqual(self.app.authorize_app(code=other)[0], 403)
+        for claims in ({"iss": "garbage"}, {"iss": None}, {"nbf": int(time.time()) + 400}):
+            self.assertEqual(self.app.authorize_app(code=self.app.app_code(**claims))[0], 403, claims)
+        for issuer in (self.app.device, self.app.service.kid, site.values["URD_FEDERATION_SERVICE_ID"]):
+            self.assertEqual(self.app.authorize_app(code=self.app.app_code(iss=issuer))[0], 200, issuer)
         # The person's token is not one of the service.
         self.assertEqual(self.app.authorize_app(token=self.app.user)[0], 403)
 

@@ -153,6 +153,39 @@ class Shown(unittest.TestCase):
         finally:
             trust(["idp"])
 
+    def test_edu_06_all_that_came_of_an_assertion_ends_with_the_trust_in_its_issuer(self):
+        """The rows of the table in docs/federation.md: what is tried answers 200, or says that a token is good."""
+        status, answer = self.show(self.assertion())[:2]
+        self.assertEqual(status, 200)
+        app = App(site)
+        app.service_url, app.client_id = self.endpoint, site.values["URD_FEDERATION_SERVICE_ID"]
+        app.service = Token(site, answer, app.client_id)
+        code = app.app_code()
+        status, of_app = app.authorize_app()
+        self.assertEqual(status, 200, of_app)
+
+        def refreshed(text):
+            status, next_one = site.call(
+                "POST", self.endpoint, {"grant_type": "refresh_token", "refresh_token": text})[:2]
+            return status == 200 and next_one
+
+        rows = {
+            "service token": lambda: app.service.call("GET", site.url + "/user-profile")[0] == 200,
+            "app token": lambda: app.introspect(of_app["access_token"])["active"],
+            "code for an app": lambda: app.authorize_app(code=code)[0] == 200,
+            "another code for an app": lambda: app.authorize_app()[0] == 200,
+            "refresh of the app": lambda: refreshed(of_app["refresh_token"]),
+            "refresh of the service": lambda: refreshed(answer["refresh_token"]),
+        }
+        for row in ("service token", "app token"):
+            self.assertTrue(rows[row](), row)
+        trust([])
+        try:
+            for row, is_good in rows.items():
+                self.assertFalse(is_good(), row)
+        finally:
+            trust(["idp"])
+
     def test_edu_06_the_token_of_an_assertion_of_saml_signs_requests(self):
         status, answer = self.show(self.assertion())[:2]
         self.assertEqual(status, 200, answer)

@@ -326,7 +326,9 @@ extension RealmContext {
         let found = try await reading { () throws(LogFailure) in
             try await queries.session(session, in: place.realm)
         }
-        guard let found, !found.isOver, clock.now() < found.terms.expiresAt else { return nil }
+        guard let found, !found.isOver, clock.now() < found.terms.expiresAt,
+            found.terms.isTrusted(in: place.settings)
+        else { return nil }
         // What a token was exchanged for ends with it.
         if let origin = found.terms.exchange?.origin {
             guard try await live(origin) != nil else { return nil }

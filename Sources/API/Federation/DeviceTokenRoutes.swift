@@ -82,7 +82,7 @@ extension Call<RealmContext> {
             shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
             shown.isFor([context.place.federationEndpoint]),
             let device = shown.text("sub"), let name = shown.label("name"),
-            let sequence = RequestAuthorization.sequence(of: shown)
+            let sequence = RequestAuthorization(self).sequence(of: shown)
         else {
             try context.countSource()
             throw notGood

@@ -67,8 +67,11 @@ extension Call<RealmContext> {
         try counter.count(.federationLogin, target: account.description)
         let notGood = Problem(.forbidden, "The old passphrase is not right.")
         let known = try await RealmLookups(context).folded(Account.self, account)
+        guard let new = member("newpassword") else {
+            throw Problem(.forbidden, "newpassword is required.")
+        }
         guard let mailbox = known.mailbox, let old = member("oldpassword"),
-            let new = member("newpassword"), new.utf8.count <= 1024, old.utf8.count <= 1024
+            new.utf8.count <= 1024, old.utf8.count <= 1024
         else { throw notGood }
         let comparison = try await Passphrases(self).compare(old, for: mailbox)
         let made = try await Passphrases(self).hash(ofNew: new, of: account)

@@ -2,6 +2,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JOSE
+internal import JSON
 internal import ReadModels
 internal import Values
 
@@ -73,10 +74,10 @@ struct RequestAuthorization {
             return caller
         case "bearer":
             guard let token = SharedKeyToken(shown.text), let keyID = token.keyID,
-                let sequence = Self.sequence(of: token),
+                let sequence = sequence(of: token),
                 token.isTimely(at: context.clock.now(), within: Self.leeway),
                 token.isFor(audiences), let caller = try await holder(of: keyID),
-                isIssuer(token, caller)
+                try await isIssuer(token, of: caller)
             else { throw notGood }
             guard isKnown(caller, { token.isSigned(by: $0) }) else { throw notGood }
             try await advance(caller.session.id, to: sequence)
@@ -91,9 +92,13 @@ struct RequestAuthorization {
             && time <= now.adding(seconds: Self.leeway)
     }
 
-    /// The number that a JWT has, or else the time when it was made.
-    static func sequence(of token: SharedKeyToken) -> Int64? {
-        if let number = token.integer("seq") { return number > 0 ? number : nil }
+    /// The number that a JWT has, or else the time when it was made. One that no time reaches soon would leave none
+    /// for the requests that follow.
+    func sequence(of token: SharedKeyToken) -> Int64? {
+        if token.members["seq"] != nil {
+            let latest = context.clock.now().adding(seconds: Self.leeway).microseconds
+            return token.integer("seq").flatMap { (1...latest).contains($0) ? $0 : nil }
+        }
         guard let seconds = token.integer("iat"), (0..<(1 << 40)).contains(seconds) else {
             return nil
         }
@@ -109,11 +114,19 @@ struct RequestAuthorization {
         ]
     }
 
-    /// The app signs as its version, as its token, or as the device.
-    private func isIssuer(_ token: SharedKeyToken, _ caller: FederatedCaller) -> Bool {
+    /// The app signs as its version, as its token, or as the device; with a service's token as the service, too.
+    func isIssuer(_ token: SharedKeyToken, of caller: FederatedCaller) async throws(Problem) -> Bool {
         guard let issuer = token.text("iss") else { return false }
-        return issuer == caller.session.terms.clientID || issuer == caller.token.keyID
+        if issuer == caller.session.terms.clientID || issuer == caller.token.keyID
             || context.mint.federatedDevice(issuer) == caller.token.device
+        {
+            return true
+        }
+        for superior in caller.token.superiors
+        where try await context.live(superior)?.terms.clientID == issuer {
+            return true
+        }
+        return false
     }
 
     /// The token of a `kid`, while it is good.

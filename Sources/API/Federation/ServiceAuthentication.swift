@@ -42,7 +42,7 @@ struct ServiceAuthentication {
                 let key = try await context.sharedKey(of: service.client),
                 token.isSigned(by: key.text), token.isFor(authorization.audiences),
                 token.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
-                let sequence = RequestAuthorization.sequence(of: token)
+                let sequence = authorization.sequence(of: token)
             else { throw notGood }
             try await authorization.advance(service.client.id, to: sequence)
             return service

@@ -96,7 +96,8 @@ extension Call<RealmContext> {
     fileprivate func authorizeApp(
         at service: FederationService
     ) async throws(Problem) -> Response {
-        let caller = try await RequestAuthorization(self).caller(.service)
+        let authorization = RequestAuthorization(self)
+        let caller = try await authorization.caller(.service)
         guard caller.session.terms.client == service.client.id else { throw Problem(.forbidden) }
         let notGood = Problem.refused(
             "invalid_grant",
@@ -110,6 +111,7 @@ extension Call<RealmContext> {
             }) != nil,
             shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
             shown.isFor([context.place.endpoint(of: service)]),
+            try await authorization.isIssuer(shown, of: caller),
             let application = shown.label("sub") ?? shown.label("client_id")
         else { throw notGood }
         let keyID = TokenMint.newKeyID()

@@ -124,8 +124,8 @@ enum FeedSubscriptionRoutes {
         tag: "Subscriptions",
         summary: "Update a subscription.",
         detail: """
-            What is not named stays as it is. A reader that is connected is sent what was said before \
-            until it connects again; where personal fields are no longer included, it has to do so.
+            What is not named stays as it is. Where something else is sent from now on, a reader that is \
+            connected is told urd.taken_over, and connects again.
             """, right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, FeedSubscriptionSchema.id, .idempotencyKey],
         body: Body(
@@ -144,8 +144,9 @@ enum FeedSubscriptionRoutes {
         let done = try await call.run(
             ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,
             orThrow: { $0.ofSubscription })
-        if view.terms.includesPersonal, !terms.includesPersonal {
-            try await call.endReader(of: view.id)
+        let isLess = view.terms.includesPersonal && !terms.includesPersonal
+        if isLess || view.terms.filter != terms.filter {
+            try await call.endReader(of: view.id, at: done)
         }
         return try await call.shown(view.id, done, .ok)
     }
@@ -230,8 +231,9 @@ extension Call<AdminContext> {
         }
     }
 
-    /// Takes the subscription from its reader, so that the next one can have it.
-    fileprivate func endReader(of id: UUID) async throws(Problem) {
+    /// Takes the subscription from its reader, so that the next one can have it. What the reader was sent behind the
+    /// change was chosen by what the subscription said before: it cannot be confirmed.
+    fileprivate func endReader(of id: UUID, at done: Done) async throws(Problem) {
         let realm = try realm
         let history = try await context.commands.history(of: realm)
         let folded = try await state(Subscription.self, of: id, in: realm)
@@ -239,6 +241,11 @@ extension Call<AdminContext> {
             try await context.feeds.leases.claim(
                 FeedLeaseName(realm, id, reader: newID()),
                 from: history.beginning(of: folded.state), takingOver: true, context.feedCursors)
+        }
+        if let changed = done.positions.first {
+            try await reading { () throws(LogFailure) in
+                try await context.feedCursors.limit(id, sentTo: changed, in: realm)
+            }
         }
         await lease?.release()
     }

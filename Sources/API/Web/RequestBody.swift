@@ -56,7 +56,8 @@ extension Outline {
         } catch {
             throw Problem(.malformedJSON, "\(error.description).")
         }
-        return voice.reading.contains(.matchesWithoutCase) ? try schema.matched(value) : value
+        if voice.reading.contains(.matchesWithoutCase) { return try schema.matched(value) }
+        return ignoresUnknown ? schema.described(value) : value
     }
 
     /// The form as the object that the schema describes.
@@ -114,6 +115,23 @@ extension JSON.Limits {
 }
 
 extension Schema {
+    /// The value without the members that the schema does not have.
+    fileprivate func described(_ value: JSON) -> JSON {
+        switch self {
+        case .named(_, let schema), .nullable(let schema): return schema.described(value)
+        case .list(let element, _, _):
+            return value.array.map { .array($0.map(element.described)) } ?? value
+        case .object(let rule):
+            guard let members = value.object else { return value }
+            var known: JSONObject = [:]
+            for (name, value) in members {
+                if let member = rule[name] { known[name] = member.schema.described(value) }
+            }
+            return .object(known)
+        case .text, .integer, .boolean, .openObject, .judged, .map, .anything: return value
+        }
+    }
+
     /// The value with its members under the names that the schema has for them, matched without
     /// case. Unknown members and nulls fall out; two that differ in case only are refused.
     fileprivate func matched(_ value: JSON, field: String = "") throws(Problem) -> JSON {

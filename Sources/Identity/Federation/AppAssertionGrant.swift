@@ -56,7 +56,7 @@ public struct AppAssertionGrant: Grant {
         _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         guard desk.metadata.rules.isFederationService, service == desk.request.client,
-            !facts.assertion.exists, facts.line.areAlive(at: desk.request.now),
+            !facts.assertion.exists, facts.line.areAlive(at: desk),
             let person = facts.line.last, let terms = person.state.terms,
             let token = terms.federation, token.holder == .person, token.confirmation != nil,
             let device = token.device, let account = facts.account,

@@ -51,7 +51,7 @@ public struct FederatedAppGrant: Grant {
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         guard let service = facts.line.last, let terms = service.state.terms,
             let token = terms.federation, token.holder == .service,
-            terms.client == desk.request.client, facts.line.areAlive(at: desk.request.now),
+            terms.client == desk.request.client, facts.line.areAlive(at: desk),
             let account = facts.account, account.isWelcome,
             account.state.stamp == terms.stamp
         else { throw .invalidAssertion }

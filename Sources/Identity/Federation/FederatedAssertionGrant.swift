@@ -65,7 +65,7 @@ public struct FederatedAssertionGrant: Grant {
         guard let terms = facts.assertion.state.terms, !facts.assertion.state.isRedeemed,
             terms.service == desk.request.client, terms.audience == audience,
             now < terms.expiresAt, let person = facts.line.last,
-            let above = person.state.terms?.federation, facts.line.areAlive(at: now),
+            let above = person.state.terms?.federation, facts.line.areAlive(at: desk),
             let account = facts.account, account.state.stamp == person.state.terms?.stamp
         else { throw .invalidAssertion }
         guard account.isWelcome else { throw .accountBlocked }

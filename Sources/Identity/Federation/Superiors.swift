@@ -18,6 +18,12 @@ struct Superiors: Sendable {
         return Superiors(links: links)
     }
 
+    /// And whether the issuers by whose assertions they were opened are trusted still.
+    func areAlive(at desk: GrantDesk) -> Bool {
+        areAlive(at: desk.request.now)
+            && links.allSatisfy { $0.session.state.terms?.isTrusted(in: desk.settings) == true }
+    }
+
     func areAlive(at now: Timestamp) -> Bool {
         links.allSatisfy { link in
             guard let terms = link.session.state.terms, link.session.state.end == nil,

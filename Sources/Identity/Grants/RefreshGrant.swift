@@ -47,7 +47,7 @@ public struct RefreshGrant: Grant {
         guard let terms = session.state.terms, terms.client == desk.request.client,
             terms.isOffline, session.state.end == nil, now < terms.expiresAt,
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
-            isFresh(session, desk), facts.superiors.areAlive(at: now),
+            isFresh(session, desk), facts.superiors.areAlive(at: desk),
             terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
         guard generation <= session.state.generation else { throw .invalidRefreshToken }
@@ -59,7 +59,7 @@ public struct RefreshGrant: Grant {
                     of: terms.account),
                 .failure(.invalidRefreshToken))
         }
-        guard isTrusted(terms, desk), mayGoOn(terms, desk) else { throw .invalidRefreshToken }
+        guard terms.isTrusted(in: desk.settings), mayGoOn(terms, desk) else { throw .invalidRefreshToken }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
@@ -88,13 +88,6 @@ public struct RefreshGrant: Grant {
         let isAsked =
             terms.scope.contains("offline_access") && !desk.metadata.rules.issuesWithoutOffline
         return !isAsked || Scope.allowed(to: desk.metadata).contains("offline_access")
-    }
-
-    /// A session opened by an issuer's assertion ends with the trust in the issuer: its key may
-    /// have been stolen.
-    private func isTrusted(_ terms: SessionTerms, _ desk: GrantDesk) -> Bool {
-        guard let issuer = terms.assertionIssuer else { return true }
-        return TrustedIssuer(issuer, in: desk.settings[SettingCatalogue.assertionIssuers]) != nil
     }
 
     /// What a token is good for.
@@ -167,6 +160,13 @@ public struct RefreshGrant: Grant {
 }
 
 extension SessionTerms {
+    /// A session opened by an issuer's assertion ends with the trust in the issuer: its key may
+    /// have been stolen.
+    public func isTrusted(in settings: Settings) -> Bool {
+        guard let issuer = self.assertionIssuer else { return true }
+        return TrustedIssuer(issuer, in: settings[SettingCatalogue.assertionIssuers]) != nil
+    }
+
     /// When a refresh token is over that was given at that time and is never used. Those of installations
     /// last as long as their session.
     public func refreshEnd(

@@ -43,6 +43,7 @@ public struct TokenExchangeGrant: Grant {
         guard desk.metadata.exchange != .none else { throw .unauthorizedClient }
         guard let shown = facts.session.state.terms, facts.session.state.end == nil,
             desk.request.now < shown.expiresAt, desk.request.now < subject.expiresAt,
+            shown.isTrusted(in: desk.settings),
             let account = facts.account, account.isWelcome, account.state.stamp == shown.stamp,
             let holder = facts.holder, let held = holder.aliveMetadata, !holder.state.isDisabled
         else { throw .invalidSubjectToken }
@@ -138,7 +139,8 @@ public struct TokenExchangeGrant: Grant {
         _ facts: Facts, _ actor: ShownToken, _ desk: GrantDesk, for shown: SessionTerms
     ) throws(GrantRefusal) -> String {
         guard let acting = facts.actor?.state, let terms = acting.terms, acting.end == nil,
-            desk.request.now < min(terms.expiresAt, actor.expiresAt)
+            desk.request.now < min(terms.expiresAt, actor.expiresAt),
+            terms.isTrusted(in: desk.settings)
         else { throw .invalidSubjectToken }
         guard desk.metadata.exchange == .delegation, terms.client == desk.request.client,
             terms.exchange == nil, terms.account == nil || terms.account != shown.account

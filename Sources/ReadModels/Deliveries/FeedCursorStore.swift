@@ -110,6 +110,17 @@ public struct FeedCursorStore: Sendable {
         }
     }
 
+    /// Has nothing count as sent that is behind a position.
+    public func limit(
+        _ subscription: UUID, sentTo position: Int64, in realm: RealmID
+    ) async throws(LogFailure) {
+        try await asking { connection throws(Failure) in
+            var parameters = Parameters(in: realm, subscription)
+            parameters.add(position)
+            _ = try connection.execute(limiting, parameters)
+        }
+    }
+
     /// Of a subscription that is deleted.
     public func forget(_ subscription: UUID, in realm: RealmID) async throws(LogFailure) {
         try await asking { connection throws(Failure) in
@@ -186,6 +197,12 @@ private let releasing = Statement(
     """
     update urd.subscription_cursor set leased_by = null, lease_until = null
     where realm = $1 and subscription = $2 and leased_by = $3
+    """)
+private let limiting = Statement(
+    "feed_cursor_limit",
+    """
+    update urd.subscription_cursor c set sent = greatest(c.position, least(c.sent, $3))
+    where c.realm = $1 and c.subscription = $2
     """)
 private let forgetting = Statement(
     "feed_cursor_forget",

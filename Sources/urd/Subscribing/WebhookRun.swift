@@ -16,7 +16,7 @@ struct WebhookRun: Sendable {
         case halted(String, position: Int64)
         /// An administrator changed it, from here in the log on: another runner begins.
         case changed
-        /// An operator gave up a lost tail of the log, of which something may have been sent.
+        /// The log is known to have lost a tail, of which something may have been sent.
         case rewound(keptTo: Int64)
     }
 
@@ -92,8 +92,8 @@ struct WebhookRun: Sendable {
         if event.stream == id, event.version > version, Self.changes.contains(event.name) {
             return finish(.changed)
         }
-        if event.name == AcceptedLoss.eventName, event.position > toldOfRewind,
-            let loss = AcceptedLoss(event.open)
+        if event.name == AcceptedLoss.eventName, let loss = AcceptedLoss(event.open),
+            min(loss.sealed, loss.head) >= toldOfRewind
         {
             return finish(.rewound(keptTo: min(loss.sealed, loss.head)))
         }

@@ -139,6 +139,10 @@ final class WebhookRunner: Sendable {
                     "the cursor is beyond the head of the log", position: cursor.position)
             }
         }
+        // Nobody may remember what was sent of a tail that is known to be lost.
+        if let kept = history.loss(since: known.rewoundAt) {
+            return try await tellRewound(run, keptTo: kept, history.head)
+        }
         run.progress.cursor = LogCursor(
             epoch: history.head.epoch, position: progress.cursor.position)
         let issuer = await service.issuer(of: realm)
@@ -234,6 +238,11 @@ final class WebhookRunner: Sendable {
         let epoch = page.head.epoch
         guard let leftOut = try await leftOut(of: page.events, run.selection, epoch: epoch)
         else { return .waitsForIndex }
+        // It can be found a moment after the epoch began.
+        if let kept = page.epochs.loss(since: run.toldOfRewind) {
+            run.finish(.rewound(keptTo: kept))
+            return .isDone
+        }
         let now = store.now(in: realm)
         for event in page.events {
             guard event.position == run.queue.next, run.end == nil else { break }

@@ -79,6 +79,9 @@ struct AppAssertion {
             (0..<(1 << 40)).contains(issued), issued <= now.seconds + Self.leeway,
             now.seconds < issued + Self.longestLife
         else { return false }
+        if holds("nbf") {
+            guard let start = integer("nbf"), start <= now.seconds + Self.leeway else { return false }
+        }
         guard holds("exp") else { return true }
         guard let end = integer("exp") else { return false }
         return now.seconds < end && issued <= end

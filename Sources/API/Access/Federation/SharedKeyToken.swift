@@ -60,11 +60,17 @@ struct SharedKeyToken {
         return readers.contains(text)
     }
 
+    private func hasBegun(at latest: Int64) -> Bool {
+        guard members["nbf"] != nil else { return true }
+        guard let start = integer("nbf") else { return false }
+        return start <= latest
+    }
+
     /// Whether it is good at a time: of now, and not over. An end that is far away ends nothing later than the
     /// leeway does, counted from `iat`.
     func isTimely(at now: Timestamp, within leeway: Int64) -> Bool {
         guard let issued = integer("iat"), now.seconds - leeway <= issued,
-            issued <= now.seconds + leeway
+            issued <= now.seconds + leeway, hasBegun(at: now.seconds + leeway)
         else { return false }
         guard members["exp"] != nil else { return true }
         guard let end = integer("exp") else { return false }
