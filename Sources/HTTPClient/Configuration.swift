@@ -10,6 +10,8 @@ public struct Configuration: Sendable {
     public var timeout: Duration = .seconds(15)
     /// Of a response's body.
     public var maximumBodyBytes = 1024 * 1024
+    /// Whether a longer body is cut off, and the response taken without the rest of it.
+    public var cutsBodies = false
     /// Followed for GET and HEAD only, never from https to http. The same headers go to the next
     /// place, but for `Authorization` and `Cookie`, which stay with their host.
     public var maximumRedirects = 0

@@ -28,6 +28,9 @@ public struct AddressRange: Hashable, Sendable {
 
     public func contains(_ address: IPAddress) -> Bool { contains(address.bytes) }
 
+    /// Loopback.
+    public static let ofThisMachine = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+
     func contains(_ address: [UInt8]) -> Bool {
         guard address.count == bytes.count else { return false }
         let whole = prefix / 8
@@ -49,6 +52,8 @@ public enum Destinations: Sendable {
     case any
     /// Only addresses of the public internet, and these.
     case publicOnly(except: [AddressRange] = [])
+
+    public func allow(_ address: IPAddress) -> Bool { allow(address.bytes) }
 
     func allow(_ address: [UInt8]) -> Bool {
         guard case .publicOnly(let exceptions) = self else { return true }

@@ -7,6 +7,7 @@ final class Transfer {
     private let upload: [UInt8]
     private(set) var sent = 0
     private let bodyLimit: Int
+    private let cutsBody: Bool
     private let headerLimit: Int
     private let destinations: Destinations
     private var deadline: ContinuousClock.Instant
@@ -26,12 +27,14 @@ final class Transfer {
     private(set) var metForbiddenAddress = false
 
     init(
-        upload: [UInt8] = [], bodyLimit: Int, headerLimit: Int = 64 * 1024,
+        upload: [UInt8] = [], bodyLimit: Int, cutsBody: Bool = false,
+        headerLimit: Int = 64 * 1024,
         destinations: Destinations, deadline: ContinuousClock.Instant,
         reader: Reader? = nil, cancellation: Cancellation
     ) {
         self.upload = upload
         self.bodyLimit = bodyLimit
+        self.cutsBody = cutsBody
         self.headerLimit = headerLimit
         self.destinations = destinations
         self.deadline = deadline
@@ -67,8 +70,14 @@ final class Transfer {
             deadline = ContinuousClock.now + reader.silence
             return !isStopped
         }
-        guard bytes.count <= bodyLimit - body.count else {
-            isTooLarge = true
+        let room = bodyLimit - body.count
+        guard bytes.count <= room else {
+            guard cutsBody else {
+                isTooLarge = true
+                return false
+            }
+            unsafe body.append(contentsOf: bytes.prefix(room))
+            isStopped = true
             return false
         }
         unsafe body.append(contentsOf: bytes)

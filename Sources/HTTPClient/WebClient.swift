@@ -70,17 +70,19 @@ public final class WebClient: Sendable {
                 return .failure(Failure(.timeout, "no thread was free in time"))
             }
             let transfer = Transfer(
-                bodyLimit: configuration.maximumBodyBytes,
+                bodyLimit: configuration.maximumBodyBytes, cutsBody: configuration.cutsBodies,
                 destinations: configuration.destinations, deadline: deadline,
                 cancellation: cancellation)
             handle.prepare(configuration, timeout: left)
             handle.prepare(checked, redirects: configuration.maximumRedirects)
             // A response to HEAD tells the length of what it does not bring.
-            if checked.method != .head {
+            if checked.method != .head, !configuration.cutsBodies {
                 handle.set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, configuration.maximumBodyBytes))
             }
             let outcome = handle.perform(transfer)
-            guard outcome.code == CURLE_OK else { return .failure(Failure(outcome, transfer)) }
+            guard outcome.code == CURLE_OK || transfer.isStopped else {
+                return .failure(Failure(outcome, transfer))
+            }
             guard let response = Response(transfer, isHead: checked.method == .head) else {
                 return .failure(Failure(.broken, "the response's head"))
             }

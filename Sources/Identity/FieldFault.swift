@@ -36,6 +36,10 @@ public struct FieldFault: Error, Equatable, Sendable {
         case hasControl
         /// A host that no name system knows, or that browsers take for another one.
         case impossibleHost
+        /// Of an address that nothing is sent to.
+        case port
+        /// A name that Urd itself gives a value.
+        case ours
         /// It cannot stand together with what another field says.
         case conflicts(with: String)
         /// It is needed because of what another field says.

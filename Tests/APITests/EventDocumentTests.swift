@@ -80,10 +80,15 @@ import Testing
         let document = try await World().send(.get, "/asyncapi.json").json
         #expect(document["asyncapi"] == "3.0.0")
         let messages = try #require(document["components"]?["messages"]?.object)
-        #expect(messages.count == EventCatalogue.all.count)
+        // Of each event in the feed and in webhooks, and what the two say themselves.
+        #expect(messages.count == 2 * EventCatalogue.all.count + 7)
         for shape in EventCatalogue.all {
             let message = messages["\(shape.name).\(shape.revision)"]
             #expect(message?["name"] == .string(shape.name))
+            let posted = messages["webhook.\(shape.name).\(shape.revision)"]
+            let body = posted?["payload"]?["allOf"]?[0]
+            #expect(body?["properties"]?["data"] == message?["payload"])
+            #expect(body?["required"] == ["type", "timestamp", "data"])
             #expect(message?["x-urd-to"]?.string.map { "SAI".contains($0) } == true)
             #expect(
                 message?["x-urd-caep"]?.array?.count == SignalTable.rules(for: shape.name).count)

@@ -264,6 +264,15 @@ import Values
         state.apply(rotated)
         #expect(state.secrets(at: now) == [newer, secret])
         #expect(state.secrets(at: now.adding(seconds: 3600)) == [newer])
+        // Who rotates again takes none of them away before its time.
+        let newest = try #require(SubscriptionSecret(shared: Array(repeating: 4, count: 32)))
+        state.apply(.secretRotated(newest, oldEnds: now.adding(seconds: 1000)))
+        #expect(state.secrets(at: now) == [newest, newer, secret])
+        #expect(state.secrets(at: now.adding(seconds: 1000)) == [newest, secret])
+        #expect(state.secrets(at: now.adding(seconds: 3600)) == [newest])
+        let fourth = try #require(SubscriptionSecret(shared: Array(repeating: 5, count: 32)))
+        state.apply(.secretRotated(fourth, oldEnds: now.adding(seconds: 1000)))
+        #expect(state.secrets(at: now) == [fourth, newest, newer])
     }
 
     @Test func `a delivery that is given up and a replay are on record`() async throws {

@@ -195,8 +195,12 @@ class AsyncAPI(unittest.TestCase):
     def test_the_document_keeps_to_the_specification(self):
         _, document = fetch("/asyncapi.json")
         DRAFT(ASYNCAPI).validate(document)
-        for channel in document["channels"].values():
-            self.assertEqual(set(channel["messages"]), set(document["components"]["messages"]))
+        channels = {name: set(channel["messages"]) for name, channel in document["channels"].items()}
+        self.assertEqual(set().union(*channels.values()), set(document["components"]["messages"]))
+        self.assertLess(channels["clientFeed"], channels["feed"])
+        self.assertFalse(channels["feed"] & channels["webhook"])
+        types = {name for name in channels["feed"] if not name.startswith("urd.")}
+        self.assertEqual(channels["webhook"], {f"webhook.{name}" for name in types} | {"urd.test", "log.rewound"})
 
     def test_every_sample_is_valid_as_the_payload_of_its_message(self):
         _, document = fetch("/asyncapi.json")
@@ -215,6 +219,12 @@ class AsyncAPI(unittest.TestCase):
             with self.subTest(name):
                 DRAFT(payload).validate(event)
                 self.assertFalse(DRAFT(payload).is_valid(dict(event, type="other")))
+                posted = document["components"]["messages"][f"webhook.{name}.1"]
+                payload = dict(posted["payload"], components=document["components"])
+                body = {"type": name, "timestamp": event["at"], "data": event}
+                DRAFT(payload).validate(body)
+                for wrong in (event, dict(body, type="other"), dict(body, data=dict(event, type="other"))):
+                    self.assertFalse(DRAFT(payload).is_valid(wrong))
 
 
 class OCSF(unittest.TestCase):

@@ -198,6 +198,33 @@ class Nodes(unittest.TestCase):
             os.kill(node.process.pid, signal.SIGCONT)
             node.close()
 
+    def test_a_subscription_that_is_changed_swallows_nothing_of_what_it_is_sent_now(self):
+        def person():
+            email = f"{uuid.uuid4().hex[:12]}@example.org"
+            return admin("POST", f"{urd.realm}/accounts", {"email": email})["id"]
+        subscription = subscribe(types=["account.registered"], **{"from": "now"})
+        account = person()
+        with follow(subscription) as feed:
+            first = feed.events(1)[0]
+            self.assertEqual(first["stream"], account)
+            admin("PATCH", f"{urd.realm}/subscriptions/{subscription}",
+                  {"types": ["account.registered", "account.disabled"]})
+            admin("POST", f"{urd.realm}/accounts/{account}/disable")
+            later = person()
+            told = []
+            for entry in feed.entries():
+                told.append(entry)
+                if entry["type"] == "urd.taken_over":
+                    break
+            self.assertEqual(told[-1]["type"], "urd.taken_over")
+        # It confirms all that it has been sent, as far as that goes.
+        for entry in [first] + told:
+            if "cursor" in entry:
+                urd.api.call("POST", f"{urd.realm}/subscriptions/{subscription}/ack", {"cursor": entry["cursor"]})
+        with follow(subscription) as feed:
+            came = [(event["type"], event["stream"]) for event in feed.events(2)]
+        self.assertEqual(came, [("account.disabled", account), ("account.registered", later)])
+
     def test_a_deleted_subscription_ends_its_feed_on_every_node(self):
         subscription = subscribe()
         with follow(subscription, url=other.url) as feed:

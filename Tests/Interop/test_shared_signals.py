@@ -789,6 +789,24 @@ class Faults(unittest.TestCase):
             found, rf"{self.stream['stream_id']} of {self.ours.id} in \w+: nothing was taken")
         receiver.answers.pop(self.path)
 
+    def test_the_sets_of_a_poll_are_written_in_the_order_of_the_log(self):
+        kinds = [EVENTS + "risc/event-type/account-disabled", EVENTS + "risc/event-type/account-enabled"]
+        stream = self.ours.create(requested=kinds)
+        self.ours.signals(stream)
+        account = urd.api.call(
+            "POST", urd.realm + "/accounts", {"email": f"{uuid.uuid4().hex[:12]}@example.org"})[1]["id"]
+        for word in ["disable", "enable"] * 4:
+            self.assertEqual(urd.api.call("POST", f"{urd.realm}/accounts/{account}/{word}")[0] // 100, 2)
+
+        def all_there():
+            sets = self.ours.poll(stream)["sets"]
+            return sets if len(sets) == 8 else None
+        tokens = eventually(all_there, "all are there").values()
+        claims = [jwt.decode(token, options={"verify_signature": False}) for token in tokens]
+        self.assertEqual([list(one["events"]) for one in claims], [[kind] for kind in kinds * 4])
+        places = [int(one["txn"].split(":")[1]) for one in claims]
+        self.assertEqual(places, sorted(places))
+
     def test_a_long_poll_ends_with_the_next_signal(self):
         stream = self.ours.create(requested=[REVOKED])
         self.ours.signals(stream)

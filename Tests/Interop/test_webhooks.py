@@ -333,6 +333,65 @@ class Webhooks(unittest.TestCase):
         self.assertTrue(receiver.seen[0]["json"]["data"]["test"])
         Webhook(hook["secret"]).verify(receiver.seen[0]["body"], receiver.seen[0]["headers"])
 
+    def test_a_long_answer_is_a_yes_of_which_the_beginning_is_kept(self):
+        receiver, hook = self.receiver()
+        receiver.answer = lambda message: (200, {}, b"x" * (2 << 20))
+        register()
+        attempts = eventually(
+            lambda: admin("GET", f"/webhooks/{hook['id']}/attempts")["items"], "it was tried")
+        self.assertEqual([(one["status"], one["outcome"]) for one in attempts], [(200, "delivered")])
+        self.assertEqual(attempts[0]["answer"], "x" * 4096)
+
+    def test_what_cannot_be_sent_again_is_not_promised(self):
+        receiver, hook = self.receiver()
+        register()
+        eventually(lambda: receiver.taken, "it came")
+        path = f"/webhooks/{hook['id']}/deliveries"
+        self.assertEqual(admin("POST", f"{path}/99999999/resend", expected=(404,))["type"],
+                         "/problems/no-such-event")
+        other = events("realm.created")[0]["position"]
+        refused = admin("POST", f"{path}/{other}/resend", expected=(400,))
+        self.assertEqual(refused["field"], "position")
+        self.assertIn("realm.created", refused["detail"])
+
+    def test_a_place_behind_the_end_of_the_log_is_refused(self):
+        receiver, hook = self.receiver()
+        body = {"name": "x", "url": receiver.url, "starts_after": 1_000_000_000}
+        for path, sent in (("/webhooks", body), (f"/webhooks/{hook['id']}/resume", {"starts_after": 1_000_000_000})):
+            self.assertEqual(admin("POST", path, sent, expected=(400,))["field"], "starts_after")
+
+    def test_an_address_that_nothing_is_sent_to_is_refused_at_once(self):
+        for url in ("https://10.0.0.1/x", "https://169.254.169.254/x", "https://[fd00::1]/x",
+                    "https://[64:ff9b::a00:1]/x", "https://example.org:22/x", "https://example.org:80/x"):
+            body = {"name": "x", "url": url}
+            self.assertEqual(admin("POST", "/webhooks", body, expected=(400,))["field"], "url", url)
+        receiver, hook = self.receiver()
+        admin("PATCH", f"/webhooks/{hook['id']}", {"url": "https://10.0.0.1/x"}, expected=(400,))
+        told = admin("PATCH", f"/webhooks/{hook['id']}", {"headers": {"Host": "x"}}, expected=(400,))
+        self.assertIn("Urd itself sends", told["detail"])
+
+    def test_a_test_that_is_not_answered_in_time_says_so(self):
+        receiver, hook = self.receiver()
+        receiver.answer = lambda message: (time.sleep(9), (204, {}))[1]
+        done = admin("POST", f"/webhooks/{hook['id']}/test")
+        self.assertEqual((done["outcome"], done["status"]), ("timeout", 0))
+
+    def test_a_webhook_with_personal_data_is_changed_by_who_may_open_it(self):
+        receiver, hook = self.receiver(include=["personal"])
+        key = urd.api.call("POST", "/api/admin/keys", {
+            "name": "hooks", "realms": [urd.values["URD_REALM"]],
+            "permissions": ["subscriptions.manage"]})[1]["key"]
+        path = f"{urd.realm}/webhooks/{hook['id']}"
+        for method, more, body in (
+                ("PATCH", "", {"include": []}), ("POST", "/secret", {}), ("POST", "/resume", {}),
+                ("POST", "/replay", {"from": 1}), ("POST", "/redeliver", None),
+                ("POST", "/deliveries/1/resend", None)):
+            status, answer, _ = urd.api.call(method, path + more, body, key=key)
+            self.assertEqual(status, 403, (more, answer))
+            self.assertIn("events.open", answer["detail"])
+        self.assertEqual(urd.api.call("POST", path + "/pause", None, key=key)[0], 200)
+        self.assertEqual(urd.api.call("DELETE", path, None, key=key)[0], 204)
+
     def test_a_webhook_is_created_on_the_command_line(self):
         receiver = Receiver()
         self.receivers.append(receiver)
@@ -344,6 +403,8 @@ class Webhooks(unittest.TestCase):
         self.hooks.append(hook)
         account = register()
         eventually(lambda: account in registered(receiver), "the event came")
+        tested = urd.command("webhook", "test", hook["id"], "--realm", urd.values["URD_REALM"], "--json")
+        self.assertEqual((tested.returncode, json.loads(tested.stdout)["outcome"]), (0, "delivered"), tested)
         Webhook(hook["secret"]).verify(
             receiver.taken[0]["body"], receiver.taken[0]["headers"])
 

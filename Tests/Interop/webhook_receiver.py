@@ -46,7 +46,8 @@ class Receiver:
                 message = {
                     "headers": {name.lower(): value for name, value in self.headers.items()},
                     "body": body, "json": json.loads(body), "at": time.monotonic()}
-                status, headers = receiver.answer(message)
+                status, headers, *answer = receiver.answer(message)
+                answer = b"".join(answer)
                 with receiver.lock:
                     receiver.seen.append(message)
                     if 200 <= status < 300:
@@ -54,8 +55,9 @@ class Receiver:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
+                self.wfile.write(answer)
 
             def log_message(self, *_):
                 pass

@@ -115,7 +115,8 @@ struct RequestAuthorization {
     }
 
     /// The app signs as its version, as its token, or as the device; with a service's token as the service, too.
-    func isIssuer(_ token: SharedKeyToken, of caller: FederatedCaller) async throws(Problem) -> Bool {
+    func isIssuer(_ token: SharedKeyToken, of caller: FederatedCaller) async throws(Problem) -> Bool
+    {
         guard let issuer = token.text("iss") else { return false }
         if issuer == caller.session.terms.clientID || issuer == caller.token.keyID
             || context.mint.federatedDevice(issuer) == caller.token.device

@@ -13,12 +13,15 @@ struct SignalPoll: Sendable {
 
         var isEmpty: Bool { tokens.isEmpty && !hasMore }
 
-        var json: JSON {
-            [
-                "sets": .object(
-                    JSONObject(tokens.map { ($0.signal.jti, .string($0.token)) })),
-                "moreAvailable": .bool(hasMore),
-            ]
+        /// In the order of the log, which receivers keep that read a JSON object as it is written.
+        var bytes: [UInt8] {
+            let sets = tokens.map { ready in
+                [.string(ready.signal.jti), .string(ready.token)].map { (text: JSON) in
+                    text.canonical()
+                }.joined(separator: [0x3A])
+            }
+            return Array("{\"moreAvailable\":\(hasMore),\"sets\":{".utf8)
+                + sets.joined(separator: [0x2C]) + Array("}}".utf8)
         }
     }
 
@@ -55,19 +58,19 @@ struct SignalPoll: Sendable {
     /// The answer, as soon as there is something to answer, or the time is over. Nothing is held meanwhile
     /// but the connection of the receiver. The stream is looked at anew each time: it may have been
     /// paused, or deleted.
-    func wait(_ request: PollRequest, for patience: Duration) async throws -> JSON {
+    func wait(_ request: PollRequest, for patience: Duration) async throws -> [UInt8] {
         let end = context.clock.passed() + patience
         while context.clock.passed() < end {
             guard let stream = try await feed.stream(stream.id, in: realm),
                 stream.state.settings.delivery == .poll
             else { break }
             let (found, position) = try await look(stream, request)
-            if !found.isEmpty { return found.json }
+            if !found.isEmpty { return found.bytes }
             try Task.checkCancellation()
             try await feed.rest(
                 stream, past: position, atMost: end - context.clock.passed())
         }
-        return Found().json
+        return Found().bytes
     }
 
     private func look(

@@ -42,11 +42,15 @@ enum SignalPollRoutes {
         let poll = SignalPoll(call.context, stream)
         try await poll.settle(request)
         let found = try await poll.fetch(request)
-        guard found.isEmpty, request.mayWait else { return .json(.ok, found.json) }
+        guard found.isEmpty, request.mayWait else {
+            var response = Response(status: .ok, headers: Headers(), body: found.bytes)
+            response.headers["Content-Type"] = "application/json"
+            return response
+        }
         var response = Response(
             status: .ok,
             stream: BodyStream { writer in
-                try await writer.write(try await poll.wait(request, for: patience).canonical())
+                try await writer.write(try await poll.wait(request, for: patience))
             })
         response.headers["Content-Type"] = "application/json"
         return response

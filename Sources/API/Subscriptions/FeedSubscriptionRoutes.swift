@@ -140,7 +140,9 @@ enum FeedSubscriptionRoutes {
         let write = call.write(in: try call.realm)
         let view = try await call.knownSubscription()
         let terms = try await call.feedTerms(over: view.terms)
-        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
+        if view.terms.includesPersonal || terms.includesPersonal {
+            try await call.requirePermission(.eventsOpen, for: "include")
+        }
         let done = try await call.run(
             ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,
             orThrow: { $0.ofSubscription })
@@ -199,6 +201,9 @@ enum FeedSubscriptionRoutes {
     ) { call throws(Problem) in
         let realm = try call.realm
         let view = try await call.knownSubscription()
+        if view.terms.includesPersonal {
+            try await call.requirePermission(.eventsOpen, for: "subscription_id")
+        }
         guard let cursor = call.body["cursor"]?.string.flatMap({ LogCursor($0) }) else {
             throw Problem(
                 .invalidField, "cursor must be a cursor such as 3:48211.", field: "cursor")
@@ -242,10 +247,8 @@ extension Call<AdminContext> {
                 FeedLeaseName(realm, id, reader: newID()),
                 from: history.beginning(of: folded.state), takingOver: true, context.feedCursors)
         }
-        if let changed = done.positions.first {
-            try await reading { () throws(LogFailure) in
-                try await context.feedCursors.limit(id, sentTo: changed, in: realm)
-            }
+        try await reading { () throws(LogFailure) in
+            try await context.feedCursors.limit(id, sentTo: done.positions.first, in: realm)
         }
         await lease?.release()
     }

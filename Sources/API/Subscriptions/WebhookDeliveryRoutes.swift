@@ -104,9 +104,10 @@ enum WebhookDeliveryRoutes {
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .position, .idempotencyKey],
         answer: .gone("It is sent soon."),
-        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook, .noSuchEvent]
     ) { call throws(Problem) in
         let position = try call.requiredInteger("position")
+        try await call.requireWanted(position)
         return try await call.replay(position...position, types: [])
     }
 
@@ -163,6 +164,7 @@ enum WebhookDeliveryRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let webhook = try await call.knownWebhook()
+        try await call.requireRight(to: webhook)
         let now = call.context.time.now(in: write.realm)
         try await reading { () throws(LogFailure) in
             try await call.context.deliveries.revive(webhook.id, in: write.realm, at: now)
@@ -286,12 +288,42 @@ extension Call<AdminContext> {
                 outcome: test.outcome, isReplay: false, answer: "")
     }
 
+    /// What is not there, and what the webhook does not want, is not sent.
+    fileprivate func requireWanted(_ position: Int64) async throws(Problem) {
+        let realm = try realm
+        let webhook = try await knownWebhook()
+        try await requireRight(to: webhook)
+        let page = try await reading { () throws(LogFailure) in
+            try await context.commands.events.page(from: position, limit: 1, in: realm)
+        }
+        guard let event = page.events.first, event.position == position else {
+            throw Problem(.noSuchEvent)
+        }
+        let folded = try await state(Subscription.self, of: webhook.id, in: realm)
+        let selection = SubscriptionSelection(folded.state)
+        var isWanted = selection.wants(event) != false
+        if isWanted, let asked = selection.aboutWhom, !selection.undecided(among: [event]).isEmpty {
+            let subjects = EventSubjects(asked, index: context.queries, realm: realm)
+            // Where the index has not come as far, the worker finds out.
+            let found = try? await subjects.positions(
+                of: [event], epoch: page.head.epoch, within: .seconds(1))
+            isWanted = found.map { $0.contains(position) } ?? true
+        }
+        guard isWanted else {
+            throw Problem(
+                .invalidParameter,
+                "What the webhook is sent leaves out '\(event.name)' at \(position).",
+                field: "position")
+        }
+    }
+
     /// The rows come first: the event makes the worker look at them.
     fileprivate func replay(
         _ range: ClosedRange<Int64>, types: [String]
     ) async throws(Problem) -> Response {
         let write = write(in: try realm)
         let webhook = try await knownWebhook()
+        try await requireRight(to: webhook)
         let command = ReplaySubscription(
             id: webhook.id,
             replay: .range(from: range.lowerBound, to: range.upperBound, types: types))

@@ -63,7 +63,7 @@ enum WebhookRoutes {
         let terms = try await call.webhookTerms(over: SubscriptionTerms(name: "", url: ""))
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateWebhook(
-            id: id, terms: terms, secret: secret, startsAfter: call.body["starts_after"]?.integer,
+            id: id, terms: terms, secret: secret, startsAfter: try await call.startsAfter(),
             mayBeLoopback: call.context.deliveries.mayBeLoopback)
         let done = try await call.run(command, as: write)
         let made = try await call.state(Subscription.self, of: id, after: done)
@@ -139,6 +139,7 @@ enum WebhookRoutes {
         let folded = try await call.state(Subscription.self, of: view.id, in: write.realm)
         let terms = try await call.webhookTerms(over: folded.state.terms)
         // Another address would have personal data sent elsewhere.
+        try await call.requireRight(to: view)
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
             ChangeSubscription(
@@ -209,7 +210,8 @@ enum WebhookRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = try call.requiredID("webhook_id")
-        var start = call.body["starts_after"]?.integer
+        try await call.requireRight(to: try await call.knownWebhook())
+        var start = try await call.startsAfter()
         if call.body["from"]?.string == "now" {
             guard start == nil else {
                 throw Problem(
@@ -254,6 +256,7 @@ enum WebhookRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = try call.requiredID("webhook_id")
+        try await call.requireRight(to: try await call.knownWebhook())
         let mint = try await call.mint(of: write.realm)
         guard let secret = mint.webhookSecret(of: write.command) else {
             throw Problem(.internalError)
@@ -283,6 +286,27 @@ extension Call<AdminContext> {
             throw Problem(.noSuchWebhook)
         }
         return found
+    }
+
+    /// A webhook that has personal data sent goes to more, or elsewhere, by those alone who may open it.
+    func requireRight(to webhook: SubscriptionView) async throws(Problem) {
+        guard webhook.terms.includesPersonal else { return }
+        try await requirePermission(.eventsOpen, for: "webhook_id")
+    }
+
+    /// The position that the body names, which is one of the log.
+    fileprivate func startsAfter() async throws(Problem) -> Int64? {
+        guard let start = body["starts_after"]?.integer else { return nil }
+        let realm = try realm
+        let head = try await reading { () throws(LogFailure) in
+            try await context.commands.events.head(of: realm)
+        }
+        guard start <= head.position else {
+            throw Problem(
+                .invalidField, "starts_after is behind the end of the log, \(head.position).",
+                field: "starts_after")
+        }
+        return start
     }
 
     fileprivate func shown(_ id: UUID, _ done: Done) async throws(Problem) -> Response {

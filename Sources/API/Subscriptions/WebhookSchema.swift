@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import HTTP
 internal import Identity
 internal import JOSE
 internal import JSON
@@ -213,7 +214,19 @@ extension Call<AdminContext> {
     /// What the body says, over what is set already.
     func webhookTerms(over old: SubscriptionTerms) async throws(Problem) -> SubscriptionTerms {
         var terms = WebhookSchema.terms(body, over: old)
+        if terms.url != old.url { try requireAddress(terms.url) }
         if body["filter"] != nil { terms.filter.expression = try await keptFilter() }
         return terms
+    }
+
+    /// Where a name leads is looked at whenever it is called; what is an address already can be refused now.
+    private func requireAddress(_ url: String) throws(Problem) {
+        guard let host = URLParts.parse(url)?.host, let address = IPAddress(host),
+            !context.deliveries.mayCall(address)
+        else { return }
+        throw Problem(
+            .invalidField,
+            "\(address) is no public address; the operator can allow its network by URD_WEBHOOK_ALLOW.",
+            field: "url")
     }
 }

@@ -59,7 +59,9 @@ public struct RefreshGrant: Grant {
                     of: terms.account),
                 .failure(.invalidRefreshToken))
         }
-        guard terms.isTrusted(in: desk.settings), mayGoOn(terms, desk) else { throw .invalidRefreshToken }
+        guard terms.isTrusted(in: desk.settings), mayGoOn(terms, desk) else {
+            throw .invalidRefreshToken
+        }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)

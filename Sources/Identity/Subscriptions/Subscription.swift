@@ -33,9 +33,9 @@ public struct Subscription: StreamState {
     public private(set) var standing = Standing.active
     /// Nil where it cannot be opened any more.
     public private(set) var secret: SubscriptionSecret?
-    /// Signs beside the newer one until its time is over.
-    public private(set) var oldSecret: SubscriptionSecret?
-    public private(set) var oldSecretEnds: Timestamp?
+    /// They sign beside the newer one, each until its time is over: the newest first.
+    private var oldSecrets: [OldSecret] = []
+    private static let mostOldSecrets = 2
     /// Everything up to here was never asked for, or was given up by an administrator.
     public private(set) var startsAfter: Int64?
     /// How often a place to start from was named.
@@ -79,21 +79,31 @@ public struct Subscription: StreamState {
         case .halted(let position, _): haltedAt = position
         case .failing(let since, _): warnedSince = since
         case .secretRotated(let secret, let ends):
-            (oldSecret, oldSecretEnds) = (self.secret, ends)
+            if let old = self.secret {
+                oldSecrets.insert(OldSecret(secret: old, ends: ends), at: 0)
+            }
+            // With the new one there are three at most.
+            oldSecrets.removeLast(max(0, oldSecrets.count - Self.mostOldSecrets))
             self.secret = secret
         case .replayed, .tested, .givenUp: break
         case .deleted:
             standing = .deleted
-            (secret, oldSecret) = (nil, nil)
+            (secret, oldSecrets) = (nil, [])
         }
     }
 
     /// What signs a message at a time: the newest first.
     public func secrets(at now: Timestamp) -> [SubscriptionSecret] {
         var secrets = secret.map { [$0] } ?? []
-        if let oldSecret, let oldSecretEnds, now < oldSecretEnds { secrets.append(oldSecret) }
+        secrets += oldSecrets.filter { now < $0.ends }.map(\.secret)
         return secrets
     }
+}
+
+/// A secret that was replaced.
+private struct OldSecret: Sendable, Equatable {
+    let secret: SubscriptionSecret
+    let ends: Timestamp
 }
 
 /// What messages of a subscription are signed with: 32 bytes, which its receiver has as well.

@@ -80,6 +80,10 @@ extension SubscriptionTerms {
     private func checkAddress(mayBeLoopback: Bool) throws(FieldFault) {
         do throws(FieldFault.Reason) {
             try WebAddressRule.check(url, mayBeLoopback: mayBeLoopback)
+            // Other services than the web listen on the ports below.
+            let uri = AbsoluteURI(url)
+            guard uri?.isLoopback == true || uri?.port.map({ $0 == 443 || $0 >= 1024 }) ?? true
+            else { throw .port }
         } catch {
             throw FieldFault("url", error)
         }
@@ -100,7 +104,7 @@ extension SubscriptionTerms {
         let isOurs =
             owned.contains(lowered)
             || ["webhook-", "content-", "proxy-"].contains { lowered.hasPrefix($0) }
-        guard !isOurs else { throw FieldFault("headers", .reserved) }
+        guard !isOurs else { throw FieldFault("headers", .ours) }
         guard name.utf8.count + value.utf8.count <= headerBytes else {
             throw FieldFault("headers", .tooLong(limit: headerBytes))
         }

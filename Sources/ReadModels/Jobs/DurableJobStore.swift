@@ -132,8 +132,8 @@ extension DurableJob {
 
 /// The statements of one kind.
 private struct JobStatements: Sendable {
-    let locking, counting, creating, reading, cancelling, claiming, saving, finishing, forgetting:
-        Statement
+    let locking, counting, creating, reading, cancelling, claiming, saving, finishing,
+        forgetting: Statement
 
     init<Kind: JobKind>(_ kind: Kind.Type) {
         let table = "urd.\(kind.table)"

@@ -41,7 +41,8 @@ struct DevelopmentRun: DevelopmentSteps {
         options.forwarding = Forwarding(ports: [place.port])
         // A developer has clients on the same machine.
         options.destinations = .any
-        options.webhookDestinations = .any
+        options.webhookDestinations = .publicOnly(
+            except: settings.webhookNetworks + AddressRange.ofThisMachine)
         options.webhookSources = settings[Settings.webhookEgress].map { "\($0)" }
         options.allowsLoopback = true
         options.authorities = settings[Settings.outgoingAuthorities]

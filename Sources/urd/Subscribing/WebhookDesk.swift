@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import HTTP
 import Identity
 import JSON
 import ReadModels
@@ -11,6 +12,11 @@ struct WebhookDesk: WebhookDeliveries {
     /// Nil where nothing is sent.
     let sender: WebhookSender?
     let mayBeLoopback: Bool
+
+    /// Of a test, which is answered in line.
+    private static let patience = Duration.seconds(8)
+
+    func mayCall(_ address: IPAddress) -> Bool { sender?.mayCall(address) ?? true }
 
     private func asking<Value>(
         _ ask: () async throws -> Value
@@ -69,7 +75,9 @@ struct WebhookDesk: WebhookDeliveries {
     ) async -> DeliveryAttempt {
         let message = WebhookMessage(
             id: id, type: DeliveryAttempt.test, at: now, data: data)
-        let answer = await sender?.send(message, to: subscription, in: realm) ?? .notTried
+        let answer =
+            await sender?.send(
+                message, to: subscription, in: realm, within: Self.patience) ?? .notTried
         let attempt = DeliveryAttempt(message, answer, at: now)
         // A list without it is no reason to keep its outcome from the administrator.
         try? await store.note(attempt, of: webhook, in: realm)

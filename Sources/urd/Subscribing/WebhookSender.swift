@@ -2,6 +2,7 @@ import API
 import Cryptography
 import EventSourcing
 import EventStore
+import HTTP
 import HTTPClient
 import Identity
 import ReadModels
@@ -12,6 +13,7 @@ import Values
 /// redirect is followed.
 struct WebhookSender: Sendable {
     private let web: WebClient
+    private let destinations: Destinations
     /// Nil where none sign beside the secrets.
     private let keys: WebhookKeys?
     private let now: @Sendable () -> Timestamp
@@ -27,10 +29,13 @@ struct WebhookSender: Sendable {
         configuration.maximumWaiting = 4096
         configuration.timeout = .seconds(15)
         configuration.connectTimeout = .seconds(3)
-        configuration.maximumBodyBytes = 1 << 20
+        // What is kept of an answer is shorter still.
+        configuration.maximumBodyBytes = 1 << 16
+        configuration.cutsBodies = true
         configuration.userAgent = "Urd-Webhooks"
         // Which addresses may be so is decided where they are set; without TLS they are loopback.
         configuration.allowsHTTP = options.allowsLoopback
+        destinations = options.webhookDestinations
         web = try WebClient(configuration)
         self.keys = keys
         self.now = now
@@ -41,16 +46,22 @@ struct WebhookSender: Sendable {
             options, keys: WebhookKeys(store, queries), now: store.clock.now)
     }
 
-    /// For a command: it calls what is public, and the networks that the settings name.
+    /// For a command: it calls what is public, the networks that the settings name, and this machine.
     init(_ settings: Settings, keys: WebhookKeys, now: @escaping @Sendable () -> Timestamp) throws {
         var options = Service.Options()
-        options.webhookDestinations = .publicOnly(except: settings.webhookNetworks)
+        options.webhookDestinations = .publicOnly(
+            except: settings.webhookNetworks + AddressRange.ofThisMachine)
+        options.allowsLoopback = true
         options.authorities = settings[Settings.outgoingAuthorities]
         try self.init(options, keys: keys, now: now)
     }
 
+    /// Whether such an address may be called at all.
+    func mayCall(_ address: IPAddress) -> Bool { destinations.allow(address) }
+
     func send(
-        _ message: WebhookMessage, to subscription: Subscription, in realm: RealmID
+        _ message: WebhookMessage, to subscription: Subscription, in realm: RealmID,
+        within patience: Duration? = nil
     ) async -> WebhookAnswer {
         var signing: [Ed25519.PrivateKey] = []
         if subscription.terms.signature == .both {
@@ -59,9 +70,10 @@ struct WebhookSender: Sendable {
             }
             signing = known
         }
-        guard let request = try? message.request(subscription, keys: signing, at: now()) else {
+        guard var request = try? message.request(subscription, keys: signing, at: now()) else {
             return WebhookAnswer(verdict: .refused, outcome: "no_secret")
         }
+        request.timeout = patience ?? request.timeout
         let began = ContinuousClock.now
         var answer: WebhookAnswer
         do throws(HTTPClient.Failure) {

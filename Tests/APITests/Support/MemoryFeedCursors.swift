@@ -92,6 +92,14 @@ final class MemoryFeedCursors: FeedCursors {
         }
     }
 
+    func limit(_ subscription: UUID, sentTo position: Int64, in realm: RealmID) {
+        state.withLock { state in
+            guard let row = state.rows[subscription] else { return }
+            state.rows[subscription]?.sent = max(
+                row.acknowledged.position, min(row.sent, position))
+        }
+    }
+
     func acknowledge(
         _ cursor: LogCursor, of subscription: UUID, in realm: RealmID
     ) async throws(LogFailure) -> FeedCursor.Acknowledgement {

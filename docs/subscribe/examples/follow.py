@@ -16,7 +16,7 @@ def keep(cursor):
 def read(handle):
     headers = {"Authorization": "Bearer " + os.environ["URD_ADMIN_KEY"], "Accept": "application/x-ndjson"}
     if os.path.exists(FILE):
-        headers["Last-Event-ID"] = open(FILE).read()
+        headers["Last-Event-ID"] = open(FILE).read().strip()
     with urllib.request.urlopen(urllib.request.Request(URL, headers=headers), timeout=45) as feed:
         for line in feed:
             if not line.endswith(b"\n") or not line.strip():

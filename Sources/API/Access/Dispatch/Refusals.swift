@@ -13,7 +13,8 @@ extension Problem {
             case .missing, .needed: .missingField
             case .unknown: .unknownField
             case .wrongType, .malformed, .tooLong, .tooMany, .outOfRange, .unsupported, .duplicate,
-                .unsafeScheme, .hasFragment, .hasUserInfo, .hasControl, .impossibleHost, .conflicts,
+                .unsafeScheme, .hasFragment, .hasUserInfo, .hasControl, .impossibleHost, .port,
+                .ours, .conflicts,
                 .privateKey, .mismatch,
                 .notFound, .missesPlaces, .notPerApp, .reserved, .formOfSubject:
                 .invalidField
@@ -41,6 +42,8 @@ extension FieldFault.Reason {
         case .hasUserInfo: "must have no user info"
         case .hasControl: "must have no escaped control character"
         case .impossibleHost: "names a host that there cannot be"
+        case .port: "names a port that nothing is sent to: it may be 443, or 1024 and above"
+        case .ours: "has a name that Urd itself sends"
         case .conflicts(let other): "cannot stand together with \(other)"
         case .needed(let other): "is required because of \(other)"
         case .privateKey: "must hold public keys only"

@@ -32,8 +32,7 @@ enum AsyncAPI {
             ],
             "channels": channels(shapes), "operations": operations,
             "components": [
-                "messages": .object(
-                    JSONObject(shapes.map { (name(of: $0), message(of: $0)) })),
+                "messages": .object(messages(shapes)),
                 "schemas": .object(schemas(shapes)),
                 "securitySchemes": .object(securitySchemes),
             ],
@@ -44,11 +43,8 @@ enum AsyncAPI {
     private static func name(of shape: EventShape) -> String { "\(shape.name).\(shape.revision)" }
 
     private static func channels(_ shapes: [EventShape]) -> JSON {
-        let messages = JSON.object(
-            JSONObject(
-                shapes.map {
-                    (name(of: $0), ["$ref": .string("#/components/messages/\(name(of: $0))")])
-                }))
+        let frames = words.map(\.name)
+        let services = shapes.filter { $0.reach == .services }
         return [
             "feed": [
                 "address": "/api/admin/realms/{realm}/feed", "title": "Feed",
@@ -57,7 +53,14 @@ enum AsyncAPI {
                 `data` the payload. `Last-Event-ID` goes on behind the event that it names.
                 """,
                 "parameters": ["realm": ["description": "The realm's name."]],
-                "servers": [["$ref": "#/servers/urd"]], "messages": messages,
+                "servers": [["$ref": "#/servers/urd"]],
+                "messages": references(shapes.map(name) + frames),
+            ],
+            "clientFeed": [
+                "address": "/api/feed", "title": "Feed of a client",
+                "description": "The same for a client of the realm, at the realm's host.",
+                "servers": [["$ref": "#/servers/urd"]],
+                "messages": references(services.map(name) + frames),
             ],
             "webhook": [
                 "address": .null, "title": "Webhook",
@@ -65,9 +68,85 @@ enum AsyncAPI {
                 A POST for each event to the address of a subscription, signed as Standard \
                 Webhooks says: `webhook-id` is the event's id.
                 """,
-                "messages": messages,
+                "messages": references(shapes.map(webhookName) + letters.map(\.name)),
             ],
         ]
+    }
+
+    private static func webhookName(of shape: EventShape) -> String { "webhook.\(name(of: shape))" }
+
+    private static func references(_ names: [String]) -> JSON {
+        .object(
+            JSONObject(
+                names.map { ($0, ["$ref": .string("#/components/messages/\($0)")]) }))
+    }
+
+    // MARK: - Messages
+
+    private static func messages(_ shapes: [EventShape]) -> JSONObject {
+        var messages = JSONObject(shapes.map { (name(of: $0), message(of: $0)) })
+        for shape in shapes { messages[webhookName(of: shape)] = webhookMessage(of: shape) }
+        for (name, sentence) in words {
+            messages[name] = message(name, sentence, ["type": ["const": .string(name)]], ["type"])
+        }
+        for (name, sentence) in letters {
+            messages[name] = message(
+                name, sentence, letter(of: name, data: ["type": "object"]), letterMembers)
+        }
+        return messages
+    }
+
+    /// What the feed says itself.
+    private static let words = [
+        (
+            name: "urd.progress",
+            sentence: "The reader is here: events were left out, or none happened."
+        ),
+        (name: "urd.error", sentence: "The last frame of a feed that cannot go on."),
+        (
+            name: "urd.taken_over",
+            sentence: "Another reader has the subscription, or it was changed."
+        ),
+        (name: "urd.leaves", sentence: "The leaves of events that were left out."),
+        (name: "urd.checkpoint", sentence: "A signed checkpoint of the log."),
+    ]
+
+    /// What webhooks are sent that is in no log.
+    private static let letters = [
+        (name: "urd.test", sentence: "An administrator tries the webhook."),
+        (name: "log.rewound", sentence: "The log went back: what came later is void."),
+    ]
+
+    private static let letterMembers = ["type", "timestamp", "data"]
+
+    private static func letter(of type: String, data: JSON) -> JSONObject {
+        [
+            "type": ["const": .string(type)],
+            "timestamp": ["type": "string", "format": "date-time"], "data": data,
+        ]
+    }
+
+    private static func message(
+        _ name: String, _ sentence: String, _ members: JSONObject, _ required: [String]
+    ) -> JSON {
+        [
+            "name": .string(name), "title": .string(name), "summary": .string(sentence),
+            "contentType": "application/json",
+            "payload": [
+                "allOf": [
+                    [
+                        "type": "object", "required": .array(required.map { .string($0) }),
+                        "properties": .object(members),
+                    ]
+                ]
+            ],
+        ]
+    }
+
+    private static func webhookMessage(of shape: EventShape) -> JSON {
+        message(
+            shape.name, shape.sentence, letter(of: shape.name, data: payload(of: shape)),
+            letterMembers)
     }
 
     /// As AsyncAPI has it, Urd is the application, and so it sends.
@@ -79,6 +158,12 @@ enum AsyncAPI {
                 ["$ref": "#/components/securitySchemes/adminKey"],
                 ["$ref": "#/components/securitySchemes/accessToken"],
             ],
+            "bindings": ["http": ["method": "GET", "bindingVersion": "0.3.0"]],
+        ],
+        "sendClientFeed": [
+            "action": "send", "channel": ["$ref": "#/channels/clientFeed"],
+            "summary": "Streams the events of a realm to one of its clients.",
+            "security": [["$ref": "#/components/securitySchemes/accessToken"]],
             "bindings": ["http": ["method": "GET", "bindingVersion": "0.3.0"]],
         ],
         "sendWebhook": [
@@ -108,20 +193,7 @@ enum AsyncAPI {
         [
             "name": .string(shape.name), "title": .string(shape.name),
             "summary": .string(shape.sentence), "contentType": "application/json",
-            "payload": [
-                "allOf": [
-                    ["$ref": "#/components/schemas/event"],
-                    [
-                        "type": "object",
-                        "properties": [
-                            "type": ["const": .string(shape.name)],
-                            "revision": ["const": .integer(Int64(shape.revision))],
-                            "data": ["$ref": .string("#/components/schemas/\(name(of: shape))")],
-                        ],
-                    ],
-                ]
-            ],
-            "x-urd-to": .string(shape.reach.letter),
+            "payload": payload(of: shape), "x-urd-to": .string(shape.reach.letter),
             "x-urd-caep": .array(
                 SignalTable.rules(for: shape.name).map {
                     [
@@ -136,6 +208,22 @@ enum AsyncAPI {
                         "when": .string($0.condition.rawValue),
                     ]
                 }),
+        ]
+    }
+
+    private static func payload(of shape: EventShape) -> JSON {
+        [
+            "allOf": [
+                ["$ref": "#/components/schemas/event"],
+                [
+                    "type": "object",
+                    "properties": [
+                        "type": ["const": .string(shape.name)],
+                        "revision": ["const": .integer(Int64(shape.revision))],
+                        "data": ["$ref": .string("#/components/schemas/\(name(of: shape))")],
+                    ],
+                ],
+            ]
         ]
     }
 

@@ -80,7 +80,9 @@ struct AppAssertion {
             now.seconds < issued + Self.longestLife
         else { return false }
         if holds("nbf") {
-            guard let start = integer("nbf"), start <= now.seconds + Self.leeway else { return false }
+            guard let start = integer("nbf"), start <= now.seconds + Self.leeway else {
+                return false
+            }
         }
         guard holds("exp") else { return true }
         guard let end = integer("exp") else { return false }

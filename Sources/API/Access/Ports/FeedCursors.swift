@@ -24,6 +24,10 @@ public protocol FeedCursors: Sendable {
 
     func release(_ lease: FeedLeaseName) async throws(LogFailure)
 
+    func limit(
+        _ subscription: UUID, sentTo position: Int64, in realm: RealmID
+    ) async throws(LogFailure)
+
     func forget(_ subscription: UUID, in realm: RealmID) async throws(LogFailure)
 
     func longestLag() async throws(LogFailure) -> Int64

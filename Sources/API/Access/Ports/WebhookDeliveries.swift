@@ -1,4 +1,5 @@
 public import EventSourcing
+public import HTTP
 public import Identity
 public import JSON
 public import ReadModels
@@ -20,6 +21,9 @@ public protocol SubscriptionQueries: Sendable {
 public protocol WebhookDeliveries: Sendable {
     /// Whether webhooks may be on this machine.
     var mayBeLoopback: Bool { get }
+
+    /// Whether such an address may be called at all.
+    func mayCall(_ address: IPAddress) -> Bool
 
     /// Nil before anything was delivered.
     func standing(
@@ -59,6 +63,8 @@ public struct NoDeliveries: WebhookDeliveries {
     public init() {}
 
     public var mayBeLoopback: Bool { false }
+
+    public func mayCall(_ address: IPAddress) -> Bool { true }
 
     public func standing(
         of subscription: UUID, in realm: RealmID
