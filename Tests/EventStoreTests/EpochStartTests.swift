@@ -75,7 +75,7 @@ import Values
         let history = try await store.log.epochs(of: realm)
         #expect(history.head.position == 5)
         #expect((1004...100_004).contains(history.head.epoch))
-        #expect(history.starts == [.init(epoch: history.head.epoch, after: 3)])
+        #expect(history.starts == [.init(epoch: history.head.epoch, after: 3, isLoss: true)])
     }
 
     @Test func `appending notes no epoch`() async throws {

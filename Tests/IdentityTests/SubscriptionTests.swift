@@ -85,7 +85,11 @@ import Values
             .thenRejected(.invalid(FieldFault("types", .unsupported, at: 1)))
         for name in ["Webhook-Id", "Host", "content-type", "Urd-Replay"] {
             try await givenRealm().when(create { $0.headers = [name: "x"] })
-                .thenRejected(.invalid(FieldFault("headers", .reserved)))
+                .thenRejected(.invalid(FieldFault("headers", .ours)))
+        }
+        for place in ["https://example.org:22/hook", "https://example.org:80/hook"] {
+            try await givenRealm().when(create { $0.url = place })
+                .thenRejected(.invalid(FieldFault("url", .port)))
         }
         try await givenRealm().when(create { $0.headers = ["A": "x\r\nB: y"] })
             .thenRejected(.invalid(FieldFault("headers", .malformed)))

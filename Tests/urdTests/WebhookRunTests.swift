@@ -162,7 +162,7 @@ import Values
         #expect(run.end == .rewound(keptTo: 40))
         var told = WebhookRun(
             try subscription(), id: id, DeliveryProgress(cursor: LogCursor(epoch: 1, position: 0)),
-            waiting: [], toldOfRewind: 1)
+            waiting: [], toldOfRewind: 60)
         told.take(try event(1, AcceptedLoss.eventName, open: loss.fields), now: now)
         #expect(told.end == nil)
     }

@@ -140,9 +140,7 @@ enum FeedSubscriptionRoutes {
         let write = call.write(in: try call.realm)
         let view = try await call.knownSubscription()
         let terms = try await call.feedTerms(over: view.terms)
-        if view.terms.includesPersonal || terms.includesPersonal {
-            try await call.requirePermission(.eventsOpen, for: "include")
-        }
+        if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let done = try await call.run(
             ChangeSubscription(id: view.id, kind: .feed, terms: terms), as: write,
             orThrow: { $0.ofSubscription })

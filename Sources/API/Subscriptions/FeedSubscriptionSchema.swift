@@ -103,6 +103,7 @@ enum FeedSubscriptionSchema {
 extension Call<AdminContext> {
     /// What the body says, over what is set already.
     func feedTerms(over old: SubscriptionTerms) async throws(Problem) -> SubscriptionTerms {
+        try EventConditions.requireKnown("types", in: body)
         var terms = FeedSubscriptionSchema.terms(body, over: old)
         if body["filter"] != nil { terms.filter.expression = try await keptFilter() }
         return terms

@@ -293,6 +293,10 @@ extension Call<AdminContext> {
         let realm = try realm
         let webhook = try await knownWebhook()
         try await requireRight(to: webhook)
+        let earlier = try await reading { () throws(LogFailure) in
+            try await context.commands.events.earlier(write(in: realm))
+        }
+        guard earlier == nil else { return }
         let page = try await reading { () throws(LogFailure) in
             try await context.commands.events.page(from: position, limit: 1, in: realm)
         }

@@ -213,6 +213,8 @@ extension TokenMint {
 extension Call<AdminContext> {
     /// What the body says, over what is set already.
     func webhookTerms(over old: SubscriptionTerms) async throws(Problem) -> SubscriptionTerms {
+        try EventConditions.requireKnown("types", in: body)
+        try EventConditions.requireKnown("not_types", in: body)
         var terms = WebhookSchema.terms(body, over: old)
         if terms.url != old.url { try requireAddress(terms.url) }
         if body["filter"] != nil { terms.filter.expression = try await keptFilter() }

@@ -133,7 +133,7 @@ struct World {
         names["token_id"] = try #require(token.json["id"]?.string)
         let webhook = try await make(
             "/api/admin/realms/acme/webhooks",
-            ["url": "https://crm.example.org/urd", "name": "CRM"])
+            ["url": "https://crm.example.org/urd", "name": "CRM", "to": "internal"])
         let subscription = try await make(
             "/api/admin/realms/acme/subscriptions", ["name": "Search index"])
         let made = try #require(subscription.json["id"]?.string)

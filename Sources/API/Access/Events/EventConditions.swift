@@ -55,23 +55,25 @@ enum EventConditions {
     private static func types<Context>(
         _ name: String, _ call: Call<Context>
     ) throws(Problem) -> EventFilter.Types {
-        let known = Set(EventCatalogue.all.map(\.name))
-        var types = EventFilter.Types()
-        for text in texts(name, call) {
-            let family = String(text.dropLast())
-            if text.hasSuffix(".*"), known.contains(where: { $0.hasPrefix(family) }) {
-                types.families.insert(family)
-            } else if known.contains(text) {
-                types.names.insert(text)
-            } else {
-                let families = Set(known.map { "\($0.prefix { $0 != "." }).*" })
-                let all = known.union(families).sorted()
-                throw Problem(
-                    .invalidParameter,
-                    "There are no events '\(text)'\(NearestName.hint(for: text, among: all))",
-                    field: name)
-            }
+        let texts = texts(name, call)
+        for text in texts where !EventFilter.Types.isKnown(text) {
+            throw Problem(.invalidParameter, unknown(text), field: name)
         }
-        return types
+        return EventFilter.Types(named: texts)
+    }
+
+    /// The same in a body that says what is to be sent.
+    static func requireKnown(_ name: String, in body: JSON) throws(Problem) {
+        for (index, value) in (body[name]?.array ?? []).enumerated() {
+            guard let text = value.string, !EventFilter.Types.isKnown(text) else { continue }
+            throw Problem(.invalidField, unknown(text), field: "\(name)/\(index)")
+        }
+    }
+
+    private static func unknown(_ text: String) -> String {
+        let known = Set(EventCatalogue.all.map(\.name))
+        let families = Set(known.map { "\($0.prefix { $0 != "." }).*" })
+        let all = known.union(families).sorted()
+        return "There are no events '\(text)'\(NearestName.hint(for: text, among: all))"
     }
 }
