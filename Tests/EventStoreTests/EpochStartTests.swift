@@ -78,6 +78,50 @@ import Values
         #expect(history.starts == [.init(epoch: history.head.epoch, after: 3, isLoss: true)])
     }
 
+    @Test func `a loss that is known already is given up without the events that came since`()
+        async throws
+    {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        func append() async throws {
+            try expectWon(await store.log.append(commit(to: newID(), in: realm)))
+        }
+        for _ in 0..<5 { try await append() }
+        try store.database.asSuperuser(
+            "insert into urd.checkpoint (realm, size, root, note) values ('\(realm)', 3, sha256('x'), 'x')")
+        let application = try await Session(store.database.application)
+        try await application.run("select urd.leave_epoch('\(realm)', 4)")
+        let seen = try await store.log.epochs(of: realm).head.epoch
+        for _ in 0..<2 { try await append() }
+        // As an operator does who accepts it.
+        try await application.run("select urd.leave_epoch('\(realm)', \(seen))")
+        let history = try await store.log.epochs(of: realm)
+        #expect(
+            history.starts.sorted { $0.epoch < $1.epoch } == [
+                .init(epoch: seen, after: 3, isLoss: true),
+                .init(epoch: history.head.epoch, after: 7),
+            ])
+        #expect(history.standing(of: LogCursor(epoch: seen, position: 7)) == .valid)
+        #expect(history.standing(of: LogCursor(epoch: 1, position: 5)) == .lost(keptTo: 3))
+        #expect(history.loss(since: 3) == 3 && history.loss(since: 4) == nil)
+    }
+
+    @Test func `the loss of a timeline is noted when it is seen, and not before`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        for _ in 0..<5 { try expectWon(await store.log.append(commit(to: newID(), in: realm))) }
+        try store.database.asSuperuser(
+            "update urd.realm_log set epoch = 2 where realm = '\(realm)'")
+        #expect(try await store.log.epochs(of: realm).loss(since: 0) == nil)
+        let application = try await Session(store.database.application)
+        try await application.run("select urd.leave_epoch('\(realm)', 1)")
+        let history = try await store.log.epochs(of: realm)
+        #expect(history.head.epoch == 2)
+        #expect(history.starts == [.init(epoch: 2, after: 5, isLoss: true)])
+    }
+
     @Test func `appending notes no epoch`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
