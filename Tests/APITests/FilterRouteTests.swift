@@ -2,6 +2,7 @@ import EventSourcing
 import HTTP
 import Identity
 import JSON
+import ReadModels
 import Testing
 import Values
 
@@ -131,6 +132,28 @@ import Values
                 == .invalidParameter)
     }
 
+    @Test func `the index is asked for what a filter demands by itself`() throws {
+        let (one, other) = (UUID.random(), UUID.random())
+        func references(_ filter: String) throws -> EventReferences {
+            EventReferences(
+                demandedBy: try FilterText.expression(of: filter, EventAttributes.ofEvents))
+        }
+        #expect(
+            try references(#"type pr and account eq "\#(one)" and device in ["Mac"]"#)
+                == EventReferences(account: one))
+        #expect(
+            try references(#"account eq "\#(other)" and session eq "\#(one)""#)
+                == EventReferences(session: one))
+        #expect(try references(#"device eq "Mac""#) == EventReferences(device: "Mac"))
+        for none in [
+            #"account ne "\#(one)""#, #"not (account eq "\#(one)")"#,
+            #"account eq "\#(one)" or type pr"#, #"account in ["\#(one)", "\#(other)"]"#,
+            #"account pr"#, #"stream eq "\#(one)""#,
+        ] {
+            #expect(try references(none).isEmpty, "\(none)")
+        }
+    }
+
     @Test func `a filter that cannot be read says where and what could stand there`() async throws {
         let world = try await World()
         for path in [audit, events, history, history + "/counts", "/api/admin/realms/acme/feed"] {
@@ -144,6 +167,8 @@ import Values
         }
         for (filter, place) in [
             (#"address eq "nowhere""#, 11), (#"mail eq "nobody""#, 8),
+            // Fields have their times in seconds; when an event happened is a text.
+            ("at gt 5", 6),
             (#"type pr and client eq "no-such""#, 22),
         ] {
             let answer = try await world.send(.get, audit, query: query(filter))

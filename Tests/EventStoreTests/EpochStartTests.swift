@@ -89,7 +89,8 @@ import Values
         }
         for _ in 0..<5 { try await append() }
         try store.database.asSuperuser(
-            "insert into urd.checkpoint (realm, size, root, note) values ('\(realm)', 3, sha256('x'), 'x')")
+            "insert into urd.checkpoint (realm, size, root, note) values ('\(realm)', 3, sha256('x'), 'x')"
+        )
         let application = try await Session(store.database.application)
         try await application.run("select urd.leave_epoch('\(realm)', 4)")
         let seen = try await store.log.epochs(of: realm).head.epoch

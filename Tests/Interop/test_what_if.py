@@ -308,7 +308,7 @@ class PolicyFaultTests(unittest.TestCase):
                 ({"hours": {"from": "07:00", "to": "19:00", "day": []}}, "/hours/day", "days"),
                 ({"a/b": 1}, "/a~1b", "not known"),
                 ({"networks": {"allow": ["10.0.0.0/8"]}}, "/networks/allow/0", "65536"),
-                ({}, "", "must have one of")):
+                ({}, "", "must have one of"), ("none", "", "must be an object"), ([1], "", "must be an object")):
             with self.subTest(policy=policy):
                 answer = ask(policy, expected=400)
                 self.assertTrue(answer["type"].endswith("/invalid-policy"), answer)

@@ -41,7 +41,7 @@ enum EventRoutes {
             filter.expression = asked
         }
         var about = try await call.selectedReferences()
-        if let asked { about.narrow(by: asked) }
+        if about.isEmpty, let asked { about = EventReferences(demandedBy: asked) }
         let pages = EventPages(
             context: call.context, realm: realm, about: about,
             filter: filter, subjects: subjects.isEmpty ? nil : subjects, limit: call.limit)

@@ -45,22 +45,29 @@ extension EventReferences {
         }
     }
 
-    /// To those that a filter demands by themselves, which the index finds. What it says beside has to be
-    /// looked at.
-    mutating func narrow(by filter: FilterExpression) {
+    /// What a filter demands by itself and the index finds fastest. All that it says still has to be looked at: of an
+    /// event with several references each may meet another part of it.
+    init(demandedBy filter: FilterExpression) {
+        self.init()
+        var demanded: [String: FilterValue] = [:]
         for case .comparison(let comparison) in filter.conjuncts {
             guard comparison.attribute.source == .index, let value = comparison.onlyValue else {
                 continue
             }
-            switch comparison.attribute.name {
-            case "account": account = account ?? value.asID
-            case "session": session = session ?? value.asID
-            case "browser": browser = browser ?? value.asID
-            case "client": client = client ?? value.asID
-            case "source": source = source ?? value.asText
-            case "device": device = device ?? value.asText
-            default: break
-            }
+            demanded[comparison.attribute.name] = value
+        }
+        if let id = demanded["session"]?.asID {
+            session = id
+        } else if let id = demanded["browser"]?.asID {
+            browser = id
+        } else if let id = demanded["account"]?.asID {
+            account = id
+        } else if let text = demanded["source"]?.asText {
+            source = text
+        } else if let id = demanded["client"]?.asID {
+            client = id
+        } else {
+            device = demanded["device"]?.asText
         }
     }
 }
