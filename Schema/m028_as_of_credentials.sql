@@ -59,7 +59,6 @@ begin
     execute format('create unique index on %s_event (realm, position)', p_table);
     execute format('create unique index on %s_event (realm, stream, version)', p_table);
     execute format('analyze %s_event', p_table);
-    execute format('delete from %1$s c using %1$s_touched t where c.account = t.account', p_table);
     execute format('delete from %1$s c using %1$s_touched t where c.credential = t.credential', p_table);
 end $$;
 
