@@ -23,7 +23,9 @@ extension MailedProof {
     /// Seconds that it is good for; nil: until something ends it.
     fileprivate var lifetime: Int64? {
         switch self {
-        case .signInCode, .registrationCode, .moveCode, .confirmationLink, .confirmedPage: 600
+        case .signInCode, .registrationCode, .moveCode, .confirmationLink, .confirmedPage,
+            .pinResetCode:
+            600
         case .magicLink, .ownerSignInLink, .resetLink: MailedLink.lifetime
         case .secondFactorCode, .certificationCode: MailedCode.lifetime
         case .ownerMoveLink: RequestOwnerMove.lifetime
@@ -39,11 +41,11 @@ extension MailedProof {
         let (name, digest, now) = (world.name(), try digest(byte), world.now)
         let happened: [String]
         switch self {
-        case .signInCode, .registrationCode:
+        case .signInCode, .registrationCode, .pinResetCode:
             happened = try await world.run(
                 RequestOTP(
-                    mailbox: mailbox, person: ProofWorld.camille, code: name, digest: digest,
-                    now: now))
+                    route: self == .pinResetCode ? .pinReset : .signIn, mailbox: mailbox,
+                    person: ProofWorld.camille, code: name, digest: digest, now: now))
         case .confirmationLink, .confirmedPage:
             var request = RequestOTP(
                 mailbox: mailbox, person: ProofWorld.camille, code: name, digest: digest, now: now)
@@ -143,7 +145,7 @@ extension MailedProof {
                 ConfirmOTP(mailbox: mailbox, shown: ShownSecret([digest]), now: now))
             guard happened.contains("otp.confirmed") else { return false }
             return try await redeems(issued, in: &world)
-        case .confirmedPage: return try await redeems(issued, in: &world)
+        case .confirmedPage, .pinResetCode: return try await redeems(issued, in: &world)
         case .magicLink:
             return try await world.run(
                 RedeemGrant(
@@ -200,8 +202,18 @@ extension MailedProof {
         }
     }
 
-    /// As the page does that asked for the link.
+    private func resetsPIN(_ issued: Issued, in world: inout ProofWorld) async throws -> Bool {
+        try await world.run(
+            ResetPIN(
+                owner: ProofWorld.tenant, mailbox: mailbox,
+                shown: ShownSecret([try digest(issued.byte)]), hash: "scrypt", app: nil,
+                mail: world.name(), now: world.now)
+        ).contains("app_method.pin_set")
+    }
+
+    /// As the page does that asked for the link, or an app whose person forgot the PIN.
     private func redeems(_ issued: Issued, in world: inout ProofWorld) async throws -> Bool {
+        if self == .pinResetCode { return try await resetsPIN(issued, in: &world) }
         var grant = OTPGrant(mailbox: mailbox, digest: try digest(9), account: world.name())
         grant.confirmed = issued.name
         return try await world.run(RedeemGrant(grant, world.grantRequest))
@@ -292,7 +304,8 @@ private let table: [String: [String: String]] = {
             + MailedLink.Purpose.allCases.map { "link to \($0.rawValue)" }
         let rows: [String: MailedProof] = [
             "sign_in": .signInCode, "registration": .registrationCode, "move": .moveCode,
-            "second_factor": .secondFactorCode, "certification": .certificationCode,
+            "pin_reset": .pinResetCode, "second_factor": .secondFactorCode,
+            "certification": .certificationCode,
             "link to sign_in": .ownerSignInLink, "link to passphrase_reset": .resetLink,
         ]
         for purpose in purposes { #expect(rows[purpose] != nil, "\(purpose)") }

@@ -18,6 +18,7 @@ enum MailedProof: String, CaseIterable {
     case resetLink = "passphrase-reset link"
     case secondFactorCode = "second-factor code"
     case certificationCode = "certification code"
+    case pinResetCode = "PIN-reset code"
     case ownerInvitation = "owner's invitation"
     case keepLink = "keep-account link"
     case vouchedCode = "vouched code"
@@ -49,6 +50,9 @@ enum ProofEnd: String, CaseIterable {
 struct ProofWorld {
     static let unused = UUID(high: 80, low: 1)
     static let elsewhere = UUID(high: 80, low: 2)
+    /// Whose apps the owner has a PIN for.
+    static let tenant = MethodOwner(
+        account: Owned.owner, client: UUID(high: 80, low: 3), stream: UUID(high: 80, low: 4))
     static let camille = Person(email: "c@example.org")
     static let base = "https://id.acme.example/"
 
@@ -71,7 +75,10 @@ struct ProofWorld {
                 try registered(
                     nativeMetadata.merging([
                         "grant_types": ["urn:cocoar:otp", "urn:cocoar:magic", "refresh_token"]
-                    ]) { $1 }, secret: nil), in: client)
+                    ]) { $1 }, secret: nil), in: client
+            )
+            .given(
+                try registered(tenantMetadata, secret: try digest(9)), in: Self.tenant.client)
         guard isOnboarded else { return }
         for event in Owned.onboarded { scenario = scenario.given(event, in: Owner.stream) }
         if needsMailedCode {

@@ -137,7 +137,7 @@ extension TenantProof {
         case .waiting:
             let answer = AnswerApproval(
                 approval: approvalStream, owner: methodOwner, key: deviceKey().id,
-                isApproved: true, now: now)
+                signature: signatureStream, isApproved: true, now: now)
             return try? await world.when(answer).result.get()
         case .approved:
             return try await redeem(

@@ -7,6 +7,8 @@ import Values
 
 let methodsStream = UUID(high: 21, low: 21)
 let approvalStream = UUID(high: 22, low: 22)
+/// Of what a device signed.
+let signatureStream = UUID(high: 22, low: 23)
 let methodOwner = MethodOwner(account: account, client: client, stream: methodsStream)
 
 func deviceKey(
@@ -54,8 +56,15 @@ func tenantMethodSamples() -> [any Event] {
         ApprovalEvent.answered(
             isApproved: true, key: session, account: account, client: client, at: noon),
         ApprovalEvent.given(approvalTerms(), key: session),
+        ApprovalEvent.signatureUsed(approval: approvalStream, account: account, client: client),
     ]
 }
+
+let tenantMetadata: JSONObject = [
+    "profile": "verify", "grant_types": ["authorization_code", "refresh_token"],
+    "response_types": ["code"], "application_type": "web",
+    "token_endpoint_auth_method": "client_secret_basic", "redirect_uris": [],
+]
 
 /// A realm of tenants, one of them, and one account.
 func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
@@ -63,12 +72,7 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
         RealmEvent.settingsChanged((["profile": "verify"] as JSONObject).merging(settings) { $1 }),
         in: Realm.stream
     ).given(
-        try registered(
-            [
-                "profile": "verify", "grant_types": ["authorization_code", "refresh_token"],
-                "response_types": ["code"], "application_type": "web",
-                "token_endpoint_auth_method": "client_secret_basic", "redirect_uris": [],
-            ], secret: try digest(9)), in: client
+        try registered(tenantMetadata, secret: try digest(9)), in: client
     ).given(registeredAccount(), in: account)
 }
 
@@ -160,38 +164,6 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
         for _ in 0..<TenantMethods.guesses { locked = locked.given(wrongPIN, in: methodsStream) }
         try await locked.when(set(.right(hash: "scrypt$1"))).thenRejected(.pinLocked)
     }
-
-    @Test func `a PIN is reset by a mailed code, which is used up, also where it is locked`()
-        async throws
-    {
-        let mailed = try issued(.signIn)
-        var locked = try givenTenant().given(pin(), in: methodsStream).given(
-            MailboxEvent.assigned(account), mailed, in: mailbox)
-        for _ in 0..<TenantMethods.guesses { locked = locked.given(wrongPIN, in: methodsStream) }
-        func reset(_ byte: UInt8 = 1, hash: String? = "scrypt$2", after seconds: Int64 = 0) throws
-            -> ResetPIN
-        {
-            ResetPIN(
-                owner: methodOwner, mailbox: mailbox, shown: ShownSecret([try digest(byte)]),
-                hash: hash, app: nil, mail: mail,
-                now: noon.adding(seconds: seconds))
-        }
-        var done = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
-        done.append(pin("scrypt$2"), in: methodsStream)
-        try await locked.when(try reset()).then(done)
-        try await locked.when(try reset(hash: nil)).thenNothing()
-        try await locked.when(try reset(2)).then(
-            MailboxEvent.codeRefused(code, at: noon), in: mailbox)
-        try await locked.when(try reset(after: 600)).thenRejected(.noCode)
-        try await locked.given(done).when(try reset()).thenRejected(.noCode)
-        try await locked.given(AccountEvent.stampRotated(mail: session), in: account)
-            .when(try reset()).thenRejected(.noCode)
-        try await locked.given(AccountEvent.disabled(), in: account).when(try reset())
-            .thenRejected(.notWelcome)
-        // The address is another account's now.
-        try await locked.given(MailboxEvent.assigned(app), in: mailbox).when(try reset())
-            .thenRejected(.notWelcome)
-    }
 }
 
 @Suite struct `Approvals on a trusted device` {
@@ -219,13 +191,16 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
     ) -> AnswerApproval {
         AnswerApproval(
             approval: approvalStream, owner: methodOwner, key: key ?? self.key.id,
-            isApproved: isApproved, now: noon.adding(seconds: seconds))
+            signature: signatureStream, isApproved: isApproved, now: noon.adding(seconds: seconds))
     }
 
     private func answered(_ isApproved: Bool = true) -> ApprovalEvent {
         .answered(
             isApproved: isApproved, key: key.id, account: account, client: client, at: noon)
     }
+
+    private let used = ApprovalEvent.signatureUsed(
+        approval: approvalStream, account: account, client: client)
 
     @Test func `a request is written for people whom there are not too, who cannot answer`()
         async throws
@@ -245,8 +220,9 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
         async throws
     {
         for isApproved in [true, false] {
-            try await waiting().when(answer(isApproved)).then(
-                answered(isApproved), in: approvalStream)
+            var decision = Decision(answered(isApproved), in: approvalStream)
+            decision.append(used, in: signatureStream)
+            try await waiting().when(answer(isApproved)).then(decision)
             try await waiting().given(answered(isApproved), in: approvalStream).when(answer())
                 .thenRejected(.answered)
         }
@@ -260,6 +236,18 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
         var foreign = answer()
         foreign.owner.account = app
         try await waiting().when(foreign).thenRejected(.notFound)
+    }
+
+    @Test func `a signature that was used in one way is refused in every way`() async throws {
+        let given = ApprovalEvent.given(approvalTerms(), key: key.id)
+        for before in [used, given] {
+            try await waiting().given(before, in: signatureStream).when(answer())
+                .thenRejected(.signatureUsed)
+            var proof = proof()
+            proof.approval = signatureStream
+            try await waiting().given(before, in: signatureStream).when(give(proof))
+                .thenRejected(.methodRefused("used"))
+        }
     }
 
     @Test func `a newer request ends the one before`() async throws {

@@ -271,6 +271,23 @@ class Exchange(unittest.TestCase):
             app.verifier, app.challenge = verifier, challenge_of(verifier)
             app.sign_in(address())
 
+    def test_a_disabled_tenant_is_refused_alike_everywhere(self):
+        status, body, _ = urd.api.call(
+            "POST", "/api/admin/realms/verify/clients", {"profile": "verify"})
+        self.assertEqual(status, 201, body)
+        app, who = App(urd, key=body["client_id"]), address()
+        tokens = app.sign_in(who)["oauth_token"]
+        redeemed = app.body(app.walk(address()))
+        status, answer, _ = urd.api.call(
+            "POST", f"/api/admin/realms/verify/clients/{body['client_id']}/disable")
+        self.assertEqual(status // 100, 2, answer)
+        # The first ones may come while the tenant is still known as it was.
+        for _ in range(3):
+            for answer in (app.exchange(redeemed), app.refresh(tokens["refresh_token"]),
+                           app.call("GET", "/api/v0/user?identifier=" + who)):
+                self.assertEqual(answer.status, 403, answer.text)
+                self.assertIn("API_KEY_ID is not valid", answer.json["msg"])
+
     def test_an_unknown_key_and_a_foreign_origin_are_refused_by_name(self):
         app = App(urd)
         for key in (None, "", str(uuid.uuid4()), "x" * 300):
@@ -349,6 +366,23 @@ class Page(unittest.TestCase):
             self.assertEqual(answer.status, 400)
             for part in (redirect, "https://shop.example", "not allowed"):
                 self.assertIn(part, answer.json["msg"])
+
+    def test_a_redirect_url_with_members_of_the_answer_is_refused_in_words(self):
+        for query in ("code=EVIL&state=EVIL", "a=1&state=EVIL", "challenge_id=1", "error=x",
+                      "%63ode=EVIL", "a=1;code=EVIL", "Code=EVIL", "code[]=EVIL", "+code=EVIL",
+                      "code"):
+            for redirect in ("http://localhost:8395/back?", "http://127.0.0.1:1?"):
+                app = App(urd, redirect=redirect + query)
+                frame = urllib.parse.urlencode({
+                    "api_key": app.key, "domain": "http://localhost:1", "type": "EMAIL",
+                    "state": "s", "challenge": app.challenge, "redirect_url": app.redirect})
+                for path in ("/app?" + app.query(), "/app/cancel?" + app.query(),
+                             "/signup?" + frame):
+                    answer = Browser(site).call("GET", path, Accept="application/json")
+                    self.assertEqual(answer.status, 400, (path, answer.text))
+                    self.assertIn("in its own query", answer.json["msg"])
+        app = App(urd, redirect="http://localhost:8395/back?mycode=1&a=code&state_=2")
+        self.assertEqual(Browser(site).call("GET", "/app?" + app.query()).status, 200)
 
     def test_cot_04_schemes_of_apps_with_one_colon_or_none_behind_it_get_their_answer(self):
         status, body, _ = urd.api.call("POST", "/api/admin/realms/verify/clients", {

@@ -5,10 +5,10 @@ import secrets
 import time
 import unittest
 
-from phone import code, inbox
+from phone import code, inbox, mail
 from token_tool import missing, rerun
 from urd_process import Urd, together
-from verify_client import App, address
+from verify_client import App, Browser, address
 
 MISSING = missing("jose", "fido2", "cryptography")
 if not MISSING:
@@ -398,6 +398,54 @@ class PIN(Refusals):
             self.assertEqual(self.person.by_pin(other).status, 200)
         self.refused(self.reset("request"), 403)
 
+    def test_cot_16_a_reset_code_says_what_it_is_for_and_signs_nobody_in(self):
+        """The mail says so in both languages, and so does the log."""
+        before = len(inbox(urd, self.person.who))
+        self.reset("start", {"method": "PIN"})
+        sent = mail(urd, self.person.who, before)
+        self.assertIn("Reset your PIN", sent["subject"])
+        self.assertIn("set a new PIN", sent["text"])
+        self.assertNotIn("sign in to", sent["text"])
+        purpose = urd.sql(
+            "select data ->> 'purpose' from urd.event where type = 'otp.issued' "
+            "order by position desc limit 1")
+        self.assertEqual(str(purpose).strip(), "pin_reset")
+        settings(language="de")
+        self.addCleanup(settings, language=None)
+        before = len(inbox(urd, self.person.who))
+        self.reset("start")
+        german = mail(urd, self.person.who, before)
+        self.assertIn("PIN für", german["subject"])
+        self.assertIn("neue PIN zu setzen", german["text"])
+        # Typed where people sign in, in the place of the sign-in code that it ended.
+        app, browser = App(urd), Browser(self.person.app.site)
+        path = "/app?" + app.query()
+        page = browser.call("GET", path)
+        asked = browser.post(page, path, input=self.person.who)
+        form = browser.call("GET", asked.location)
+        before = len(inbox(urd, self.person.who))
+        self.reset("start")
+        reset = code(urd, self.person.who, before)
+        self.assertEqual(browser.post(form, asked.location, code=reset).status, 400)
+        # A sign-in code sets no PIN.
+        before = len(inbox(urd, self.person.who))
+        asked = browser.post(page, path, input=self.person.who)
+        digits = code(urd, self.person.who, before)
+        self.refused(self.reset("verify", {"reset_code": digits}))
+        self.refused(self.reset("respond", {"reset_code": digits, "code": new_pin()}))
+        form = browser.call("GET", asked.location)
+        self.assertEqual(browser.post(form, asked.location, code=digits).status, 303)
+
+    def test_cot_16_a_reset_code_on_a_phone_says_what_it_is_for(self):
+        who = f"+4178{secrets.randbelow(10 ** 7):07}"
+        signed_in = self.person.app.sign_in(who, "PHONE", channel="sms")
+        for language, words in (("en", "reset your PIN"), ("de", "PIN für")):
+            settings(language=language)
+            self.addCleanup(settings, language=None)
+            before = len(inbox(urd, who))
+            self.reset("start", person=signed_in["user"]["ID"])
+            self.assertIn(words, mail(urd, who, before)["text"])
+
     def test_cot_16_a_reset_tells_nothing_of_people_whom_there_are_not(self):
         known = self.reset("start").json
         unknown = self.reset("start", person="0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
@@ -460,6 +508,31 @@ class Requests(Refusals):
         self.assertEqual(int(str(kept).strip()), 1)
         self.assertEqual(self.person.get(asked).status, 200)
 
+    def test_cot_16_a_signature_is_good_once_in_all_ways_together(self):
+        asked = self.person.ask()
+        signed = self.device.answer(asked)
+        at = int(asked["timestamp"])
+        self.assertEqual(self.person.respond(asked, signed).status, 200)
+        self.assertIn("oauth_token", self.person.get(asked).json)
+        # The same words ask for the same signature, which is used by now.
+        again = self.person.ask(at=at)
+        self.refused(self.person.respond(again, signed))
+        self.assertNotIn("oauth_token", self.person.get(again).json)
+        self.refused(self.person.create(self.device.event(at=at)))
+        # The other way round.
+        self.assertEqual(self.person.create(self.device.event(at=at - 1)).status, 200)
+        third = self.person.ask(at=at - 1)
+        self.refused(self.person.respond(third, self.device.answer(third)))
+        self.assertNotIn("oauth_token", self.person.get(third).json)
+        self.assertEqual(self.person.create(self.device.event(at=at - 2)).status, 200)
+
+    def test_cot_16_of_fifty_ways_to_use_one_signature_at_once_one_counts(self):
+        asked = self.person.ask()
+        signed, body = self.device.answer(asked), self.device.event(at=int(asked["timestamp"]))
+        answers = together(50, lambda number: (
+            self.person.respond(asked, signed) if number % 2 else self.person.create(body)).status)
+        self.assertEqual(answers.count(200), 1, answers)
+
     def test_cot_16_a_refused_request_signs_nobody_in(self):
         asked = self.person.ask()
         answer = self.person.respond(asked, self.device.answer(asked, approved=False))
@@ -514,8 +587,9 @@ class Requests(Refusals):
         self.assertEqual(self.person.respond(again, self.device.answer(again)).status, 200)
         sign_out_everywhere(self.person)
         self.refused(self.person.get(again))
-        # The device stays, as passkeys do.
-        self.assertEqual(self.person.create(self.device.event()).status, 200)
+        # The device stays, as passkeys do. What it signed in the second of the request is used.
+        fresh = self.device.event(at=int(again["timestamp"]) - 1)
+        self.assertEqual(self.person.create(fresh).status, 200)
 
     def test_cot_16_what_a_removed_device_approved_signs_nobody_in(self):
         asked = self.person.ask()

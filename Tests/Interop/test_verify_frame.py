@@ -11,7 +11,7 @@ import unittest
 import urllib.parse
 
 from pages import Reader
-from phone import code, inbox, mail
+from phone import another, code, inbox, mail
 from urd_process import Urd
 from verify_client import App, Browser, address
 
@@ -233,6 +233,127 @@ class Frame(unittest.TestCase):
 
         self.inside(begin)
         self.assertEqual(inbox(urd, who), [])
+
+    def ask(self, who, button="Send me a code"):
+        """The newest code once it is on its way, and its form is there."""
+        before = len(inbox(urd, who))
+
+        def press():
+            if button == "Send me a code":
+                self.reader.fill("identifier", who)
+            self.reader.click(button)
+
+        self.inside(press)
+        digits = code(urd, who, before)
+        self.inside(lambda: self.reader.until(
+            "() => !document.getElementById('frame-code').hidden"))
+        return digits
+
+    def type(self, digits):
+        def confirm():
+            self.reader.fill("code", digits)
+            self.reader.click("Confirm")
+
+        self.inside(confirm)
+
+    def errors(self):
+        return self.reader.browser.run(
+            "() => window.events.filter((name) => name === 'ON_ERROR').length")
+
+    def test_another_code_is_sent_after_five_wrong_ones_without_a_reload(self):
+        who = address()
+        self.open()
+        self.event("LOADED")
+        digits = self.ask(who)
+        for count in range(1, 6):
+            self.type(another(digits))
+            self.reader.until(
+                "() => window.events.filter((name) => name === 'ON_ERROR').length === %d" % count)
+        self.type(digits)
+        self.reader.until(
+            "() => window.events.filter((name) => name === 'ON_ERROR').length === 6")
+        self.inside(lambda: self.reader.until(
+            "() => document.body.innerText.includes('wrong or has expired')"))
+        fresh = self.ask(who, "Send again")
+        self.inside(lambda: self.reader.until(
+            "() => document.body.innerText.includes('It was sent again')"
+            " && !document.body.innerText.includes('wrong or has expired')"))
+        self.type(fresh)
+        self.reader.until("() => window.result")
+        result = self.reader.browser.run("() => window.result")
+        self.assertEqual(result["user"]["identifier"], who)
+        # The page around has the person from its own exchange: see docs/verify.md.
+        self.assertNotIn("ON_SUCCESS", self.reader.browser.run("() => window.events"))
+
+    def test_the_address_is_changed_in_the_frame(self):
+        first, second = address(), address()
+        self.open()
+        self.event("LOADED")
+        self.ask(first)
+        self.inside(lambda: self.reader.click("Use another address"))
+        self.inside(lambda: self.reader.until(
+            "() => !document.getElementById('frame-address').hidden"
+            " && document.getElementById('frame-again').hidden"))
+        self.type(self.ask(second))
+        self.reader.until("() => window.result")
+        result = self.reader.browser.run("() => window.result")
+        self.assertEqual(result["user"]["identifier"], second)
+        self.assertEqual(self.errors(), 0)
+
+    def test_a_link_is_sent_again_and_the_newer_one_alone_goes_on(self):
+        who = address()
+        self.open(config='{"authenticationMethod": "MAGIC_LINK"}')
+        self.event("LOADED")
+
+        def begin():
+            self.reader.fill("identifier", who)
+            self.reader.click("Send me a code")
+            self.reader.until("() => !document.getElementById('frame-wait').hidden")
+
+        self.inside(begin)
+        mail(urd, who)
+        self.inside(lambda: self.reader.click("Send again"))
+        text = mail(urd, who, 1)["text"]
+        link = "/" + re.search(r"https?://\S+/app/open\S+", text)[0].split("/", 3)[3]
+        other = Browser(site)
+        other.post(other.call("GET", link), link)
+        self.reader.until("() => window.result")
+        self.assertEqual(
+            self.reader.browser.run(
+                "() => window.events.filter((name) => name.startsWith('ON_SUBMIT')).length"), 1)
+        self.assertEqual(self.errors(), 0)
+
+    def test_a_wait_that_ended_is_told_to_the_page_around(self):
+        who = address()
+        self.open(config='{"authenticationMethod": "MAGIC_LINK"}')
+        self.event("LOADED")
+
+        def begin():
+            self.reader.fill("identifier", who)
+            self.reader.click("Send me a code")
+            self.reader.until("() => !document.getElementById('frame-wait').hidden")
+            # What was sealed is none any more.
+            self.reader.browser.run(
+                "() => { const ask = window.fetch; window.fetch = (path, more) => ask("
+                "path, {...more, body: JSON.stringify({to: 'over'})}); }")
+
+        self.inside(begin)
+        self.event("ON_ERROR")
+        self.inside(lambda: self.reader.until(
+            "() => document.body.innerText.includes('start again')"
+            " && !document.getElementById('frame-address').hidden"))
+
+    def test_what_the_app_could_not_use_is_told_in_the_readers_language(self):
+        self.open()
+        self.event("LOADED")
+        self.reader.browser.run("() => tell({action: 'DONE_ERROR', payload: {}})")
+        self.inside(lambda: self.reader.until(
+            "() => document.getElementById('frame-error').innerText.includes('try again')"))
+        # The browser's own language does not reach its frames here: what the script shows is in the page.
+        page = Browser(site).call("GET", "/signup?" + urllib.parse.urlencode({
+            "api_key": App(urd).key, "domain": self.origins[0], "type": "EMAIL", "state": "s",
+            "challenge": App(urd).challenge}), Accept_Language="de")
+        self.assertRegex(page.text, '<p id="frame-failed" hidden>[^<]*versuchen Sie es noch einmal')
 
     def test_the_page_of_a_frame_is_readable_and_works_by_keyboard(self):
         for kind in ("EMAIL", "PHONE"):

@@ -326,6 +326,8 @@ class Connect(unittest.TestCase):
                 (403, {"access_token": ""}), (403, {"access_token": "AAAA.BBBB.CCCC"}),
                 (403, {"api_key_id": str(uuid.uuid4())}),
                 (400, {"redirect_url": "https://evil.example/"}), (400, {"redirect_url": ""}),
+                (400, {"redirect_url": "http://localhost:8395/?provider=other"}),
+                (400, {"redirect_url": "http://localhost:8395/?a=1&error=none"}),
                 (404, {"path": self.path + "x"})):
             with self.subTest(more=more):
                 self.assertEqual(self.begin(person, app, **more)[0], status, visitor.page)

@@ -79,6 +79,8 @@ import Values
         case .emailVerification: .emailVerification(link, minutes: 60)
         case .emailChangeCode:
             .emailChangeCode(code: order["code"]?.string ?? "000000", minutes: 10)
+        case .pinResetCode:
+            .pinResetCode(code: order["code"]?.string ?? "000000", minutes: 5)
         case .passphraseReset: .passphraseReset(link, minutes: 15)
         case .ownerInvitation: .ownerInvitation(link)
         case .passphraseHint: .passphraseHint(order["hint"]?.string ?? "otters")

@@ -12,7 +12,7 @@ private func all() throws -> [MailKind] {
         .emailOtp(code: "123456", minutes: 10), .magicLink(link, minutes: 15),
         .secondFactorCode(code: "123456", minutes: 15),
         .certificationCode(code: "123456", minutes: 15),
-        .emailChangeCode(code: "123456", minutes: 10),
+        .emailChangeCode(code: "123456", minutes: 10), .pinResetCode(code: "123456", minutes: 5),
         .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),

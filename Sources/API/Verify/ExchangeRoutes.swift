@@ -78,7 +78,8 @@ extension Call<RealmContext> {
         return try await identity(of: person, granted, tenant)
     }
 
-    /// A tenant's app shows no secret: what it shows is bound to it in another way.
+    /// A tenant's app shows no secret: what it shows is bound to it in another way. A tenant that was disabled a
+    /// moment ago may still be known here as it was before: the decision says so, in the words of everywhere.
     func redeemByName<Shown: Grant>(
         _ grant: Shown, as tenant: Tenant
     ) async throws(Problem) -> GrantOutcome {
@@ -91,6 +92,7 @@ extension Call<RealmContext> {
             return try await Commands(self).dispatch(
                 RedeemGrant(grant, request), as: .client(tenant.apiKey))
         } catch {
+            if error.kind == .invalidClient { throw Self.unknownKey }
             guard error.kind == .invalidGrant else { throw error }
             return .failure(.unknownAuthorizationCode)
         }

@@ -18,9 +18,21 @@ struct FramePage {
             content: Page.card {
                 HTML.element(.h1) { title }
                 HTML.element(.p, .class("wrong"), .id("frame-error"), .role("alert"), .hidden) {}
+                // What is told where the app could do nothing with the code.
+                HTML.element(.p, .id("frame-failed"), .hidden) {
+                    say(
+                        "That didn't work. Please try again.",
+                        "Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.")
+                }
+                HTML.element(.p, .id("frame-another"), .role("status"), .hidden) {
+                    say(
+                        "It was sent again. What came before no longer works.",
+                        "Es wurde noch einmal gesendet. Was vorher kam, gilt nicht mehr.")
+                }
                 addressForm
                 codeForm
                 waiting
+                again
                 HTML.element(.div, .id("frame-done"), .role("status"), .hidden) {
                     HTML.element(.p) { say("Confirmed.", "Bestätigt.") }
                 }
@@ -69,6 +81,36 @@ struct FramePage {
                 autocomplete: "one-time-code", isCode: true, limit: 12
             ).html
             Parts.button(say("Confirm", "Bestätigen"))
+        }
+    }
+
+    /// Beside the code and the link: how to have another one sent, and to another address.
+    private var again: HTML {
+        HTML.element(
+            .form, .id("frame-again"), .class("links"), .method("post"),
+            .action(FrameRequest.sendPath), .hidden
+        ) {
+            if captcha != nil {
+                // With a task to solve it is asked for where the address is.
+                Parts.button(say("Send again", "Noch einmal senden"), name: "other", look: "plain")
+            } else if isPhone {
+                for channel in asked.channels {
+                    Parts.button(
+                        channel == .sms
+                            ? say("Send again by SMS", "Noch einmal per SMS senden")
+                            : say("Send again by WhatsApp", "Noch einmal per WhatsApp senden"),
+                        name: "channel", value: channel.rawValue, look: "plain")
+                }
+            } else {
+                Parts.button(
+                    say("Send again", "Noch einmal senden"), name: "channel",
+                    value: Channel.mail.rawValue, look: "plain")
+            }
+            Parts.button(
+                isPhone
+                    ? say("Use another number", "Andere Nummer verwenden")
+                    : say("Use another address", "Andere Adresse verwenden"),
+                name: "other", look: "plain")
         }
     }
 

@@ -73,6 +73,7 @@ extension Call<RealmContext> {
                     "The redirect URL \(redirect.prefix(400)), asked for from the origin \(origin), is not "
                         + "allowed for this tenant.")
             }
+            try TenantRedirect.check(redirect, for: TenantRedirect.ofCodes)
         }
         try checkField(kind)
         // Its address may come from the page around it, by a message.

@@ -169,8 +169,10 @@ extension Call<RealmContext> {
             await pause
             throw Problem(
                 .invalidGrant,
-                say("That code is wrong or has expired.", "Dieser Code ist falsch oder abgelaufen.")
-            )
+                say(
+                    "That code is wrong or has expired. After a few attempts you need a new one.",
+                    "Dieser Code ist falsch oder abgelaufen. Nach einigen Versuchen brauchen Sie einen neuen."
+                ))
         }
     }
 }

@@ -13,7 +13,8 @@ enum FrameScript {
           const asked = new URLSearchParams(location.search);
           const origin = asked.get("domain");
           const one = (id) => document.getElementById(id);
-          const forms = {address: one("frame-address"), code: one("frame-code")};
+          const forms = {
+            address: one("frame-address"), code: one("frame-code"), again: one("frame-again")};
           let settings = {}, started = null, sent = null;
 
           const say = (name, payload) => parent.postMessage(
@@ -22,9 +23,15 @@ enum FrameScript {
             one("frame-error").textContent = text;
             one("frame-error").hidden = !text;
           };
+          const failed = (text) => {
+            wrong(text);
+            say("ON_ERROR", text);
+          };
           const show = (id) => {
             for (const part of ["frame-address", "frame-code", "frame-wait", "frame-done"])
               one(part).hidden = part !== id;
+            forms.again.hidden = id !== "frame-code" && id !== "frame-wait";
+            if (forms.again.hidden) one("frame-another").hidden = true;
             const input = one(id).querySelector("input");
             if (input) input.focus();
           };
@@ -40,34 +47,51 @@ enum FrameScript {
           };
 
           const done = (told) => say("ON_SUBMIT_AUTHORIZATION_CODE", {...told, client_json: {}});
-          const wait = async () => {
+          const restart = () => {
+            sent = null;
+            forms.code.reset();
+            show("frame-address");
+          };
+          // What was sent since then has a wait of its own.
+          const wait = async (to) => {
             try {
-              const told = await call("/signup/wait", {to: sent});
+              if (to !== sent) return;
+              const told = await call("/signup/wait", {to});
+              if (to !== sent) return;
               if (told.authorization_code) return done(told);
-              setTimeout(wait, 2000);
+              setTimeout(wait, 2000, to);
             } catch (error) {
-              wrong(error.message);
-              show("frame-address");
+              if (to !== sent) return;
+              restart();
+              failed(error.message);
             }
           };
           const solved = () => {
             const field = forms.address.querySelector("[name$='-response']");
             return field ? field.value : "";
           };
+          // What a captcha gave is good once.
+          const renew = () => {
+            for (const service of [window.turnstile, window.grecaptcha, window.hcaptcha])
+              try { if (service) service.reset(); } catch (error) { continue; }
+          };
           const send = async () => {
             try {
               const told = await call("/signup/send", {
                 identifier: started.identifier, channel: started.channel, captcha: solved(),
                 auth_method: settings.authenticationMethod === "MAGIC_LINK" ? "MAGIC_LINK" : "OTP"});
+              one("frame-another").hidden = !sent;
               sent = told.to;
+              forms.code.reset();
               wrong("");
               if (!told.number) return show("frame-code");
               one("frame-number").textContent = told.number;
               show("frame-wait");
-              setTimeout(wait, 1000);
+              setTimeout(wait, 1000, sent);
             } catch (error) {
-              wrong(error.message);
-              say("ON_ERROR", error.message);
+              failed(error.message);
+            } finally {
+              renew();
             }
           };
           const begin = (identifier, channel) => {
@@ -86,8 +110,15 @@ enum FrameScript {
               done(await call("/signup/check", {to: sent, code: forms.code.elements.code.value}));
               wrong("");
             } catch (error) {
-              wrong(error.message);
+              failed(error.message);
             }
+          });
+          forms.again.addEventListener("submit", (event) => {
+            event.preventDefault();
+            wrong("");
+            if (!event.submitter || event.submitter.name === "other") return restart();
+            started.channel = event.submitter.value;
+            send();
           });
 
           addEventListener("message", (event) => {
@@ -106,7 +137,7 @@ enum FrameScript {
             if (told.action === "CONTINUE_SUBMIT" && started) send();
             if (told.action === "ON_ERROR") wrong(String(told.errorMsg || ""));
             if (told.action === "DONE_SUCCESS") show("frame-done");
-            if (told.action === "DONE_ERROR") wrong(one("frame-error").dataset.failed || "Error");
+            if (told.action === "DONE_ERROR") wrong(one("frame-failed").textContent);
           });
           say("FIRST_LOAD");
         })();

@@ -108,7 +108,7 @@ extension Call<RealmContext> {
                 try RateCounter(self).countCode(to: address, context.mint.mailbox(address.text))
             }
             try await BrowserSignIns(self).sendCode(
-                .signIn, address.person(language: nil),
+                .pinReset, address.person(language: nil),
                 by: address.channel(context.place.settings), mayJoin: false,
                 app: tenant.client.metadata.appID)
         }

@@ -39,6 +39,7 @@ enum SocialConnectRoutes {
         guard TenantPlace(redirect)?.isAllowed(by: tenant.places) == true else {
             throw call.notAllowed(redirect, tenant)
         }
+        try TenantRedirect.check(redirect, for: TenantRedirect.ofConnections)
         let token = call.text("access_token") ?? ""
         guard let account = try await call.tenantSession(of: token, tenant)?.session.terms.account
         else {

@@ -48,7 +48,7 @@ extension Call<RealmContext> {
         throw Self.unknownKey
     }
 
-    private static var unknownKey: Problem {
+    static var unknownKey: Problem {
         Problem(.forbidden, "The API_KEY_ID is not valid: there is no such tenant here.")
     }
 

@@ -99,7 +99,7 @@ enum TenantEventRoutes {
         summary: "Agrees with a trusted device to what another one asks for, or refuses it.",
         detail: """
             The device signs the person's ID, the API key, the event's `event` and `timestamp`, \
-            `TRUSTED_DEVICE`, and `true` or `false`.
+            `TRUSTED_DEVICE`, and `true` or `false`. A signature is good once, here and at event/create together.
             """,
         right: .nothing, voice: .verify, parameters: [number, Tenant.key],
         body: Body(schema: .object(TenantEvent.members), example: example), answer: answer,
@@ -317,12 +317,15 @@ extension Call<RealmContext> {
         let refusal = try await Commands(self).attempt(
             AnswerApproval(
                 approval: id, owner: methodOwner(account, tenant), key: signed.key,
+                signature: context.mint.approval(
+                    context.mint.approvalNumber(ofSigned: signed.message, by: signed.key),
+                    for: tenant.client.id),
                 isApproved: isApproved, now: context.clock.now()),
             as: .user(account, client: tenant.apiKey))
         switch refusal {
         case nil: return try await show(number, id, person, nil, tenant)
         case .answered: throw Problem(.invalidGrant, "The event was answered already.")
-        case .notFound, .notTrusted: throw TenantEventRoutes.notApproved
+        case .notFound, .notTrusted, .signatureUsed: throw TenantEventRoutes.notApproved
         }
     }
 }

@@ -84,6 +84,7 @@ extension Call<RealmContext> {
         guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {
             throw notAllowed(redirect, tenant)
         }
+        try TenantRedirect.check(redirect, for: TenantRedirect.ofCodes)
         let kind = try queriedKind()
         let way = text("auth_method").flatMap { $0.isEmpty ? nil : $0 }
         guard let method = VerifyRequest.Method(rawValue: way ?? "OTP") else {

@@ -9,8 +9,9 @@ public struct Mailbox: StreamState {
     /// Whose is what is mailed to it, where that is not the mailbox itself: the key of an earlier holder
     /// may be gone.
     public private(set) var subject: UUID?
-    /// The code to sign in or to join with. Codes that move accounts here are kept apart, so that a
-    /// request to move here does not keep the mailbox's owner from joining.
+    /// The code to sign in or to join with, or to reset a PIN: a newer one of these ends the one before. Codes
+    /// that move accounts here are kept apart, so that a request to move here does not keep the mailbox's owner
+    /// from joining.
     private var codes = GuessedCode()
     /// The codes that move accounts here, one for each account, newest last.
     private var moves: [IssuedCode] = []
@@ -26,7 +27,7 @@ public struct Mailbox: StreamState {
     /// Of more accounts than these that want to move here the first ones have to ask again.
     private static let mostMoves = 16
 
-    /// The one code to sign in or to join with that can be redeemed.
+    /// The one code to sign in or to join with, or to reset a PIN, that can be redeemed.
     public var code: IssuedCode? { codes.code }
 
     public mutating func apply(_ event: MailboxEvent) {
@@ -86,6 +87,23 @@ public struct Mailbox: StreamState {
     /// The code that a guess may be made at, to sign in with an account of this generation of proofs, or
     /// to join.
     func liveCode(at now: Timestamp, attempts: Int64, generation: Int) -> IssuedCode? {
+        guard let code = live(at: now, attempts, generation), code.purpose != .pinReset else {
+            return nil
+        }
+        return code
+    }
+
+    /// The code that a guess may be made at, to reset a PIN of an account of this generation of proofs.
+    func livePINReset(at now: Timestamp, attempts: Int64, generation: Int) -> IssuedCode? {
+        guard let code = live(at: now, attempts, generation), code.purpose == .pinReset else {
+            return nil
+        }
+        return code
+    }
+
+    private func live(
+        at now: Timestamp, _ attempts: Int64, _ generation: Int
+    ) -> IssuedCode? {
         guard let code, now < code.expiresAt, codes.wrongGuesses < attempts,
             code.generation == generation, !isResting(at: now)
         else { return nil }
@@ -128,7 +146,7 @@ extension Versioned<Mailbox> {
     var subject: UUID { state.subject ?? stream }
 }
 
-/// The code to sign in or to join with, and the guesses at it and at those before.
+/// The code to sign in or to join with, or to reset a PIN, and the guesses at it and at those before.
 private struct GuessedCode: Sendable {
     private(set) var code: IssuedCode?
     /// Its name, once it was confirmed.

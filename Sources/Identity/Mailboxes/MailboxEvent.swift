@@ -12,6 +12,8 @@ public struct IssuedCode: Sendable, Equatable {
         case registration
         /// To move an account to the mailbox.
         case move
+        /// To set another PIN for a tenant's apps. It signs nobody in.
+        case pinReset = "pin_reset"
     }
 
     public let id: UUID

@@ -1,7 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Has a one-time code sent, by mail or to a phone: to sign in, or to join where the realm lets people join.
+/// Has a one-time code sent, by mail or to a phone: to sign in, to join where the realm lets people join, or to
+/// reset the PIN of an account.
 ///
 /// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
 /// for the metrics alone.
@@ -10,6 +11,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         case signIn
         /// Through the endpoint that is for registration only.
         case registration
+        /// To reset a PIN, which only who has an account has.
+        case pinReset
     }
 
     public var route: Route
@@ -188,7 +191,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
 
     /// The native route to register does nothing where people join in another way, or not at all.
     private func isOpen(_ settings: Settings) -> Bool {
-        isForPage || route == .signIn
+        isForPage || route != .registration
             || settings[SettingCatalogue.registration] == .explicitEndpoint
     }
 
@@ -197,14 +200,16 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         let posture = facts.settings[SettingCatalogue.registration]
         if let account = facts.account, account.isAlive {
             guard account.isWelcome else { return .failure(NoCode(.blocked)) }
-            if account.state.isConfirmed { return .success(.signIn) }
+            if account.state.isConfirmed {
+                return .success(route == .pinReset ? .pinReset : .signIn)
+            }
         }
         return switch (posture, route) {
         case (.jitOnOTP, .signIn), (.explicitEndpoint, .registration): .success(.registration)
         case (.inviteCode, .signIn):
             needsInvite(facts) && goodInvite(facts) == nil
                 ? .failure(NoCode(.notInvited)) : .success(.registration)
-        case (.off, _), (.jitOnOTP, _), (.explicitEndpoint, _), (.inviteCode, _):
+        case (_, .pinReset), (.off, _), (.jitOnOTP, _), (.explicitEndpoint, _), (.inviteCode, _):
             .failure(NoCode(.notRegistered))
         }
     }

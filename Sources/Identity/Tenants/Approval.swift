@@ -29,6 +29,8 @@ public struct Approval: StreamState {
         case .given(let terms, let key):
             self.terms = terms
             answer = Answer(isApproved: true, key: key, at: terms.at)
+        // That the stream exists is what refuses the signature from then on.
+        case .signatureUsed: break
         }
     }
 

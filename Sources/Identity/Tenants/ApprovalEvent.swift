@@ -9,6 +9,8 @@ public enum ApprovalEvent: Event {
     case answered(isApproved: Bool, key: UUID, account: UUID, client: UUID, at: Timestamp)
     /// Agreed to without being asked: the device had a key itself, or its person typed the PIN.
     case given(ApprovalTerms, key: UUID?)
+    /// The signature that answered a request, in a stream of its own.
+    case signatureUsed(approval: UUID, account: UUID, client: UUID)
 
     private static let terms: [EventField] = [
         .client,
@@ -38,6 +40,9 @@ public enum ApprovalEvent: Event {
             "approval.given", .audit, "The person agreed with a device that asked itself.",
             [.account.optional] + terms + SignInPlace.eventFields
                 + [.uuid("key", "Key of the device that signed, if it was not a PIN.").optional]),
+        EventShape(
+            "approval.signature_used", .internal, "A signature answered a request: it is used.",
+            [.account, .client, .uuid("approval", "The request.")]),
     ]
 
     public var name: String {
@@ -45,13 +50,14 @@ public enum ApprovalEvent: Event {
         case .requested: "approval.requested"
         case .answered: "approval.answered"
         case .given: "approval.given"
+        case .signatureUsed: "approval.signature_used"
         }
     }
 
     public var subject: UUID? {
         switch self {
         case .requested(let terms), .given(let terms, _): terms.account
-        case .answered(_, _, let account, _, _): account
+        case .answered(_, _, let account, _, _), .signatureUsed(_, let account, _): account
         }
     }
 
@@ -67,6 +73,10 @@ public enum ApprovalEvent: Event {
             var fields = terms.fields
             fields["key"] = key.map { .uuid($0) }
             return fields
+        case .signatureUsed(let approval, let account, let client):
+            return [
+                "account": .uuid(account), "client": .uuid(client), "approval": .uuid(approval),
+            ]
         }
     }
 
@@ -85,6 +95,11 @@ public enum ApprovalEvent: Event {
         case "approval.given":
             guard let terms = ApprovalTerms(recorded: fields) else { return nil }
             self = .given(terms, key: fields.uuid("key"))
+        case "approval.signature_used":
+            guard let approval = fields.uuid("approval"), let account = fields.uuid("account"),
+                let client = fields.uuid("client")
+            else { return nil }
+            self = .signatureUsed(approval: approval, account: account, client: client)
         default: return nil
         }
     }

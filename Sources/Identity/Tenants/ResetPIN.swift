@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Gives a person another PIN who types a code that was sent to their address, whether or not the old one is
-/// locked. The code is used up; a wrong one is a guess like any other.
+/// Gives a person another PIN who types a code that was sent to their address for this, whether or not the old one
+/// is locked. The code is used up; a wrong one is a guess like any other. A code to sign in with resets no PIN.
 public struct ResetPIN: AnsweringCommand, TimedCommand {
     public var owner: MethodOwner
     /// The stream of the person's address.
@@ -55,10 +55,9 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
         let (own, mailbox) = (facts.own, facts.mailbox)
         guard own.isWelcome, mailbox.state.account == owner.account else { throw .notWelcome }
         guard
-            let code = mailbox.state.liveCode(
+            let code = mailbox.state.livePINReset(
                 at: now, attempts: own.settings[SettingCatalogue.otpAttempts],
-                generation: own.account.state.proofGeneration),
-            code.base == nil
+                generation: own.account.state.proofGeneration)
         else { throw .noCode }
         guard shown.matches(code.digest) else {
             return Settled(

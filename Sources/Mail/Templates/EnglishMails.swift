@@ -51,8 +51,8 @@ extension MailText {
                 closing:
                     "If you didn't give this address to {product}, you can ignore this e-mail: "
                     + "nothing happens without your confirmation.")
-        case .emailChangeCode: englishEmailChangeCode
-        case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
+        case .emailChangeCode, .pinResetCode, .passphraseReset, .ownerInvitation, .passphraseHint:
+            englishPassphrase(kind)
         case .addressChanged, .addressesChanged: englishAddress(kind)
         case .notification:
             MailText(
@@ -156,7 +156,7 @@ extension MailText {
         case .passphraseGuessed: englishPassphraseGuessed
         case .totpGuessed: englishTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
+            .emailChangeCode, .pinResetCode, .passphraseReset, .ownerInvitation, .passphraseHint,
             .addressChanged, .addressesChanged, .providerConnected, .deviceAdded, .deviceCertified,
             .notification,
             .subscriberFails, .subscriberStopped:

@@ -1,7 +1,9 @@
 extension MailText {
-    /// What is mailed about passphrases.
+    /// What is mailed about passphrases, and the codes that change something.
     static func englishPassphrase(_ kind: MailKind.Name) -> MailText {
         switch kind {
+        case .emailChangeCode: englishEmailChangeCode
+        case .pinResetCode: englishPINResetCode
         case .passphraseReset:
             MailText(
                 subject: "A new passphrase for {product}",
@@ -29,7 +31,6 @@ extension MailText {
                 closing: "If you didn't ask for it, you can ignore this e-mail. If the hint gives "
                     + "your passphrase away, change the passphrase.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .pinSet,
             .passphraseRemoved, .addressChanged, .addressesChanged, .signedOutEverywhere,
@@ -50,6 +51,19 @@ extension MailText {
                 "A PIN to sign in with in an app was set for your {product} account, or "
                 + "changed, on {time}.",
             closing: wasNotMe)
+
+    static let englishPINResetCode =
+        MailText(
+            subject: "Reset your PIN for {product}",
+            preview: "The code expires in {minutes}.",
+            heading: "Reset your PIN",
+            introduction:
+                "Enter this code in the app to set a new PIN for your {product} account. It "
+                + "expires in {minutes} and works once.",
+            closing:
+                "If you didn't ask for it, you can ignore this e-mail: your PIN stays as it is. "
+                + "Don't share the code: with it anyone can set a PIN for your account."
+                + "\n\n{product} staff will never ask you for it.")
 
     static let englishPassphraseSet =
         MailText(

@@ -52,8 +52,8 @@ extension MailText {
                 button: "Adresse bestätigen",
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
-        case .emailChangeCode: germanEmailChangeCode
-        case .passphraseReset, .ownerInvitation, .passphraseHint: germanPassphrase(kind)
+        case .emailChangeCode, .pinResetCode, .passphraseReset, .ownerInvitation, .passphraseHint:
+            germanPassphrase(kind)
         case .addressChanged: germanAddressChanged
         case .addressesChanged: germanAddressesChanged
         case .notification: germanNotification
@@ -151,7 +151,7 @@ extension MailText {
         case .passphraseGuessed: germanPassphraseGuessed
         case .totpGuessed: germanTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
+            .emailChangeCode, .pinResetCode, .passphraseReset, .ownerInvitation, .passphraseHint,
             .addressChanged, .addressesChanged, .providerConnected, .deviceAdded, .deviceCertified,
             .notification, .subscriberFails, .subscriberStopped:
             german(kind)

@@ -1,7 +1,9 @@
 extension MailText {
-    /// What is mailed about passphrases.
+    /// What is mailed about passphrases, and the codes that change something.
     static func germanPassphrase(_ kind: MailKind.Name) -> MailText {
         switch kind {
+        case .emailChangeCode: germanEmailChangeCode
+        case .pinResetCode: germanPINResetCode
         case .passphraseReset:
             MailText(
                 subject: "Eine neue Passphrase für {product}",
@@ -32,7 +34,6 @@ extension MailText {
                 closing: "Haben Sie ihn nicht angefordert, können Sie diese E-Mail ignorieren. "
                     + "Verrät der Hinweis Ihre Passphrase, ändern Sie die Passphrase.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .pinSet,
             .passphraseRemoved, .addressChanged, .addressesChanged, .signedOutEverywhere,
@@ -52,6 +53,19 @@ extension MailText {
             introduction: "Für Ihr Konto bei {product} wurde am {time} eine PIN gesetzt oder "
                 + "geändert, mit der man sich in einer App anmeldet.",
             closing: warIchNicht)
+
+    static let germanPINResetCode =
+        MailText(
+            subject: "PIN für {product} zurücksetzen",
+            preview: "Der Code gilt {minutes}.",
+            heading: "PIN zurücksetzen",
+            introduction:
+                "Geben Sie diesen Code in der App ein, um für Ihr Konto bei {product} eine "
+                + "neue PIN zu setzen. Er gilt {minutes} und nur einmal.",
+            closing:
+                "Haben Sie keinen Code angefordert, können Sie diese E-Mail ignorieren: Ihre PIN "
+                + "bleibt, wie sie ist. Geben Sie den Code nicht weiter: Mit ihm kann man eine PIN für "
+                + "Ihr Konto setzen.\n\nNiemand bei {product} wird Sie je danach fragen.")
 
     static let germanPassphraseSet =
         MailText(

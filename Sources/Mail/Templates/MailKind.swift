@@ -11,6 +11,8 @@ public enum MailKind: Sendable, Hashable {
     case emailVerification(MailLink, minutes: Int)
     /// Goes to the address that a user wants for their account from now on.
     case emailChangeCode(code: String, minutes: Int)
+    /// By which a person sets another PIN for a tenant's apps.
+    case pinResetCode(code: String, minutes: Int)
     case passphraseReset(MailLink, minutes: Int)
     /// By which the owner of a realm takes it over.
     case ownerInvitation(MailLink)
@@ -60,6 +62,7 @@ public enum MailKind: Sendable, Hashable {
         case magicLink = "MagicLink"
         case emailVerification = "EmailVerification"
         case emailChangeCode = "EmailChangeCode"
+        case pinResetCode = "PinResetCode"
         case passphraseReset = "PassphraseReset"
         case ownerInvitation = "OwnerInvitation"
         case passphraseHint = "PassphraseHint"
@@ -94,6 +97,7 @@ public enum MailKind: Sendable, Hashable {
         case .magicLink: .magicLink
         case .emailVerification: .emailVerification
         case .emailChangeCode: .emailChangeCode
+        case .pinResetCode: .pinResetCode
         case .passphraseReset: .passphraseReset
         case .ownerInvitation: .ownerInvitation
         case .passphraseHint: .passphraseHint

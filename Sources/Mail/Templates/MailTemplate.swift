@@ -58,7 +58,8 @@ public struct MailTemplates: Sendable {
     private func highlight(_ kind: MailKind, _ button: String) -> FilledMail.Highlight {
         switch kind {
         case .emailOtp(let code, _), .secondFactorCode(let code, _),
-            .certificationCode(let code, _), .emailChangeCode(let code, _):
+            .certificationCode(let code, _), .emailChangeCode(let code, _),
+            .pinResetCode(let code, _):
             .code(singleLine(code, maximum: 64))
         case .magicLink(let link, _), .emailVerification(let link, _),
             .passphraseReset(let link, _), .ownerInvitation(let link),
@@ -99,7 +100,8 @@ private struct MailValues {
         values = [.product: productName, .name: name ?? language.nobody]
         switch kind {
         case .emailOtp(let code, let minutes), .secondFactorCode(let code, let minutes),
-            .certificationCode(let code, let minutes), .emailChangeCode(let code, let minutes):
+            .certificationCode(let code, let minutes), .emailChangeCode(let code, let minutes),
+            .pinResetCode(let code, let minutes):
             values[.code] = singleLine(code, maximum: 64)
             values[.minutes] = language.minutes(minutes)
         case .ownerInvitation(let link): values[.url] = link.url

@@ -10,7 +10,7 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         var known: Set<Placeholder> = [.product, .name]
         let isSecret = part == .subject || part == .preview
         switch kind {
-        case .emailOtp, .secondFactorCode, .certificationCode, .emailChangeCode:
+        case .emailOtp, .secondFactorCode, .certificationCode, .emailChangeCode, .pinResetCode:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
         case .magicLink, .emailVerification, .passphraseReset:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])

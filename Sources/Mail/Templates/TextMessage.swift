@@ -10,18 +10,40 @@ public struct TextMessage: Sendable, Hashable {
     private static let longestName = 40
 
     public init(code: String, minutes: Int, product: String, in language: MailLanguage) {
-        let product = singleLine(product, maximum: Self.longestName)
+        self.init(code, minutes, product, language) { code, product in
+            switch language {
+            case .english: "\(code) is your code for \(product)."
+            case .german: "\(code) ist Ihr Code für \(product)."
+            }
+        }
+    }
+
+    /// Brings a code that sets another PIN.
+    public init(
+        pinReset code: String, minutes: Int, product: String, in language: MailLanguage
+    ) {
+        self.init(code, minutes, product, language) { code, product in
+            switch language {
+            case .english: "\(code) is your code to reset your PIN for \(product)."
+            case .german: "\(code) ist Ihr Code, um Ihre PIN für \(product) zurückzusetzen."
+            }
+        }
+    }
+
+    private init(
+        _ code: String, _ minutes: Int, _ product: String, _ language: MailLanguage,
+        says opening: (_ code: String, _ product: String) -> String
+    ) {
         let code = singleLine(code, maximum: 64)
+        let opening = opening(code, singleLine(product, maximum: Self.longestName))
         self.code = code
         self.language = language
         text =
             switch language {
             case .english:
-                "\(code) is your code for \(product). It expires in \(language.minutes(minutes)). "
-                    + "Don't share it with anyone."
+                "\(opening) It expires in \(language.minutes(minutes)). Don't share it with anyone."
             case .german:
-                "\(code) ist Ihr Code für \(product). Er gilt \(language.minutes(minutes)). "
-                    + "Geben Sie ihn niemandem weiter."
+                "\(opening) Er gilt \(language.minutes(minutes)). Geben Sie ihn niemandem weiter."
             }
     }
 

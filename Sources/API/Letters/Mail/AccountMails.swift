@@ -58,6 +58,7 @@ enum AccountMails {
                 switch code.purpose {
                 case .signIn, .registration: .emailOtp(code: digits, minutes: lasting)
                 case .move: .emailChangeCode(code: digits, minutes: lasting)
+                case .pinReset: .pinResetCode(code: digits, minutes: lasting)
                 }
             return MailOrder(
                 kind: kind, app: code.app, channel: code.channel, deadline: code.expiresAt)

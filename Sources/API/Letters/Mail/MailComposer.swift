@@ -87,6 +87,9 @@ public struct MailComposer: Sendable {
         switch order.kind {
         case .emailOtp(let code, let minutes), .emailChangeCode(let code, let minutes):
             message = TextMessage(code: code, minutes: minutes, product: name, in: language)
+        case .pinResetCode(let code, let minutes):
+            message = TextMessage(
+                pinReset: code, minutes: minutes, product: name, in: language)
         case .magicLink(let link, let minutes):
             message = TextMessage(link: link, minutes: minutes, product: name, in: language)
         default: return nil

@@ -16,7 +16,8 @@ extension TokenMint {
         version { mint in
             let digits = mint.code(code.id)
             return switch code.purpose {
-            case .signIn, .registration: mint.digest(ofCode: digits, for: mailbox) == code.digest
+            case .signIn, .registration, .pinReset:
+                mint.digest(ofCode: digits, for: mailbox) == code.digest
             case .move:
                 code.account.flatMap { mint.digest(ofMove: digits, of: $0, to: mailbox) }
                     == code.digest
