@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Identity
 
 /// What scripts of pages elsewhere may ask and read (CORS, Fetch Standard section 3.2).
 ///
@@ -28,11 +29,12 @@ enum CrossOriginAccess {
         response.headers["Vary"] = "Origin"
     }
 
-    /// The question that browsers ask first has no API key in it, so that any origin may ask. Whether the
-    /// tenant lets the origin is found when the request itself comes.
+    /// The question that browsers ask first has no API key in it, so that any origin may ask that a tenant can
+    /// list. Whether the tenant lets the origin is found when the request itself comes.
     static func mayAskWithCookies(_ response: inout Response, _ request: Request, _ methods: String)
     {
-        guard let origin = request.headers["Origin"] else { return }
+        guard let origin = request.headers["Origin"], TenantPlace(origin)?.webOrigin == origin
+        else { return }
         mayReadWithCookies(&response, origin)
         response.headers["Access-Control-Allow-Methods"] = methods
         response.headers["Access-Control-Allow-Headers"] =
