@@ -115,10 +115,12 @@ struct CaseCommand: Subcommand {
     ) async throws {
         let progress = Progress("case file", unit: "records", on: console)
         let rounds = CaseFileService.rounds(requests.store, try Models(requests.store).queries)
-        try await rounds.make(id, "case file", progress, { $0.records }) {
-            let job = try await requests.read("getCaseFile", names)
-            return (job, job["records"]?.integer ?? 0)
-        }
+        try await rounds.make(
+            id, "case file", progress, { $0.records },
+            state: {
+                let job = try await requests.read("getCaseFile", names)
+                return (job, job["records"]?.integer ?? 0)
+            })
     }
 
     private func download(

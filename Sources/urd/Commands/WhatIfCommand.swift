@@ -83,10 +83,12 @@ struct WhatIfCommand: Subcommand {
         let progress = Progress(
             "what-if", unit: "events", total: max(0, last - first + 1), on: console)
         let rounds = WhatIfService.rounds(requests.store)
-        try await rounds.make(id, "what-if", progress, { max(0, $0.scanned - first + 1) }) {
-            let job = try await requests.read("getWhatIf", names)
-            return (job, max(0, (job["scanned_to"]?.integer ?? 0) - first + 1))
-        }
+        try await rounds.make(
+            id, "what-if", progress, { max(0, $0.scanned - first + 1) },
+            state: {
+                let job = try await requests.read("getWhatIf", names)
+                return (job, max(0, (job["scanned_to"]?.integer ?? 0) - first + 1))
+            })
         let response = await requests.response(of: "getWhatIfResult", names)
         guard response.status == .ok else { throw AdminRequests.refusal(response) }
         return response.body

@@ -179,7 +179,8 @@ struct Service: Sendable {
                     context: AdminContext(
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)),
-                        address: options.address, sender: sender, mayBeLoopback: options.allowsLoopback))
+                        address: options.address, sender: sender,
+                        mayBeLoopback: options.allowsLoopback))
             ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
             lead: { await realms.led($0) },
             pages: realms.pages)
