@@ -172,6 +172,7 @@ class Examples(unittest.TestCase):
               "--contacts ops@partner.example")
         for name in ("one", "two", "three"):
             shell(f"urd webhook create --realm demo --name {name} --url https://127.0.0.1:1/")
+        shell("urd webhook create --realm demo --name all --to internal --url https://127.0.0.1:1/")
         account = rsa.generate_private_key(65537, 2048)
         key = ec.generate_private_key(ec.SECP256R1())
 
@@ -201,7 +202,7 @@ class Examples(unittest.TestCase):
         eventually(lambda: shell("urd log checkpoint --realm demo", code=None).returncode == 0,
                    "the log is sealed")
 
-    def named(self, word):
+    def named(self, word, command=""):
         """The id that a word in capitals stands for."""
         if word == "APP":
             return next(one["id"] for one in read("app list")["items"] if one["slug"] == "shop")
@@ -220,7 +221,9 @@ class Examples(unittest.TestCase):
             return next(one["id"] for one in read("admin key list")["items"]
                         if one["name"] == "deployment" and one.get("revoked_at") is None)
         if word == "WEBHOOK":
-            return read("webhook list")["items"][0]["id"]
+            # The one that wants the first event is kept for its example.
+            return next(one["id"] for one in read("webhook list")["items"]
+                        if (one["name"] == "all") == (command == "webhook resend"))
         if word == "SUBSCRIPTION":
             subscription = read("subscription list")["items"][0]["id"]
             self.read_by(subscription, 42)
@@ -266,7 +269,7 @@ class Examples(unittest.TestCase):
         line = line.replace("8090", str(free_port())).replace("8091", str(free_port()))
         line = line.replace("/tmp/urd-data", os.path.join(desk.name, "data"))
         for word in re.findall(r"(?<= )[A-Z]{3,}(?= |$)", line):
-            line = line.replace(f" {word}", " " + self.named(word))
+            line = line.replace(f" {word}", " " + self.named(word, name))
         if name in RUNNING and ("--follow" in line or name != "events tail"):
             return self.run_until_it_speaks(line, RUNNING[name])
         if asks and "--dry-run" not in line:
