@@ -20,8 +20,6 @@ public struct AdminContext: RouteContext {
     /// What mail addresses are found by in a realm, and what secrets follow from.
     let mint: RealmContexts.Mints
     let upstream: Upstream
-    /// What the addresses of a host begin with, where its realm does not say so.
-    let address: @Sendable (String) -> String
     /// Of those who follow realms on this node.
     let feeds: Feeds
     let deliveries: any WebhookDeliveries
@@ -47,15 +45,12 @@ public struct AdminContext: RouteContext {
             _, _ throws(LogFailure) in throw .unavailable
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        upstream: Upstream = Upstream(),
-        address: @escaping @Sendable (String) -> String = { "https://\($0)" },
-        deliveries: any WebhookDeliveries = NoDeliveries(),
+        upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
         feedCursors: any FeedCursors, cases: any CaseFiles, whatIfs: any WhatIfs,
         asOfBuilds: any AsOfBuilds,
         operator: String? = nil
     ) {
         self.upstream = upstream
-        self.address = address
         self.feeds = feeds
         self.deliveries = deliveries
         self.feedCursors = feedCursors

@@ -46,8 +46,6 @@ struct Service: Sendable {
         var geoDatabases: [String] = []
         /// Told at hosts that lead to no realm.
         var issuers: Places.Issuers?
-        /// What the addresses of a host begin with, where its realm does not say so.
-        var address: @Sendable (String) -> String = { "https://\($0)" }
     }
 
     let store: Store
@@ -179,8 +177,7 @@ struct Service: Sendable {
                     context: AdminContext(
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)),
-                        address: options.address, sender: sender,
-                        mayBeLoopback: options.allowsLoopback))
+                        sender: sender, mayBeLoopback: options.allowsLoopback))
             ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
             lead: { await realms.led($0) },
             pages: realms.pages)
@@ -323,7 +320,6 @@ extension Store {
 extension AdminContext {
     init(
         store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
-        address: @escaping @Sendable (String) -> String = { "https://\($0)" },
         sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
         now: (@Sendable () -> Timestamp)? = nil
     ) {
@@ -338,7 +334,6 @@ extension AdminContext {
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,
-            address: address,
             deliveries: WebhookDesk(
                 store: DeliveryStore(store.database), sender: sender,
                 mayBeLoopback: mayBeLoopback),

@@ -18,7 +18,6 @@ final class WebhookService: Sendable {
     let sender: WebhookSender
     let metrics: SubscriptionMetrics
     let queries: ReadModelQueries
-    private let address: @Sendable (String) -> String
     private let leadership: Leadership
 
     private struct Key: Hashable {
@@ -41,11 +40,7 @@ final class WebhookService: Sendable {
 
     private static let keptDays: Int64 = 30
 
-    init(
-        _ store: Store, _ queries: ReadModelQueries, sender: WebhookSender,
-        address: @escaping @Sendable (String) -> String = { "https://\($0)" }
-    ) {
-        self.address = address
+    init(_ store: Store, _ queries: ReadModelQueries, sender: WebhookSender) {
         self.store = store
         self.queries = queries
         self.sender = sender
@@ -199,7 +194,7 @@ final class WebhookService: Sendable {
             return links.hasSuffix("/") ? String(links.dropLast()) : links
         }
         let host = try? await queries.hosts(of: realm, after: nil, limit: 1).first
-        return host.map { address($0.host) } ?? ""
+        return host.map { "https://\($0.host)" } ?? ""
     }
 
     /// The id of a mail to the realm's contact; nil where it has none.
