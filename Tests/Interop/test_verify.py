@@ -449,7 +449,7 @@ class History(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         items = json.loads(shown.stdout)["items"]
         page = next(item for item in items if "client" not in item)
-        self.assertEqual((page["method"], page["channel"]), ("phone_code", "whatsapp"))
+        self.assertEqual((page["method"], page["channel"]), ("email_code", "whatsapp"))
         tokens = next(item for item in items if item.get("client") == app.key)
         self.assertEqual(tokens["method"], "authorization_code")
         # One that failed as well; a mailed code is one.
