@@ -285,7 +285,7 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
     ] + (try notificationSamples()) + signalSamples() + (try findingSamples())
-        + (try phoneSamples() + tenantSamples())
+        + (try phoneSamples() + tenantSamples() + signInMethodSamples())
 }
 
 @Suite struct `Every event` {

@@ -449,9 +449,21 @@ class History(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         items = json.loads(shown.stdout)["items"]
         page = next(item for item in items if "client" not in item)
-        self.assertEqual((page["method"], page["channel"]), ("email_code", "whatsapp"))
+        self.assertEqual((page["method"], page["channel"]), ("phone_code", "whatsapp"))
         tokens = next(item for item in items if item.get("client") == app.key)
         self.assertEqual(tokens["method"], "authorization_code")
+        # One that failed as well; a mailed code is one.
+        browser, mailed = Browser(site), address()
+        page, path = app.ask(browser, who, "PHONE", "sms")
+        browser.post(page, path, code=another(code(urd, who, 1)))
+        app.sign_in(mailed)
+        for name, wanted in ((who, ("phone_code", "sms")), (mailed, ("email_code", None))):
+            shown = urd.command(
+                "history", "user", name, "--realm", "verify", "--json",
+                URD_URL=urd.values["URD_URL"], URD_ADMIN_KEY=urd.key)
+            item = next(item for item in json.loads(shown.stdout)["items"]
+                        if "client" not in item)
+            self.assertEqual((item["method"], item.get("channel")), wanted)
 
 
 class Attack(unittest.TestCase):

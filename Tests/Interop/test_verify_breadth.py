@@ -1,6 +1,7 @@
 """COT-16, devices and PINs: what people sign in with in a tenant's app beside codes and passkeys."""
 
 import base64
+import json
 import secrets
 import time
 import unittest
@@ -596,6 +597,35 @@ class Requests(Refusals):
         self.assertEqual(self.person.respond(asked, self.device.answer(asked)).status, 200)
         self.person.put({"method": TRUSTED, "enrolled": False, "code": self.device.public})
         self.refused(self.person.get(asked))
+
+    def test_cot_16_history_tells_a_pin_a_device_and_a_code_apart(self):
+        pin = self.person.pin()
+        asked = self.person.ask()
+        for answer, method, outcome in (
+                (lambda: self.person.by_pin(pin), "app_pin", "signed_in"),
+                (lambda: self.person.by_pin("000001"), "app_pin", "refused"),
+                (lambda: self.person.create(self.device.event(at=int(asked["timestamp"]) - 1)),
+                 "app_key", "signed_in"),
+                (lambda: self.person.create(self.device.event(code="AAAA")), "app_key", "refused"),
+                (lambda: self.person.respond(asked, self.device.answer(asked))
+                 and self.person.get(asked), "app_key", "signed_in")):
+            answer()
+            shown = urd.command(
+                "history", "user", self.person.who, "--realm", "verify", "--json",
+                URD_URL=urd.values["URD_URL"], URD_ADMIN_KEY=urd.key)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            item = json.loads(shown.stdout)["items"][0]
+            self.assertEqual((item["method"], item["outcome"]), (method, outcome), item)
+        only = urd.command(
+            "history", "list", "--realm", "verify", "--json", "--filter",
+            f'method eq "app_pin" and account eq "{self.person.id}"',
+            URD_URL=urd.values["URD_URL"], URD_ADMIN_KEY=urd.key)
+        self.assertEqual(only.returncode, 0, only.stderr)
+        self.assertEqual(
+            [item["outcome"] for item in json.loads(only.stdout)["items"]],
+            ["refused", "signed_in"])
+        # Sessions go on as what they are.
+        self.assertEqual(self.person.by_pin(pin).json["oauth_token"]["auth_method"], "PIN")
 
     def test_cot_16_history_names_the_device_that_agreed(self):
         asked = self.person.ask()

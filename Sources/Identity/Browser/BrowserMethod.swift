@@ -1,3 +1,6 @@
+internal import EventSourcing
+internal import JSON
+
 /// How a person signs in on a page.
 public enum BrowserMethod: String, CaseIterable, Sendable {
     case code = "email_code"
@@ -12,6 +15,28 @@ public enum BrowserMethod: String, CaseIterable, Sendable {
     case ownerLink = "owner_link"
     /// An OpenID provider said who it is.
     case provider
+}
+
+extension BrowserMethod {
+    /// In the place of `email_code`, where the code went to a phone: the channel says by what.
+    private static let phoneCode = "phone_code"
+
+    /// As events have them. Events from before have `email_code` for phones too.
+    static let recorded = allCases.map(\.rawValue) + [phoneCode]
+
+    static func field(_ meaning: String) -> EventField {
+        EventField("method", .choice(recorded), meaning)
+    }
+
+    /// What stands on record.
+    func recorded(from place: SignInPlace) -> JSON {
+        .string(self == .code && place.channel != nil ? Self.phoneCode : rawValue)
+    }
+
+    init?(recorded fields: JSONObject) {
+        let text = fields["method"]?.string ?? ""
+        self.init(rawValue: text == Self.phoneCode ? Self.code.rawValue : text)
+    }
 }
 
 extension Settings {

@@ -14,7 +14,7 @@ public enum BrowserSessionEvent: Event {
             "browser.opened", .services, "The person signed in with a browser.",
             [
                 .account, .stamp, .app,
-                .choice("method", BrowserMethod.self, "How the person signed in."),
+                BrowserMethod.field("How the person signed in."),
                 .factors,
                 .bytes("digest", "Digest of the session cookie.", .neverLeaves(.plain)),
                 .time("opened_at", "When the session was opened."), .expiresAt,
@@ -31,10 +31,10 @@ public enum BrowserSessionEvent: Event {
         EventShape(
             "browser.refused", .audit, "A sign-in with a browser was refused.",
             [
-                .choice("method", BrowserMethod.self, "How the person tried to sign in."),
+                BrowserMethod.field("How the person tried to sign in."),
                 .text("reason", "Why it was refused."),
                 .account.optional, .app,
-            ], SignInPlace.eventFields),
+            ], SignInPlace.openedFields),
     ]
 
     public var name: String {
@@ -81,7 +81,7 @@ extension BrowserTerms {
     var fields: JSONObject {
         var fields: JSONObject = [
             "account": .uuid(account), "stamp": .integer(Int64(stamp)),
-            "method": .string(method.rawValue), "amr": .texts(factors.map(\.rawValue)),
+            "method": method.recorded(from: from), "amr": .texts(factors.map(\.rawValue)),
             "digest": .string(digest.base64URL), "opened_at": .integer(openedAt.seconds),
             "expires_at": .integer(expiresAt.seconds),
         ]
@@ -95,7 +95,7 @@ extension BrowserTerms {
     /// Reads what the log or a read model holds.
     public init?(recorded fields: JSONObject) {
         guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
-            let method: BrowserMethod = fields.choice("method"),
+            let method = BrowserMethod(recorded: fields),
             let factors = fields.texts("amr"), let digest = fields.digest("digest"),
             let openedAt = fields.instant("opened_at"),
             let expiresAt = fields.instant("expires_at")
@@ -114,7 +114,7 @@ extension BrowserTerms {
 extension RefusedBrowser {
     var fields: JSONObject {
         var fields = from.fields
-        fields["method"] = .string(method.rawValue)
+        fields["method"] = method.recorded(from: from)
         fields["reason"] = .string(reason)
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
@@ -122,7 +122,7 @@ extension RefusedBrowser {
     }
 
     init?(recorded fields: JSONObject) {
-        guard let method: BrowserMethod = fields.choice("method"),
+        guard let method = BrowserMethod(recorded: fields),
             let reason = fields["reason"]?.string
         else { return nil }
         self.init(

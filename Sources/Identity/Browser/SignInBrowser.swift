@@ -127,6 +127,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> BrowserSessionEvent? {
         guard let reason = refusal.recordedReason else { return nil }
+        var from = from
+        from.channel = shown.channel(facts.shown) ?? from.channel
         return .refused(
             RefusedBrowser(
                 method: method, reason: reason, account: shown.account(facts.shown), app: app,

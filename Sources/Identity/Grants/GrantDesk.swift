@@ -7,6 +7,8 @@ public struct GrantDesk: Sendable {
     let settings: Settings
     let metadata: ClientMetadata
     let method: GrantType
+    /// What stands on record in its place, where the session is opened within a tenant's own app.
+    var appMethod: AppSignInMethod?
     /// Set where the person signs in on a page, and not in a client.
     var browser: BrowserDesk?
     /// Where the session stands in the tree of a device of the federation profile.
@@ -54,6 +56,7 @@ public struct GrantDesk: Sendable {
             // Who authenticates by itself may come to have another key (RFC 9449 section 5).
             key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
         terms.change { terms in
+            terms.appMethod = appMethod
             terms.sector = account == nil ? nil : metadata.sector
             // ID tokens name the same issuer at each refresh (OpenID Connect Core section 12.2).
             if account != nil,

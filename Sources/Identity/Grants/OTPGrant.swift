@@ -56,6 +56,10 @@ public struct OTPGrant: Grant {
 
     public func subject(_ facts: Facts) -> UUID? { account(facts) ?? facts.mailbox.subject }
 
+    public func channel(_ facts: Facts) -> Channel? {
+        facts.mailbox.state.code.flatMap { $0.channel == .mail ? nil : $0.channel }
+    }
+
     public func settle(
         _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {

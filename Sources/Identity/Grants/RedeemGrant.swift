@@ -123,8 +123,10 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         if metadata.bindsTokens, request.keyProof == nil { throw .proofNeeded }
         var request = request
         request.session = grant.sessionName ?? request.session
-        return GrantDesk(
+        var desk = GrantDesk(
             request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
+        desk.appMethod = grant.appMethod
+        return desk
     }
 
     private func isProven(_ metadata: ClientMetadata, _ secret: SecretDigest?) -> Bool {
@@ -150,11 +152,12 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> SessionEvent? {
         let inVain = grant.isUsedInVain ? refusal.reasonInVain : nil
         guard Shown.signsIn, let reason = refusal.recordedReason ?? inVain else { return nil }
-        return .refused(
-            RefusedSignIn(
-                method: Shown.type, reason: reason, account: grant.account(facts.shown),
-                client: request.client, clientID: request.clientID,
-                app: facts.client.state.metadata?.appID ?? request.app, from: request.from))
+        var refused = RefusedSignIn(
+            method: Shown.type, reason: reason, account: grant.account(facts.shown),
+            client: request.client, clientID: request.clientID,
+            app: facts.client.state.metadata?.appID ?? request.app, from: request.from)
+        refused.appMethod = grant.appMethod
+        return .refused(refused)
     }
 }
 

@@ -20,9 +20,17 @@ public protocol SignInProof: Sendable {
 
     /// Whose key seals where such an attempt came from.
     func subject(_ facts: Facts) -> UUID?
+
+    /// By what the code went to a phone that was to be typed, if one did: for the record of a failure.
+    func channel(_ facts: Facts) -> Channel?
+
+    /// What stands on record in the place of the grant's type.
+    var appMethod: AppSignInMethod? { get }
 }
 
 extension SignInProof {
     public func subject(_ facts: Facts) -> UUID? { account(facts) }
     public var sessionName: UUID? { nil }
+    public func channel(_ facts: Facts) -> Channel? { nil }
+    public var appMethod: AppSignInMethod? { nil }
 }

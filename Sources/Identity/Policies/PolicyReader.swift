@@ -5,7 +5,7 @@ internal import Values
 public enum PolicyReader {
     /// The ways of the pages and the grants by which people sign in.
     public static let methods: [String] =
-        (BrowserMethod.allCases.map(\.rawValue)
+        (BrowserMethod.recorded + AppSignInMethod.allCases.map(\.rawValue)
         + [
             GrantType.deviceCode, .jwtBearer, .nativeOTP, .nativeMagicLink, .nativePasskey,
             .password, .flagship,

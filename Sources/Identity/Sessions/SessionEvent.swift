@@ -48,6 +48,8 @@ public struct SessionTerms: Sendable, Equatable {
         public var from: SignInPlace
         /// The grant that opened it.
         public var method: GrantType?
+        /// What stands on record in its place, if anything.
+        public var appMethod: AppSignInMethod?
         /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449).
         public var key: String?
         /// What it was exchanged from, if it was.
@@ -115,6 +117,8 @@ public struct SessionTerms: Sendable, Equatable {
 /// A failed sign-in.
 public struct RefusedSignIn: Sendable, Equatable {
     public var method: GrantType
+    /// What stands on record in its place, if anything.
+    public var appMethod: AppSignInMethod?
     /// For programs, in words of our own.
     public var reason: String
     /// Whose account it would have been, where that is known.
@@ -195,7 +199,7 @@ public enum SessionEvent: Event {
         EventShape(
             "session.refused", .audit, "A sign-in of a client was refused.",
             [
-                .choice("method", GrantType.self, "Grant that was refused."),
+                SessionTerms.method("Grant that was refused, or way within a tenant's app."),
                 .text("reason", "Why it was refused."),
                 .account.optional, .client, .clientID, .app,
                 .integer("count", "How many refusals it stands for, if several.").optional,
@@ -282,7 +286,7 @@ extension SessionTerms.Members {
         ]
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
-        fields["method"] = method.map { .string($0.rawValue) }
+        fields["method"] = (appMethod?.rawValue ?? method?.rawValue).map { .string($0) }
         fields["key"] = key.map { .string($0) }
         fields.merge(exchange?.fields ?? [:]) { own, _ in own }
         fields["auth_time"] = authenticatedAt.map { .integer($0.seconds) }
@@ -317,8 +321,9 @@ extension SessionTerms {
             clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
-            method: fields.choice("method"), key: fields["key"]?.string)
+            method: GrantType(recorded: fields), key: fields["key"]?.string)
         change { terms in
+            terms.appMethod = fields.choice("method")
             terms.exchange = TokenExchange(recorded: fields)
             terms.authenticatedAt = fields.instant("auth_time")
             terms.browser = fields.uuid("browser")
@@ -332,10 +337,20 @@ extension SessionTerms {
     }
 }
 
+extension GrantType {
+    /// Where another way stands on record in its place, it is that of tenants' apps: see `TenantSignIn`.
+    fileprivate init?(recorded fields: JSONObject) {
+        let other: AppSignInMethod? = fields.choice("method")
+        guard let method = fields.choice("method") ?? other.map({ _ in Self.authorizationCode })
+        else { return nil }
+        self = method
+    }
+}
+
 extension RefusedSignIn {
     var fields: JSONObject {
         var fields = from.fields
-        fields["method"] = .string(method.rawValue)
+        fields["method"] = .string(appMethod?.rawValue ?? method.rawValue)
         fields["reason"] = .string(reason)
         fields["account"] = account.map { .uuid($0) }
         fields["client"] = .uuid(client)
@@ -346,14 +361,15 @@ extension RefusedSignIn {
     }
 
     init?(recorded fields: JSONObject) {
-        guard let method: GrantType = fields.choice("method"),
-            let reason = fields["reason"]?.string, let client = fields.uuid("client"),
+        guard let method = GrantType(recorded: fields), let reason = fields["reason"]?.string,
+            let client = fields.uuid("client"),
             let clientID = fields["client_id"]?.string
         else { return nil }
         self.init(
             method: method, reason: reason, account: fields.uuid("account"), client: client,
             clientID: clientID, app: fields.uuid("app"), from: SignInPlace(recorded: fields),
             count: Int(clamping: fields["count"]?.integer ?? 1))
+        appMethod = fields.choice("method")
     }
 }
 

@@ -1,13 +1,21 @@
 internal import EventSourcing
 
 extension SessionTerms {
+    static func method(_ meaning: String) -> EventField {
+        EventField(
+            "method",
+            .choice(
+                GrantType.allCases.map(\.rawValue) + AppSignInMethod.allCases.map(\.rawValue)),
+            meaning)
+    }
+
     static let eventFields: [EventField] = [
         .uuid("account", "Account of the person; missing where the client acts for itself.")
             .optional,
         .stamp, .client, .clientID, .app, .scope, .resources, .factors,
         .time("opened_at", "When the session was opened."), .expiresAt,
         .flag("offline", "Whether it can be refreshed."),
-        .choice("method", GrantType.self, "Grant that opened it.").optional,
+        method("Grant that opened it, or way within a tenant's app.").optional,
         .text("key", "Thumbprint of the key that its tokens are bound to (RFC 9449).").optional,
         .uuid("exchanged", "Session of the token that was exchanged (RFC 8693).").optional,
         .texts("actors", "Clients that act for the person, the latest first.").optional,

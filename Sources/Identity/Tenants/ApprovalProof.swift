@@ -18,6 +18,8 @@ public struct ApprovalProof: SignInProof {
     }
 
     public var sessionName: UUID? { Approval.session(of: approval) }
+    /// A trusted device alone answers requests.
+    public var appMethod: AppSignInMethod? { .key }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         Facts(

@@ -44,6 +44,7 @@ public struct DeviceProof: SignInProof {
     }
 
     public var sessionName: UUID? { Approval.session(of: approval) }
+    public var appMethod: AppSignInMethod? { AppSignInMethod(terms.method) }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         Facts(

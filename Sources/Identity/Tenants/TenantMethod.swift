@@ -19,6 +19,15 @@ public enum TenantMethod: String, CaseIterable, Sendable {
     public var isKey: Bool { self != .pin }
 }
 
+/// How a session was opened without a grant of OAuth, within a tenant's own app: for the record.
+public enum AppSignInMethod: String, CaseIterable, Sendable {
+    case pin = "app_pin"
+    /// A device signed.
+    case key = "app_key"
+
+    init(_ method: TenantMethod) { self = method.isKey ? .key : .pin }
+}
+
 /// What a device signs with.
 public enum DeviceKeyAlgorithm: String, CaseIterable, Sendable {
     case ed25519 = "ED25519"

@@ -43,9 +43,11 @@ struct OCSFSignIn: Sendable {
 
     private func way(_ method: String) -> JSONObject {
         let isOpenID = method == GrantType.authorizationCode.rawValue
+        // No protocol that OCSF has a number for.
+        let isOwn = isOnPage || AppSignInMethod(rawValue: method) != nil
         var way: JSONObject = ["logon_type_id": isOnPage ? 2 : 3]
-        way["auth_protocol_id"] = isOnPage ? 99 : isOpenID ? 4 : 6
-        if isOnPage { way["auth_protocol"] = .string(method) }
+        way["auth_protocol_id"] = isOwn ? 99 : isOpenID ? 4 : 6
+        if isOwn { way["auth_protocol"] = .string(method) }
         return way
     }
 

@@ -147,10 +147,13 @@ enum OverviewRoutes {
     static func way(_ method: String?, _ say: Words) -> String {
         switch method {
         case "email_code", "urn:cocoar:otp": say("Code by e-mail", "Code per E-Mail")
+        case "phone_code": say("Code to a phone", "Code an ein Telefon")
         case "email_link", "urn:cocoar:magic": say("Link by e-mail", "Link per E-Mail")
         case "passkey", "urn:cocoar:passkey": say("Passkey", "Passkey")
         case "owner_link": say("Link by e-mail", "Link per E-Mail")
         case "provider": say("Connected account", "Verbundenes Konto")
+        case "app_pin": say("PIN in an app", "PIN in einer App")
+        case "app_key": say("Key of a device", "Schlüssel eines Geräts")
         case "passphrase", "owner_passphrase": say("Passphrase", "Passphrase")
         default: say("App", "App")
         }
