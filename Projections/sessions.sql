@@ -18,6 +18,7 @@ create table urd.sessions_{build} (
     generation integer,
     refreshed_at timestamptz,
     ended text collate "C",
+    ended_at timestamptz,
     -- Whether its client is to hear of its end.
     announced boolean,
     version integer not null,
@@ -50,7 +51,9 @@ begin
                     e.version, date_part('epoch', e.at), (e.data ->> 'generation')::integer]) filter (
                     where e.type = 'session.refreshed') as refreshed,
                 max(((1000000000 + e.version)::text || (e.data ->> 'reason')) collate "C") filter (
-                    where e.type = 'session.ended') as ended
+                    where e.type = 'session.ended') as ended,
+                max(array[e.version, date_part('epoch', e.at)]) filter (
+                    where e.type = 'session.ended') as ended_at
             from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type in ('session.refreshed', 'session.ended') {shard}
@@ -58,9 +61,9 @@ begin
         )
         -- As a proposal, which is always a look-up: a join would be free to read all sessions.
         insert into urd.sessions_{build} as s (
-            realm, session, generation, refreshed_at, ended, version)
+            realm, session, generation, refreshed_at, ended, ended_at, version)
         select p_realm, p.stream, p.refreshed[3], to_timestamp(p.refreshed[2]),
-            right(p.ended, -10), p.version
+            right(p.ended, -10), to_timestamp(p.ended_at[2]), p.version
         from page p
         where (
             select true from urd.sessions_{build} k
@@ -69,6 +72,7 @@ begin
             generation = coalesce(excluded.generation, s.generation),
             refreshed_at = coalesce(excluded.refreshed_at, s.refreshed_at),
             ended = coalesce(excluded.ended, s.ended),
+            ended_at = coalesce(excluded.ended_at, s.ended_at),
             version = excluded.version;
     end if;
 end $$;
@@ -92,9 +96,16 @@ grant select on urd.sessions to urd_app, urd_observer;
 
 create or replace view analyst.sessions_v1 with (security_barrier) as
     select s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at, s.refreshed_at,
-        s.generation, s.ended as end_reason
+        s.generation, coalesce(e.reason, s.ended) as end_reason,
+        coalesce(e.at, s.ended_at) as ended_at, to_timestamp(t.expires_at) as expires_at
     from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
-        client uuid, client_id text, app uuid, method text)
+        client uuid, client_id text, app uuid, method text, stamp bigint, expires_at bigint)
+    left join urd.accounts a on a.realm = s.realm and a.account = s.account
+    left join lateral (
+        select n.reason, n.at from urd.account_ends n
+        where n.realm = s.realm and n.stamp = t.stamp and n.account =
+            case when coalesce(s.ended = 'lapsed', true) and coalesce(a.stamp > t.stamp, true)
+                then s.account end) e on true
     where s.realm = (select analyst.realm());
 comment on view analyst.sessions_v1 is 'Each session of an application as it is now.';
 comment on column analyst.sessions_v1.session is 'The session.';
@@ -106,5 +117,8 @@ comment on column analyst.sessions_v1.method is 'By what it was opened.';
 comment on column analyst.sessions_v1.opened_at is 'When it was opened.';
 comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last refreshed.';
 comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
-comment on column analyst.sessions_v1.end_reason is 'Why it was ended; null where it was not, or its account was: see sign_ins_v1.';
+comment on column analyst.sessions_v1.end_reason is
+    'Why it ended before its time, by itself or with all of its account; null where it did not.';
+comment on column analyst.sessions_v1.ended_at is 'When it did.';
+comment on column analyst.sessions_v1.expires_at is 'When it ends by itself.';
 grant select on analyst.sessions_v1 to urd_analyst;

@@ -56,6 +56,7 @@ enum Migrations {
             version: 28, name: "as_of_credentials",
             sql: PackageResources.m028_as_of_credentials_sql),
         Step(version: 29, name: "lost_epochs", sql: PackageResources.m029_lost_epochs_sql),
+        Step(version: 30, name: "as_of_views", sql: PackageResources.m030_as_of_views_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -127,14 +127,14 @@ class Fold:
 
     def __init__(self, records):
         self.accounts, self.sessions, self.clients, self.sign_ins = {}, {}, {}, {}
-        self.passphrases = {}
+        self.passphrases, self.held = {}, collections.defaultdict(list)
         self.days, self.begun, self.open = collections.Counter(), {}, collections.defaultdict(set)
         for position, record in enumerate(records, 1):
             self.days[(text(record["at"])[:10], record["type"])] += 1
             kind, data, stream = record["type"], record["data"], record["stream"]
             self.account(kind, data, stream)
             self.passphrase(record, kind, data, stream)
-            self.session(kind, data, stream)
+            self.session(record, kind, data, stream)
             self.client(kind, data, stream)
             self.sign_in(position, record, kind, data, stream)
 
@@ -158,15 +158,22 @@ class Fold:
                 if stream in (credential, row["account"]) and row["removed_at"] is None:
                     row["removed_at"] = text(record["at"])
 
-    def session(self, kind, data, stream):
+    def session(self, record, kind, data, stream):
         if kind == "session.opened":
             self.sessions[stream] = {
                 "account": data.get("account"), "client_id": data["client_id"], "generation": 0,
-                "end_reason": None}
+                "end_reason": None, "ended_at": None, "expires_at": text(data["expires_at"] * 10 ** 6)}
+            self.held[data.get("account")].append(self.sessions[stream])
         elif kind == "session.refreshed":
             self.sessions[stream]["generation"] = data["generation"]
         elif kind == "session.ended":
-            self.sessions[stream]["end_reason"] = data["reason"]
+            row = self.sessions[stream]
+            if data["reason"] != "lapsed" or not row["end_reason"]:
+                row.update(end_reason=data["reason"], ended_at=text(record["at"]))
+        elif kind in ENDING:
+            for row in self.held.pop(stream, ()):
+                if not row["end_reason"]:
+                    row.update(end_reason=ENDING[kind], ended_at=text(record["at"]))
 
     def client(self, kind, data, stream):
         if kind == "client.registered":
@@ -220,7 +227,10 @@ class RowTests(unittest.TestCase):
         for name, key, wanted in (
                 ("accounts", "account", fold.accounts), ("sessions", "session", fold.sessions),
                 ("clients", "client", fold.clients), ("sign_ins", "position", fold.sign_ins)):
-            rows = {row[key]: row for row in ours.rows(f"select * from {at}{name}_v1")}
+            times = name == "sessions"
+            columns = ", ".join(
+                ["*"] + [f"{AS_TEXT % each} as {each}" for each in ("ended_at", "expires_at") if times])
+            rows = {row[key]: row for row in ours.rows(f"select {columns} from {at}{name}_v1")}
             self.assertEqual(set(rows), set(wanted), f"{name}, {where}")
             for id, row in wanted.items():
                 self.assertEqual({each: rows[id][each] for each in row}, row, f"{name} {id}, {where}")

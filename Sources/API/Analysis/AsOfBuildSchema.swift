@@ -127,7 +127,11 @@ extension AsOfList {
                 .required(
                     "generation", .integer(0...2_147_483_647),
                     "How often its tokens were refreshed."),
-                .optional("end_reason", .text(1...50), "Why it had ended before its time."),
+                .optional(
+                    "end_reason", .text(1...50),
+                    "Why it had ended before its time, by itself or with all of its account."),
+                .optional("ended_at", Fields.time, "When it had."),
+                .required("expires_at", Fields.time, "When it would end by itself."),
             ]
         case .clients:
             [
@@ -178,6 +182,7 @@ extension AsOfList {
                 "session": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15",
                 "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id": "phone",
                 "opened_at": "2026-11-21T01:23:45.123456Z", "generation": 0,
+                "expires_at": "2026-12-21T01:23:45.000000Z",
             ]
         case .clients:
             [

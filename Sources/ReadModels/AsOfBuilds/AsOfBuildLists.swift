@@ -37,7 +37,8 @@ public enum AsOfList: String, CaseIterable, Sendable {
             'client_id', a.terms::json ->> 'client_id', 'app', a.terms::json ->> 'app',
             'method', a.terms::json ->> 'method', 'opened_at', \(time("a.opened_at")),
             'refreshed_at', \(time("a.refreshed_at")), 'generation', a.generation,
-            'end_reason', a.ended
+            'end_reason', coalesce(e.reason, a.ended), 'ended_at', \(time("coalesce(e.at, a.ended_at)")),
+            'expires_at', \(time("to_timestamp((a.terms::json ->> 'expires_at')::bigint)"))
             """
         case .clients:
             """
@@ -57,6 +58,21 @@ public enum AsOfList: String, CaseIterable, Sendable {
             'used_at', \(time("a.used_at")), 'removed_at', \(time("a.removed_at"))
             """
         }
+    }
+
+    /// What else its members are made of, in the schema of a build: sessions end with their account's.
+    fileprivate func beside(in schema: String) -> String {
+        guard self == .sessions else { return "" }
+        return """
+            cross join lateral (select (a.terms::json ->> 'stamp')::bigint as stamp) t
+            left join \(schema).accounts o on o.realm = a.realm and o.account = a.account
+            left join lateral (
+                select n.reason, n.at from urd.account_ends n
+                where n.realm = a.realm and n.stamp = t.stamp and n.account =
+                    case when coalesce(a.ended = 'lapsed', true)
+                            and coalesce(o.stamp > t.stamp, true)
+                        then a.account end) e on true
+            """
     }
 
     private func time(_ column: String) -> String {
@@ -105,7 +121,7 @@ extension AsOfBuildStore {
         let statement = """
             select a.\(list.key), \(list.kind),
                 json_strip_nulls(json_build_object(\(list.members)))::text
-            from \(build.schema).\(list.rawValue) a
+            from \(build.schema).\(list.rawValue) a \(list.beside(in: build.schema))
             where a.realm = $1 and (a.\(list.key), \(list.kind)) > ($2, $4)
                 \(account == nil ? "" : "and a.account = $5")
             order by a.\(list.key), 2 limit $3
