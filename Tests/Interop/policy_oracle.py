@@ -50,7 +50,7 @@ class Oracle:
         self.since = self.part[0][1]["at"] if self.part else None
         # What each question looks at, by what it is about, in the order of the log.
         self.of_account, self.registered = collections.defaultdict(list), set()
-        self.browsers = {}
+        self.browsers, self.named = {}, collections.Counter()
         self.too_many = set()
 
     # What is known by now.
@@ -228,6 +228,9 @@ class Oracle:
                     outcome = worst(set(said.values()), (
                         "would_refuse", "unknown", "would_interrupt", "satisfied"))
                     counts[outcome] += 1
+                    self.named["clients", data.get("client_id")] += 1
+                    for role in self.roles(account) or ():
+                        self.named["roles", role] += 1
                     days[day][outcome] += 1
                     entry = accounts[account]
                     entry["counts"][outcome] += 1
@@ -305,6 +308,11 @@ class Oracle:
                       **({"sessions_would_have_ended": one["ended"]} if has_lifetimes else {})}
                      for day, one in sorted(days.items())],
         }
+        rule = self.policy.get("require_second_factor", {})
+        named = {part: [{"name": name, "sign_ins": self.named[part, name]} for name in rule[part]]
+                 for part in ("clients", "roles") if part in rule}
+        if named:
+            result["second_factor_of"] = named
         if has_lifetimes:
             result["refreshes"] = {
                 **self.row(refreshes, REFRESHES), "sessions_ended": len(ended)}

@@ -134,7 +134,7 @@ POLICIES = [
     {"require_second_factor": {"all": True}},
     {"require_second_factor": {"roles": ["admin"]}},
     {"require_second_factor": {"clients": ["shop"]}},
-    {"require_second_factor": {"roles": ["reader"], "clients": ["office"]}},
+    {"require_second_factor": {"roles": ["reader", "raeder"], "clients": ["office", "offcie"]}},
     {"allow_methods": ["passkey", "urn:cocoar:passkey"]},
     {"allow_methods": ["email_code", "urn:cocoar:otp"]},
     {"countries": {"allow": ["CH"]}}, {"countries": {"deny": ["US", "FR"]}},
@@ -336,6 +336,10 @@ class PolicyFaultTests(unittest.TestCase):
             answer = line("what-if", str(path))
             self.assertNotEqual(answer.returncode, 0)
             self.assertIn("/countries/alow is not known here; did you mean allow?", answer.stderr)
+            path.write_text('{"require_second_factor": {"clients": ["shop", "shpo"]}}')
+            shown = line("what-if", str(path)).stdout
+            self.assertIn("None of these sign-ins is of the client shpo.", shown)
+            self.assertNotIn("of the client shop.", shown)
             path.write_text("{")
             self.assertIn("not JSON", line("what-if", str(path)).stderr)
             self.assertNotEqual(line("what-if", str(path) + ".none").returncode, 0)

@@ -94,6 +94,12 @@ enum WhatIfSchema {
             RefreshOutcome.names,
             [.optional("sessions_ended", count, "Sessions that would have ended.")]))
 
+    private static let named = Schema.list(
+        of: .object(
+            .required("name", .text(1...255), "As it stands in the policy."),
+            .required("sign_ins", count, "Sign-ins of it that are counted.")),
+        0...PolicyReader.mostValues)
+
     private static let accounts = Schema.object(
         .required("total", count, "Accounts with a sign-in that is counted."),
         .required("refused", count, "Those with one that would be refused."),
@@ -113,6 +119,13 @@ enum WhatIfSchema {
             .required("policy", PolicySchema.schema, "The policy."),
             .optional("filter", filter, "Which sign-ins are counted."),
             .required("sign_ins", signIns, "What would have become of sign-ins."),
+            .optional(
+                "second_factor_of",
+                .object(
+                    .optional("clients", named, "The clients of `require_second_factor`."),
+                    .optional("roles", named, "The roles of it.")),
+                "How many of these sign-ins were of what the policy names: of a name that was mistyped, none."
+            ),
             .optional("refreshes", refreshes, "What would have become of sessions."),
             .required(
                 "rules",

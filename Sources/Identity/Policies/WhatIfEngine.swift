@@ -4,7 +4,7 @@ public import Values
 /// the events: the same facts and the same policy have the same result.
 public struct WhatIfEngine: Sendable, Equatable {
     var memory: PolicyMemory
-    var tally = WhatIfTally()
+    var tally: WhatIfTally
     /// Of sign-ins some alone are asked about.
     let isFiltered: Bool
 
@@ -14,6 +14,7 @@ public struct WhatIfEngine: Sendable, Equatable {
         _ policy: SignInPolicy, isWhole: Bool, since: Timestamp, isFiltered: Bool = false
     ) {
         memory = PolicyMemory(policy, isWhole: isWhole, since: since)
+        tally = WhatIfTally(policy)
         self.isFiltered = isFiltered
     }
 
@@ -29,10 +30,13 @@ public struct WhatIfEngine: Sendable, Equatable {
     private mutating func take(_ signIn: PolicyFact.SignIn, _ placed: PlacedFact) {
         let attempt = memory.attempt(of: signIn)
         let place = memory.place(of: attempt.account)
-        let judgement = memory.policy.judgement(
-            of: attempt, knowing: memory.knowledge(of: place, for: attempt))
+        let knowledge = memory.knowledge(of: place, for: attempt)
+        let judgement = memory.policy.judgement(of: attempt, knowing: knowledge)
         if placed.isWanted {
             tally.add(judgement, of: place, position: placed.position, at: placed.at)
+            if let rule = memory.policy.secondFactor {
+                tally.add(rule, client: attempt.client, roles: knowledge.roles ?? [])
+            }
         }
         // A session that there would be no more of is not one of those that are open.
         let isOneTooMany = judgement.rules.contains {

@@ -13,6 +13,9 @@ extension WhatIfEngine {
         members["format"] = .string(Self.format)
         members["sign_ins"] = Self.named(tally.signIns, WhatIfTally.outcomes.map(\.rawValue))
         members["rules"] = .object(JSONObject(memory.policy.rules.map { ($0.rawValue, row($0)) }))
+        if let rule = memory.policy.secondFactor, !tally.named.isEmpty {
+            members["second_factor_of"] = .object(sections(rule))
+        }
         if memory.policy.hasLifetimes {
             var refreshes = Self.numbers(tally.refreshed, WhatIfTally.refreshes)
             refreshes["sessions_ended"] = .integer(tally.endedSessions)
@@ -23,6 +26,20 @@ extension WhatIfEngine {
         members["accounts"] = .object(accounts(refused: refused.count))
         members["refused_accounts"] = .array(refused.prefix(Self.mostAccounts).map(row))
         return .object(members)
+    }
+
+    /// Sign-ins of what the rule names: a name that was mistyped, or that nobody came with, has none.
+    private func sections(_ rule: SignInPolicy.SecondFactor) -> JSONObject {
+        var sections: JSONObject = [:]
+        let parts = [
+            ("clients", rule.clients, tally.named.prefix(rule.clients.count)),
+            ("roles", rule.roles, tally.named.suffix(rule.roles.count)),
+        ]
+        for (section, names, counts) in parts where !names.isEmpty {
+            sections[section] = .array(
+                zip(names, counts).map { ["name": .string($0), "sign_ins": .integer($1)] })
+        }
+        return sections
     }
 
     private static func numbers(_ counts: [Int64], _ names: [String]) -> JSONObject {

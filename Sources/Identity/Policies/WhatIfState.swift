@@ -4,7 +4,7 @@ internal import Values
 extension WhatIfEngine {
     public var state: [UInt8] {
         var writer = StateWriter()
-        writer.write(1)
+        writer.write(2)
         writer.write(memory.accounts) { writer, account in
             writer.write(account.id)
             writer.write(account.isWhole ? 1 : 0)
@@ -44,7 +44,7 @@ extension WhatIfEngine {
     /// Goes on from a state of an engine with the same policy; false where it cannot be read.
     public mutating func resume(_ state: [UInt8]) -> Bool {
         var reader = StateReader(state)
-        guard reader.number() == 1 else { return false }
+        guard reader.number() == 2 else { return false }
         var memory = PolicyMemory(
             self.memory.policy, isWhole: self.memory.isWhole, since: self.memory.since)
         memory.accounts = reader.list { reader in
@@ -84,7 +84,7 @@ extension WhatIfEngine {
         }
         memory.pages = Dictionary(pages, uniquingKeysWith: { $1 })
         memory.sinceForgetting = Int(reader.number())
-        let tally = WhatIfTally(&reader)
+        let tally = WhatIfTally(memory.policy, &reader)
         guard reader.isAtEnd,
             memory.sessions.values.allSatisfy({ ($0.account ?? -1) < memory.accounts.count })
         else { return false }
@@ -95,7 +95,7 @@ extension WhatIfEngine {
 
 extension WhatIfTally {
     fileprivate func write(to writer: inout StateWriter) {
-        for counts in [signIns, refreshed, rules, lifetimes] {
+        for counts in [signIns, refreshed, rules, lifetimes, named] {
             writer.write(counts) { $0.write($1) }
         }
         writer.write(endedSessions)
@@ -112,11 +112,13 @@ extension WhatIfTally {
         }
     }
 
-    fileprivate init(_ reader: inout StateReader) {
+    fileprivate init(_ policy: SignInPolicy, _ reader: inout StateReader) {
+        self.init(policy)
         signIns = reader.counts(like: signIns)
         refreshed = reader.counts(like: refreshed)
         rules = reader.counts(like: rules)
         lifetimes = reader.counts(like: lifetimes)
+        named = reader.counts(like: named)
         endedSessions = reader.number()
         let days = reader.list { reader in
             let (day, empty) = (reader.number(), Day())

@@ -24,6 +24,8 @@ struct WhatIfTally: Sendable, Equatable {
     var rules = [Int64](repeating: 0, count: PolicyRule.allCases.count * outcomes.count)
     var lifetimes = [Int64](repeating: 0, count: PolicyRule.lifetimes.count * refreshes.count)
     var endedSessions: Int64 = 0
+    /// Sign-ins of each client and role that a second factor is required of: clients first, in the order of the policy.
+    var named: [Int64]
     /// By day of UTC, since 1970.
     var days: [Int64: Day] = [:]
     /// In the order of the memory's accounts; shorter where the last of them have no sign-in.
@@ -44,6 +46,19 @@ struct WhatIfTally: Sendable, Equatable {
         guard judgement.outcome == .refuse else { return }
         if accounts[place].firstRefused == 0 { accounts[place].firstRefused = position }
         accounts[place].lastRefused = position
+    }
+
+    init(_ policy: SignInPolicy) {
+        let rule = policy.secondFactor
+        named = [Int64](repeating: 0, count: (rule?.clients.count ?? 0) + (rule?.roles.count ?? 0))
+    }
+
+    mutating func add(_ rule: SignInPolicy.SecondFactor, client: String?, roles: [String]) {
+        for (index, name) in rule.clients.enumerated() where name == client { named[index] += 1 }
+        guard !roles.isEmpty else { return }
+        for (index, name) in rule.roles.enumerated() where roles.contains(name) {
+            named[rule.clients.count + index] += 1
+        }
     }
 
     mutating func add(

@@ -220,6 +220,21 @@ import Values
         #expect(try result(rule, registered, isWhole: false) == whole)
     }
 
+    @Test func `clients and roles that a second factor is required of are counted by name`() throws {
+        let facts = try facts(PolicyStory(seed: 5, count: 600).events)
+        let rule: JSON = ["clients": ["shop", "shpo"], "roles": ["nobody"]]
+        let result = try result(["require_second_factor": rule], facts)
+        let named = result["second_factor_of"]
+        let shop = facts.count {
+            guard case .signIn(let signIn) = $0.fact else { return false }
+            return signIn.attempt.client == "shop"
+        }
+        #expect(shop > 0)
+        #expect(named?["clients"]?[0]?["sign_ins"]?.integer == Int64(shop))
+        #expect(named?["clients"]?[1] == ["name": "shpo", "sign_ins": 0])
+        #expect(named?["roles"]?[0] == ["name": "nobody", "sign_ins": 0])
+    }
+
     @Test func `a filter says which sign-ins are counted and not what is remembered`() throws {
         let filter = try FilterParser.expression(
             of: #"client eq "shop" and country eq "CH""#, EventAttributes.ofAttempts)
