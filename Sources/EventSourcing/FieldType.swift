@@ -36,6 +36,23 @@ public indirect enum FieldType: Sendable, Equatable {
     }
 }
 
+extension FieldType {
+    /// What stands in examples.
+    public var example: JSON {
+        switch self {
+        case .text: "example"
+        case .choice(let values): .string(values.first ?? "")
+        case .integer: 1
+        case .boolean: true
+        case .uuid: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"
+        case .time: 1_795_694_400
+        case .bytes: "ZXhhbXBsZQ"
+        case .list(let element): [element.example]
+        case .object: [:]
+        }
+    }
+}
+
 extension FieldType: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -550,6 +550,25 @@ class Webhooks(unittest.TestCase):
         self.assertIn("Billing", mails[0]["subject"])
         urd.api.call("PATCH", urd.realm + "/settings", {"contact": None})
 
+    def test_a_test_shows_what_an_event_of_a_type_looks_like(self):
+        for form in ("standard", "cloudevents", "ocsf"):
+            receiver, hook = self.receiver(format=form)
+            before = len(receiver.seen)
+            tried = admin("POST", f"/webhooks/{hook['id']}/test", {"type": "account.disabled"})
+            self.assertEqual((tried["type"], tried["outcome"]), ("account.disabled", "delivered"))
+            message = receiver.seen[before]
+            self.assertTrue(message.headers["webhook-id"].startswith("test_"), message.headers)
+            body = json.loads(message.body)
+            if form == "ocsf":
+                self.assertEqual(body[0]["class_uid"], 3001)
+                continue
+            self.assertIs(body["data"]["test"], True)
+            name = {"standard": "account.disabled", "cloudevents": "dev.urd.account.disabled"}
+            self.assertEqual(body["type"], name[form])
+        problem = admin(
+            "POST", f"/webhooks/{hook['id']}/test", {"type": "account.disable"}, expected=(400,))
+        self.assertIn("did you mean account.disabled?", problem["detail"])
+
     def test_a_repeated_test_sends_nothing_and_is_answered_alike(self):
         receiver, hook = self.receiver()
         path = f"{urd.realm}/webhooks/{hook['id']}/test"

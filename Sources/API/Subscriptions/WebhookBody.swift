@@ -40,6 +40,23 @@ public struct WebhookBody: Sendable {
         bytes = message.canonical()
     }
 
+    /// Of an event that never happened, in the form of the webhook: `data.test` says so, and where records of OCSF are
+    /// asked for the id of the message does.
+    public init(testing example: WebhookExample, terms: SubscriptionTerms, version: String) {
+        let body = WebhookBody(
+            example.event, epoch: example.epoch, issuer: example.issuer, terms: terms,
+            version: version)
+        contentType = body.contentType
+        guard terms.format != .ocsf, var message = try? JSON.parse(body.bytes).object else {
+            bytes = body.bytes
+            return
+        }
+        var data = message["data"]?.object ?? [:]
+        data["test"] = true
+        message["data"] = .object(data)
+        bytes = JSON.object(message).canonical()
+    }
+
     private struct Form {
         let format: SubscriptionTerms.Format
         let facts: OCSFFacts

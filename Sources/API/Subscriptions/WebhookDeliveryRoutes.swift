@@ -17,6 +17,17 @@ enum WebhookDeliveryRoutes {
             "the type of an event such as account.erased",
             .either(EventCatalogue.newest.map { .text($0.name) })))
 
+    private static let testBody: Body = {
+        var body = Body(
+            schema: .named(
+                "WebhookTest",
+                .object(
+                    .optional("type", eventType, "Of which type; urd.test if nothing is said."))),
+            example: ["type": "account.erased"])
+        body.mayBeMissing = true
+        return body
+    }()
+
     /// What may come of an attempt.
     private static let outcomes = [
         "delivered", "refused", "redirect", "gone", "slow_down", "timeout", "unreachable",
@@ -42,6 +53,7 @@ enum WebhookDeliveryRoutes {
             Parameter(
                 "type", in: .query, eventType,
                 "Only events of this type.", example: "account.erased"),
+            Lists.since,
         ],
         answer: Lists.answer(
             "WebhookDeliveryList", of: delivery, next: Cursor.position, example: exampleDelivery),
@@ -50,10 +62,11 @@ enum WebhookDeliveryRoutes {
         let realm = try call.realm
         let webhook = try await call.knownWebhook()
         let after = call.text("after").flatMap(Cursor.position) ?? 0
+        let since = try call.moment("since")
         let items = try await reading { () throws(LogFailure) in
             try await call.context.deliveries.deliveries(
                 of: webhook.id, in: realm, givenUp: call.text("state") == "given_up",
-                type: call.text("type"), after: after, limit: call.limit + 1)
+                type: call.text("type"), since: since, after: after, limit: call.limit + 1)
         }
         return Lists.page(call.limit, of: items, item: json) {
             Cursor.encode(position: $0.position)
@@ -179,9 +192,12 @@ enum WebhookDeliveryRoutes {
         commandLine: .urd("webhook test", examples: "urd webhook test WEBHOOK --realm demo"),
         tag: "Webhooks",
         summary: "Send a test message to a webhook and show what it answers.",
-        detail: "The message is in no log. It has the type urd.test and data.test.",
-        right: .realm, permission: .subscriptionsManage,
+        detail: """
+            The message is in no log. It has the type urd.test and data.test; or with `type`, what an event of that \
+            type looks like, with examples in its open fields, in the format of the webhook.
+            """, right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
+        body: testBody,
         answer: .written(.ok, "What came of it.", attempt, example: exampleAttempt),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
@@ -198,7 +214,7 @@ enum WebhookDeliveryRoutes {
         let now = call.context.time.now(in: write.realm)
         let outcome = await call.context.deliveries.test(
             folded.state, of: webhook.id, in: write.realm, id: "test_\(write.newID("test"))",
-            data: ["test": true, "realm": .string(write.realm.name)], at: now)
+            example: try await call.testExample(at: now), at: now)
         let done = try await call.run(
             RecordSubscriptionTest(
                 id: webhook.id,
@@ -283,9 +299,20 @@ extension Call<AdminContext> {
         }
         return known.last { $0.at == test.at }
             ?? DeliveryAttempt(
-                position: 0, type: DeliveryAttempt.test, at: test.at,
+                position: 0, type: body["type"]?.string ?? DeliveryAttempt.test, at: test.at,
                 milliseconds: Int(test.milliseconds), status: Int(test.status),
                 outcome: test.outcome, isReplay: false, answer: "")
+    }
+
+    /// Nil where no type is asked for.
+    fileprivate func testExample(at now: Timestamp) async throws(Problem) -> WebhookExample? {
+        guard let type = body["type"]?.string else { return nil }
+        let realm = try realm
+        let head = try await reading { () throws(LogFailure) in
+            try await context.commands.events.page(from: 1, limit: 1, in: realm).head
+        }
+        return WebhookExample(
+            of: type, in: realm, epoch: head.epoch, issuer: try await cloudSource(), at: now)
     }
 
     /// What is not there, and what the webhook does not want, is not sent.

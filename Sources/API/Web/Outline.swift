@@ -88,6 +88,8 @@ struct Body: Sendable {
     let example: JSON
     /// Beyond it 413, however much the server itself would read.
     let maximumBytes: Int
+    /// Whether nothing at all says as much as an object without members.
+    var mayBeMissing = false
 
     init(
         _ format: Format = .json, schema: Schema, example: JSON, maximumBytes: Int = 1024 * 1024

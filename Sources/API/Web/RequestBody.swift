@@ -13,7 +13,7 @@ extension Outline {
             }
             return .null
         }
-        // Nothing at all says as much as a form without members, where none is needed.
+        // Nothing at all says as much as a body without members, where none is needed.
         if mayBeLeftOut(body), request.body.isEmpty { return [:] }
         let types = request.headers.all("Content-Type")
         guard
@@ -46,7 +46,7 @@ extension Outline {
     }
 
     func mayBeLeftOut(_ body: Body) -> Bool {
-        ignoresUnknown && body.format == .form && body.isOptional
+        body.mayBeMissing || ignoresUnknown && body.format == .form && body.isOptional
     }
 
     private func readJSON(_ bytes: [UInt8], _ schema: Schema) throws(Problem) -> JSON {

@@ -62,8 +62,8 @@ extension DeliveryStore {
 
     /// Those that wait, or that were given up, in the order of the log.
     public func deliveries(
-        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
-        limit: Int
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, since: Timestamp?,
+        after: Int64, limit: Int
     ) async throws -> [Delivery] {
         try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
@@ -71,6 +71,7 @@ extension DeliveryStore {
             parameters.add(type)
             parameters.add(after)
             parameters.add(Int64(limit))
+            parameters.add(time: since?.microseconds)
             let rows = try connection.execute(listing, parameters)
             return (0..<rows.count).map { Delivery(rows, $0) }
         }
@@ -155,6 +156,9 @@ private let listing = Statement(
     select \(deliveryColumns) from urd.delivery d
     where d.realm = $1 and d.subscription = $2 and d.given_up = $3
         and ($4::text is null or d.type = $4) and d.position > $5
+        and ($7::timestamptz is null or exists (
+            select from urd.event e
+            where e.realm = d.realm and e.position = d.position and e.at >= $7))
     order by d.position limit $6
     """)
 private let listingAttempts = Statement(

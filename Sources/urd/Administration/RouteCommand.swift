@@ -67,24 +67,26 @@ struct RouteCommand: AnySubcommand {
         defer { requests.close() }
         do {
             try await resolve(&values, requests)
-            try await answer(call, list, values, requests)
+            let answer = try await answer(call, list, values, requests)
+            return operation.id == "testWebhook" && answer?["outcome"]?.string != "delivered"
+                ? .failure : .success
         } catch let refusal as RouteRefusal {
             throw await explain(refusal, values, requests)
         }
-        return .success
     }
 
     private func answer(
         _ call: Invocation, _ list: RouteList, _ values: JSONObject, _ requests: AdminRequests
-    ) async throws {
+    ) async throws -> JSON? {
         let asJSON = call.arguments.has("json")
         let outcome = asJSON ? nil : try await RouteOutcome(operation.id, values, requests)
         let response = await requests.response(of: operation, values)
         guard response.status.code < 300 else { throw AdminRequests.refusal(response) }
         try await checkAccount(values, response, requests)
         guard var answer = try? JSON.parse(response.body) else {
-            return call.console.write(
+            call.console.write(
                 response.body.isEmpty ? "Done." : String(decoding: response.body, as: UTF8.self))
+            return nil
         }
         answer = try await list.complete(answer, values, requests)
         if asJSON {
@@ -94,6 +96,7 @@ struct RouteCommand: AnySubcommand {
         } else if let outcome {
             call.console.write(try await outcome.text(answer, requests))
         }
+        return answer
     }
 
     // MARK: - What help says

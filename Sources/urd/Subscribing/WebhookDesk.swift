@@ -31,13 +31,13 @@ struct WebhookDesk: WebhookDeliveries {
     }
 
     func deliveries(
-        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
-        limit: Int
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?,
+        since: Timestamp?, after: Int64, limit: Int
     ) async throws(LogFailure) -> [Delivery] {
         try await asking {
             try await store.deliveries(
-                of: subscription, in: realm, givenUp: givenUp, type: type, after: after,
-                limit: limit)
+                of: subscription, in: realm, givenUp: givenUp, type: type, since: since,
+                after: after, limit: limit)
         }
     }
 
@@ -71,10 +71,13 @@ struct WebhookDesk: WebhookDeliveries {
 
     func test(
         _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,
-        data: JSONObject, at now: Timestamp
+        example: WebhookExample?, at now: Timestamp
     ) async -> DeliveryAttempt {
-        let message = WebhookMessage(
-            id: id, type: DeliveryAttempt.test, at: now, data: data)
+        let message =
+            example.map { WebhookMessage(id: id, $0, terms: subscription.terms) }
+            ?? WebhookMessage(
+                id: id, type: DeliveryAttempt.test, at: now,
+                data: ["test": true, "realm": .string(realm.name)])
         let answer =
             await sender?.send(
                 message, to: subscription, in: realm, within: Self.patience) ?? .notTried

@@ -22,6 +22,13 @@ struct WebhookMessage: Sendable {
         body = WebhookBody(type: type, at: now, data: data)
     }
 
+    /// Of a test with what an event would look like.
+    init(id: String, _ example: WebhookExample, terms: SubscriptionTerms) {
+        self.id = id
+        type = example.event.name
+        body = WebhookBody(testing: example, terms: terms, version: API.version)
+    }
+
     /// - Parameter stream: what happened in the event's stream, where its form asks for that.
     init(
         _ event: Recorded, epoch: Int, issuer: String, terms: SubscriptionTerms,

@@ -1,7 +1,6 @@
 public import EventSourcing
 public import HTTP
 public import Identity
-public import JSON
 public import ReadModels
 public import Values
 
@@ -32,8 +31,8 @@ public protocol WebhookDeliveries: Sendable {
 
     /// Those that wait, or that were given up, in the order of the log.
     func deliveries(
-        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
-        limit: Int
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?,
+        since: Timestamp?, after: Int64, limit: Int
     ) async throws(LogFailure) -> [Delivery]
 
     /// The newest first.
@@ -54,7 +53,7 @@ public protocol WebhookDeliveries: Sendable {
     /// Sends what is in no log, and tells what came of it.
     func test(
         _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,
-        data: JSONObject, at now: Timestamp
+        example: WebhookExample?, at now: Timestamp
     ) async -> DeliveryAttempt
 }
 
@@ -71,8 +70,8 @@ public struct NoDeliveries: WebhookDeliveries {
     ) async throws(LogFailure) -> DeliveryStanding? { nil }
 
     public func deliveries(
-        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, after: Int64,
-        limit: Int
+        of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?,
+        since: Timestamp?, after: Int64, limit: Int
     ) async throws(LogFailure) -> [Delivery] { [] }
 
     public func attempts(
@@ -91,10 +90,10 @@ public struct NoDeliveries: WebhookDeliveries {
 
     public func test(
         _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,
-        data: JSONObject, at now: Timestamp
+        example: WebhookExample?, at now: Timestamp
     ) async -> DeliveryAttempt {
         DeliveryAttempt(
-            position: 0, type: DeliveryAttempt.test, at: now, milliseconds: 0, status: 0,
+            position: 0, type: example?.event.name ?? DeliveryAttempt.test, at: now, milliseconds: 0, status: 0,
             outcome: "not_tried",
             isReplay: false, answer: "")
     }

@@ -29,6 +29,12 @@ public indirect enum Pattern: Sendable {
         if case .said(let words, _) = self { words } else { "a text that matches \(expression)" }
     }
 
+    /// Where it is one of several names, these.
+    var names: [String] {
+        guard case .either(let patterns) = self else { return [] }
+        return patterns.compactMap { if case .text(let name) = $0 { name } else { nil } }
+    }
+
     /// The regular expression of the whole text, in the dialect of JSON Schema (ECMA-262).
     public var expression: String { "^\(part)$" }
 

@@ -1,4 +1,5 @@
 public import JSON
+internal import Values
 
 /// The first thing about a value that its schema forbids.
 public struct SchemaViolation: Error, Equatable, Sendable {
@@ -98,11 +99,13 @@ extension TextRule {
     /// What the text must be and is not.
     func objection(to text: String) -> String? {
         if !values.isEmpty {
-            return values.contains(text) ? nil : "one of \(values.joined(separator: ", "))"
+            guard !values.contains(text) else { return nil }
+            return "one of \(values.joined(separator: ", "))\(NearestName.hint(for: text, among: values))"
         }
         // Who typed something else is helped by words, and not by the length of what was expected.
         if case .said(let words, let pattern)? = pattern {
-            return isLongEnough(text) && pattern.matches(text) ? nil : words
+            guard !isLongEnough(text) || !pattern.matches(text) else { return nil }
+            return words + NearestName.hint(for: text, among: pattern.names)
         }
         guard isLongEnough(text) else {
             return "\(described(length)) characters long"
