@@ -94,18 +94,43 @@ create or replace view urd.sessions as
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;
 
+-- What ends a session first: itself, its account, its client, or what it was exchanged from.
 create or replace view analyst.sessions_v1 with (security_barrier) as
     select s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at, s.refreshed_at,
-        s.generation, coalesce(e.reason, s.ended) as end_reason,
-        coalesce(e.at, s.ended_at) as ended_at, to_timestamp(t.expires_at) as expires_at
+        s.generation, e.reason as end_reason, e.at as ended_at,
+        to_timestamp(t.expires_at) as expires_at
     from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
-        client uuid, client_id text, app uuid, method text, stamp bigint, expires_at bigint)
+        client uuid, client_id text, app uuid, method text, stamp bigint, expires_at bigint,
+        exchanged uuid)
     left join urd.accounts a on a.realm = s.realm and a.account = s.account
+    left join urd.clients c on c.realm = s.realm and c.client = t.client
     left join lateral (
-        select n.reason, n.at from urd.account_ends n
-        where n.realm = s.realm and n.stamp = t.stamp and n.account =
-            case when coalesce(s.ended = 'lapsed', true) and coalesce(a.stamp > t.stamp, true)
-                then s.account end) e on true
+        select x.reason, x.at from (
+            select s.ended, s.ended_at where s.ended is not null
+            union all (
+                select n.reason, n.at from urd.account_ends n
+                where s.account is not null and coalesce(a.stamp > t.stamp, true)
+                    and n.realm = s.realm and n.account = s.account and n.stamp = t.stamp limit 1)
+            union all (
+                select 'client_deleted', d.at from urd.event d
+                where c.client is null and d.realm = s.realm and d.stream = t.client
+                    and d.type = 'client.deleted' limit 1)
+            union all (
+                with recursive origin as (
+                    select o.session, o.terms::json, o.ended, o.ended_at, 1 as depth
+                    from urd.sessions_{build} o where o.realm = s.realm and o.session = t.exchanged
+                    union all
+                    select o.session, o.terms::json, o.ended, o.ended_at, i.depth + 1
+                    from origin i join urd.sessions_{build} o on o.realm = s.realm
+                        and o.session = (i.terms ->> 'exchanged')::uuid
+                    where i.depth < 10
+                )
+                select 'exchanged_' || i.ended, i.ended_at from origin i
+                where t.exchanged is not null and i.ended is not null
+                order by i.ended_at limit 1)
+        ) x (reason, at)
+        -- Its client may have been told later.
+        order by x.reason = 'lapsed', x.at limit 1) e on true
     where s.realm = (select analyst.realm());
 comment on view analyst.sessions_v1 is 'Each session of an application as it is now.';
 comment on column analyst.sessions_v1.session is 'The session.';
@@ -118,7 +143,8 @@ comment on column analyst.sessions_v1.opened_at is 'When it was opened.';
 comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last refreshed.';
 comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
 comment on column analyst.sessions_v1.end_reason is
-    'Why it ended before its time, by itself or with all of its account; null where it did not.';
+    'Why it ended before its time: by itself, with its account, with its client, or (exchanged_…) with the session that '
+    'it was exchanged from; null where it did not.';
 comment on column analyst.sessions_v1.ended_at is 'When it did.';
 comment on column analyst.sessions_v1.expires_at is 'When it ends by itself.';
 grant select on analyst.sessions_v1 to urd_analyst;

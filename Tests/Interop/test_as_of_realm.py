@@ -168,7 +168,7 @@ class Fold:
             self.sessions[stream]["generation"] = data["generation"]
         elif kind == "session.ended":
             row = self.sessions[stream]
-            if data["reason"] != "lapsed" or not row["end_reason"]:
+            if not row["end_reason"]:
                 row.update(end_reason=data["reason"], ended_at=text(record["at"]))
         elif kind in ENDING:
             for row in self.held.pop(stream, ()):

@@ -100,7 +100,12 @@ class FilterTests(unittest.TestCase):
             events, footer, _ = chosen(text)
             self.assertLessEqual(set(about), {e["position"] for e in events}, text)
             self.assertNotIn(ben, {e["stream"] for e in events}, text)
-            self.assertEqual(footer["data"]["filter"], text)
+            # No address stands in a file.
+            if text.startswith("mail"):
+                self.assertNotIn("ann@example.org", json.dumps(footer))
+                self.assertEqual(footer["data"]["filter"].split(" ")[:2], ["mail", "eq"])
+            else:
+                self.assertEqual(footer["data"]["filter"], text)
         # With conditions of other kinds beside it: all of them hold.
         events, _, _ = chosen(f'account eq "{ann}"', "&type=account.enabled")
         self.assertEqual({(e["type"], e["stream"]) for e in events}, {("account.enabled", ann)})

@@ -96,7 +96,7 @@ enum AsOfRoutes {
             [
                 .required(
                     "open", .list(of: Fields.id, 0...1_000_000),
-                    "Those of them that were good: their time was not over, and the account let them."
+                    "Those of them that were good: their time was not over, and their account, client and origin let them."
                 )
             ], example: ["account": exampleAccount, "sessions": [:]], more: ["open": []]),
         [.noSuchAccount, .positionNotReached]
@@ -104,7 +104,7 @@ enum AsOfRoutes {
         let moment = try await call.asOf("moment")
         var members = try await call.state(
             of: .sessions(of: try call.requiredID("account_id")), at: moment)
-        members["open"] = .array(openSessions(members["state"], at: moment))
+        members["open"] = try await call.openSessions(members["state"], at: moment)
         return .json(.ok, .object(members))
     }
 
@@ -171,18 +171,6 @@ enum AsOfRoutes {
         "deleted": false, "erased": false, "roles": ["https://api.example.org": ["editor"]],
         "stamp": 0, "proof_generation": 0, "registered_at": "2026-11-21T01:23:45.123456Z",
     ]
-
-    /// Those whose time was not over, and whose stamp was the account's.
-    private static func openSessions(_ state: JSON?, at moment: AsOfMoment) -> [JSON] {
-        let account = state?["account"]
-        guard account?["enabled"] == true, account?["deleted"] == false,
-            account?["deletion_due"] == nil, let at = moment.at
-        else { return [] }
-        return (state?["sessions"]?.object ?? [:]).filter { _, session in
-            let end = session["expires_at"]?.string.flatMap { Timestamp(rfc3339: $0) }
-            return session["stamp"] == account?["stamp"] && end.map { $0 > at } == true
-        }.keys.map { .string($0) }
-    }
 }
 
 extension Call<AdminContext> {

@@ -63,6 +63,7 @@ enum AsOfSchema {
             .optional("client", Fields.id, "The stream of the client that had its tokens."),
             .optional("client_id", .text(0...255), "The client's name in OAuth."),
             .optional("browser", Fields.id, "The session of a browser that it came of."),
+            .optional("exchanged", Fields.id, "The session whose token it was exchanged for."),
             .required("stamp", .integer(0...most), "The account's stamp that it needs."),
             .optional("scope", .text(0...4096), "What its tokens were good for, by spaces."),
             .optional("method", .text(1...255), "How it was opened."),

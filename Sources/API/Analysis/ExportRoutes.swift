@@ -99,7 +99,14 @@ extension Call<AdminContext> {
         }
         return ExportStream.Choice(
             filter: filter, subjects: subjects.isEmpty ? nil : subjects,
-            written: text(FilterText.parameter.name))
+            written: try writtenFilter(asked))
+    }
+
+    /// As it was given; but no address stands in a file, where the log has an id or a pseudonym for it.
+    private func writtenFilter(_ asked: FilterExpression?) throws(Problem) -> String? {
+        guard let asked, let text = text(FilterText.parameter.name) else { return nil }
+        let given = try FilterText.expression(of: text, EventAttributes.ofEvents)
+        return given.comparisons.contains { $0.attribute.source == .stand } ? asked.text : text
     }
 
     /// The position behind which an export begins: behind the cursor and what `from` names, whichever is later.

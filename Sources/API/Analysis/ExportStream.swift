@@ -29,7 +29,7 @@ struct ExportStream: Sendable {
         let filter: EventFilter
         /// What asks whom events are about.
         let subjects: EventSubjects?
-        /// The filter as it was given, which the last line repeats.
+        /// The filter, which the last line repeats.
         let written: String?
 
         var isEverything: Bool { subjects == nil && filter == EventFilter() }

@@ -29,8 +29,8 @@ extension BrowserMethod {
     }
 
     /// What stands on record.
-    func recorded(from place: SignInPlace) -> JSON {
-        .string(self == .code && place.channel != nil ? Self.phoneCode : rawValue)
+    public func recorded(from place: SignInPlace) -> String {
+        self == .code && place.channel != nil ? Self.phoneCode : rawValue
     }
 
     init?(recorded fields: JSONObject) {

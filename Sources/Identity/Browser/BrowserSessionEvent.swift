@@ -81,7 +81,7 @@ extension BrowserTerms {
     var fields: JSONObject {
         var fields: JSONObject = [
             "account": .uuid(account), "stamp": .integer(Int64(stamp)),
-            "method": method.recorded(from: from), "amr": .texts(factors.map(\.rawValue)),
+            "method": .string(method.recorded(from: from)), "amr": .texts(factors.map(\.rawValue)),
             "digest": .string(digest.base64URL), "opened_at": .integer(openedAt.seconds),
             "expires_at": .integer(expiresAt.seconds),
         ]
@@ -114,7 +114,7 @@ extension BrowserTerms {
 extension RefusedBrowser {
     var fields: JSONObject {
         var fields = from.fields
-        fields["method"] = method.recorded(from: from)
+        fields["method"] = .string(method.recorded(from: from))
         fields["reason"] = .string(reason)
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }

@@ -37,7 +37,7 @@ public enum AsOfList: String, CaseIterable, Sendable {
             'client_id', a.terms::json ->> 'client_id', 'app', a.terms::json ->> 'app',
             'method', a.terms::json ->> 'method', 'opened_at', \(time("a.opened_at")),
             'refreshed_at', \(time("a.refreshed_at")), 'generation', a.generation,
-            'end_reason', coalesce(e.reason, a.ended), 'ended_at', \(time("coalesce(e.at, a.ended_at)")),
+            'end_reason', e.reason, 'ended_at', \(time("e.at")),
             'expires_at', \(time("to_timestamp((a.terms::json ->> 'expires_at')::bigint)"))
             """
         case .clients:
@@ -64,14 +64,38 @@ public enum AsOfList: String, CaseIterable, Sendable {
     fileprivate func beside(in schema: String) -> String {
         guard self == .sessions else { return "" }
         return """
-            cross join lateral (select (a.terms::json ->> 'stamp')::bigint as stamp) t
+            cross join lateral json_to_record(a.terms::json) as t (
+                client uuid, stamp bigint, exchanged uuid)
             left join \(schema).accounts o on o.realm = a.realm and o.account = a.account
+            left join \(schema).clients c on c.realm = a.realm and c.client = t.client
             left join lateral (
-                select n.reason, n.at from urd.account_ends n
-                where n.realm = a.realm and n.stamp = t.stamp and n.account =
-                    case when coalesce(a.ended = 'lapsed', true)
-                            and coalesce(o.stamp > t.stamp, true)
-                        then a.account end) e on true
+                select x.reason, x.at from (
+                    select a.ended, a.ended_at where a.ended is not null
+                    union all (
+                        select n.reason, n.at from urd.account_ends n
+                        where a.account is not null and coalesce(o.stamp > t.stamp, true)
+                            and n.realm = a.realm and n.account = a.account and n.stamp = t.stamp
+                        limit 1)
+                    union all (
+                        select 'client_deleted', d.at from urd.event d
+                        where c.client is null and d.realm = a.realm and d.stream = t.client
+                            and d.type = 'client.deleted' limit 1)
+                    union all (
+                        with recursive origin as (
+                            select i.terms::json, i.ended, i.ended_at, 1 as depth
+                            from \(schema).sessions i
+                            where i.realm = a.realm and i.session = t.exchanged
+                            union all
+                            select i.terms::json, i.ended, i.ended_at, g.depth + 1
+                            from origin g join \(schema).sessions i on i.realm = a.realm
+                                and i.session = (g.terms ->> 'exchanged')::uuid
+                            where g.depth < 10
+                        )
+                        select 'exchanged_' || g.ended, g.ended_at from origin g
+                        where t.exchanged is not null and g.ended is not null
+                        order by g.ended_at limit 1)
+                ) x (reason, at)
+                order by x.reason = 'lapsed', x.at limit 1) e on true
             """
     }
 

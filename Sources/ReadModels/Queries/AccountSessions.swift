@@ -48,12 +48,13 @@ extension ReadModelQueries {
 private let page = Question(
     "session_page_of_account",
     """
-    select p.current and a.current, s.session, s.account, s.terms::text,
+    select p.current and a.current and c.current, s.session, s.account, s.terms::text,
         (select x.name from urd.apps x
             where x.realm = $1 and x.app = (s.terms ->> 'app')::uuid),
         s.opened_at, coalesce(s.refreshed_at, s.opened_at)
     from urd.sessions_position p
     join urd.accounts_position a on a.realm = p.realm
+    join urd.clients_position c on c.realm = p.realm
     left join lateral (
         select s.* from urd.sessions s
         where s.realm = $1 and s.account = $2 and s.session < $3 and s.ended is null
@@ -61,6 +62,13 @@ private let page = Question(
             and (s.terms ->> 'stamp')::bigint = (
                 select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
                     and not x.disabled)
+            and exists (
+                select from urd.clients x
+                where x.realm = $1 and x.client = (s.terms ->> 'client')::uuid)
+            and not exists (
+                select from urd.sessions x
+                where x.realm = $1 and x.session = (s.terms ->> 'exchanged')::uuid
+                    and x.ended is not null)
         order by s.session desc limit $4
     ) s on true
     where p.realm = $1 order by s.session desc

@@ -24,6 +24,7 @@ enum ListColumns {
         "listWebApps": ["id", "slug", "name", "kind", "editor", "created_at"],
         "listSubscriptions": ["id", "name", "types", "to", "created_at"],
         "listWebhooks": ["id", "name", "url", "state", "reason", "order", "created_at"],
+        "listRolesAsOf": ["account", "enabled", "roles"],
         "listFindings": ["id", "rule", "level", "state", "raised_at"],
         "listFindingRules": ["rule", "enabled", "level", "thresholds"],
         "listRegistrationTokens": ["id", "label", "used", "uses", "created_at", "expires_at"],

@@ -84,10 +84,11 @@ struct ExportCommand: Subcommand {
         guard let seconds = TimeWords.seconds(arguments.value("rotate") ?? "1h"), seconds > 0 else {
             throw UsageError("--rotate must be a time such as 30s, 15m or 1h")
         }
-        let isCSV = arguments.value("format") == "csv"
+        let format = arguments.value("format") ?? "ndjson"
         return (
-            ExportRotation(folder: folder, realm: realm, fileExtension: isCSV ? "csv" : "ndjson"),
-            seconds
+            ExportRotation(
+                folder: folder, realm: realm, fileExtension: format == "csv" ? "csv" : "ndjson",
+                format: format), seconds
         )
     }
 
@@ -159,6 +160,7 @@ struct ExportCommand: Subcommand {
         } catch {
             throw CommandFailure("\(error)")
         }
+        try files.claim()
         try files.tidy()
         var question = asked
         var place = try files.place()

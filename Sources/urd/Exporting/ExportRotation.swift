@@ -7,6 +7,8 @@ struct ExportRotation: Sendable {
     let folder: String
     let realm: RealmID
     let fileExtension: String
+    /// Of the lines: two series of one folder would leave out what the other has.
+    var format = "ndjson"
 
     /// `acme-1-000000000000001-000000000000700.ndjson`: epoch, first and last position.
     func name(after start: LogCursor, to end: LogCursor) -> String {
@@ -35,6 +37,18 @@ struct ExportRotation: Sendable {
         return (known + [kept].compactMap { $0 }).max {
             ($0.epoch, $0.position) < ($1.epoch, $1.position)
         }
+    }
+
+    /// Keeps the format beside the files; throws where those that are there have another one.
+    func claim() throws {
+        let path = "\(folder)/.\(realm).\(fileExtension).format"
+        let known = File.exists(path) ? try File.text(path) : nil
+        if let known, known != format {
+            throw CommandFailure(
+                "\(folder) holds an export of --format \(known)",
+                remedy: "Name another --dir for \(format), or go on with --format \(known).")
+        }
+        if known == nil { try File.writeAtomically(Array(format.utf8), to: path, mode: 0o644) }
     }
 
     var cursorFile: CursorFile { CursorFile(path: "\(folder)/.\(realm).\(fileExtension).cursor") }

@@ -1,0 +1,49 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+extension Call<AdminContext> {
+    /// Of an account's sessions those that were good: their time was not over, their stamp was the account's, their client
+    /// was not deleted, and what they were exchanged for was good as well.
+    func openSessions(_ state: JSON?, at moment: AsOfMoment) async throws(Problem) -> JSON {
+        let account = state?["account"]
+        guard account?["enabled"] == true, account?["deleted"] == false,
+            account?["deletion_due"] == nil, let at = moment.at
+        else { return [] }
+        var open = (state?["sessions"]?.object ?? [:]).filter { _, session in
+            let end = session["expires_at"]?.string.flatMap { Timestamp(rfc3339: $0) }
+            return session["stamp"] == account?["stamp"] && end.map { $0 > at } == true
+        }
+        let gone = try await clientsDeleted(
+            Set(open.compactMap { $0.value["client"]?.string }), by: moment)
+        open = open.filter { $0.value["client"]?.string.map(gone.contains) != true }
+        // One that was exchanged may be the origin of others.
+        var known = -1
+        while known != open.count {
+            known = open.count
+            let there = Set(open.map(\.key))
+            open = open.filter { $0.value["exchanged"]?.string.map(there.contains) != false }
+        }
+        return .array(open.map { .string($0.key) })
+    }
+
+    private func clientsDeleted(
+        _ clients: Set<String>, by moment: AsOfMoment
+    ) async throws(Problem) -> Set<String> {
+        let realm = try realm
+        var gone: Set<String> = []
+        for client in clients {
+            guard let stream = UUID(client) else { continue }
+            let events = try await reading { () throws(LogFailure) in
+                try await context.commands.events.stream(stream, after: 0, in: realm)
+            }
+            let isDeleted = events.contains {
+                $0.name == "client.deleted" && $0.position <= moment.position
+            }
+            if isDeleted { gone.insert(client) }
+        }
+        return gone
+    }
+}
