@@ -144,7 +144,7 @@ comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last
 comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
 comment on column analyst.sessions_v1.end_reason is
     'Why it ended before its time: by itself, with its account, with its client, or (exchanged_…) with the session that '
-    'it was exchanged from; null where it did not.';
+    'it was exchanged from; null where it did not. Also of one whose time was over by then: see expires_at.';
 comment on column analyst.sessions_v1.ended_at is 'When it did.';
 comment on column analyst.sessions_v1.expires_at is 'When it ends by itself.';
 grant select on analyst.sessions_v1 to urd_analyst;
