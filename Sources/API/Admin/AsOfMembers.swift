@@ -58,7 +58,9 @@ extension Session: ShownState {
         ]
         members["account"] = terms.account.map { .string($0.description) }
         members["browser"] = terms.browser.map { .string($0.description) }
-        members["method"] = (terms.appMethod?.rawValue ?? terms.method?.rawValue).map { .string($0) }
+        members["method"] = (terms.appMethod?.rawValue ?? terms.method?.rawValue).map {
+            .string($0)
+        }
         members["exchanged"] = terms.exchange.map { .string($0.origin.description) }
         members["source"] = terms.from.source.map { .string($0) }
         members["device"] = terms.from.device.map { .string($0) }
@@ -74,7 +76,8 @@ extension BrowserSession: ShownState {
         guard let terms, end == nil else { return nil }
         var members: JSONObject = [
             "kind": "browser", "account": .string(terms.account.description),
-            "stamp": .integer(Int64(terms.stamp)), "method": .string(terms.method.recorded(from: terms.from)),
+            "stamp": .integer(Int64(terms.stamp)),
+            "method": .string(terms.method.recorded(from: terms.from)),
             "amr": .array(terms.factors.map { .string($0.rawValue) }),
             "opened_at": .string(terms.openedAt.description),
             "expires_at": .string(terms.expiresAt.description),
