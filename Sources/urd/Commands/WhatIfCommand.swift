@@ -116,7 +116,9 @@ struct WhatIfCommand: Subcommand {
         console.write(table.render(width: Table.width))
         for (part, word) in [("clients", "client"), ("roles", "role")] {
             let named = result["second_factor_of"]?[part]?.array ?? []
-            for name in named.filter({ $0["sign_ins"]?.integer == 0 }).compactMap({ $0["name"]?.string }) {
+            for name in named.filter({ $0["sign_ins"]?.integer == 0 }).compactMap({
+                $0["name"]?.string
+            }) {
                 console.write("None of these sign-ins is of the \(word) \(name).")
             }
         }

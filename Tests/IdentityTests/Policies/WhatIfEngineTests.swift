@@ -220,7 +220,8 @@ import Values
         #expect(try result(rule, registered, isWhole: false) == whole)
     }
 
-    @Test func `clients and roles that a second factor is required of are counted by name`() throws {
+    @Test func `clients and roles that a second factor is required of are counted by name`() throws
+    {
         let facts = try facts(PolicyStory(seed: 5, count: 600).events)
         let rule: JSON = ["clients": ["shop", "shpo"], "roles": ["nobody"]]
         let result = try result(["require_second_factor": rule], facts)

@@ -93,7 +93,8 @@ public struct NoDeliveries: WebhookDeliveries {
         example: WebhookExample?, at now: Timestamp
     ) async -> DeliveryAttempt {
         DeliveryAttempt(
-            position: 0, type: example?.event.name ?? DeliveryAttempt.test, at: now, milliseconds: 0, status: 0,
+            position: 0, type: example?.event.name ?? DeliveryAttempt.test, at: now,
+            milliseconds: 0, status: 0,
             outcome: "not_tried",
             isReplay: false, answer: "")
     }

@@ -100,7 +100,8 @@ extension TextRule {
     func objection(to text: String) -> String? {
         if !values.isEmpty {
             guard !values.contains(text) else { return nil }
-            return "one of \(values.joined(separator: ", "))\(NearestName.hint(for: text, among: values))"
+            return
+                "one of \(values.joined(separator: ", "))\(NearestName.hint(for: text, among: values))"
         }
         // Who typed something else is helped by words, and not by the length of what was expected.
         if case .said(let words, let pattern)? = pattern {
