@@ -11,6 +11,9 @@ public struct OutgoingRequest: Sendable {
     public var body: [UInt8]?
     /// Shorter than the client's own.
     public var timeout: Duration?
+    /// It must not come twice, and has nothing that its receiver tells a repetition by. Over a connection that was kept
+    /// libcurl would send it again where the server closes that without an answer: it has a connection of its own.
+    public var isSentOnce = false
 
     public init(
         method: HTTP.Method = .get, url: String, headers: Headers = [:], body: [UInt8]? = nil,
@@ -31,6 +34,7 @@ struct CheckedRequest: Sendable {
     let isEncrypted: Bool
     let headerLines: [String]
     let body: [UInt8]?
+    let isSentOnce: Bool
 
     init(_ request: OutgoingRequest, allowsHTTP: Bool) throws(Failure) {
         // The URL is put together again from its parts, so that libcurl reads what was looked at.
@@ -44,6 +48,7 @@ struct CheckedRequest: Sendable {
         self.url = url
         isEncrypted = parts.scheme == "https"
         method = request.method
+        isSentOnce = request.isSentOnce
         switch request.method {
         case .get, .head:
             guard request.body == nil else { throw Failure(.invalidRequest, "a body") }

@@ -110,6 +110,8 @@ extension Handle {
         set(CURLOPT_REDIR_PROTOCOLS_STR, request.isEncrypted ? "https" : "http,https")
         set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
         set(CURLOPT_HTTPHEADER, list: request.headerLines)
+        set(CURLOPT_FRESH_CONNECT, request.isSentOnce)
+        set(CURLOPT_FORBID_REUSE, request.isSentOnce)
         switch request.method {
         case .get: set(CURLOPT_HTTPGET, true)
         case .head: set(CURLOPT_NOBODY, true)

@@ -93,6 +93,17 @@ private struct Echo: Decodable {
         #expect(connections.count == 1)
     }
 
+    /// libcurl repeats what it sent over a connection that it had kept, where the server closes that.
+    @Test func `a call over HTTP that must come once comes once`() async throws {
+        let client = try client { $0.threads = 1 }
+        _ = try await client.send(OutgoingRequest(url: base + "/echo"))
+        var request = OutgoingRequest(method: .post, url: base + "/closing", body: [0x61])
+        request.isSentOnce = true
+        #expect(await code(client, request) == .broken)
+        let count = try await client.send(OutgoingRequest(url: base + "/closing/count"))
+        #expect(String(decoding: count.body, as: UTF8.self) == "1")
+    }
+
     @Test func `a call over HTTP returns a response of any status`() async throws {
         for status in [204, 302, 404, 500, 503] {
             let response = try await client().send(OutgoingRequest(url: base + "/status/\(status)"))

@@ -126,7 +126,8 @@ private func signInSamples() throws -> [any Event] {
                 digest: "RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o", reason: "Incident 4711")),
         DisclosureEvent.streamed(
             StreamedBatch(subscription: client, positions: 4...9, subjects: [account])),
-        MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
+        MailEvent.sent(attempt: 1, by: .sms),
+        MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),
         SigningKeyEvent.retired("a", at: noon), SigningKeyEvent.removed("a"),

@@ -19,7 +19,7 @@ import Values
         let other = UUID(high: 7, low: 7)
         let both = RecordDeliveries(
             [
-                .init(mail: code, outcome: .taken, isFirst: true),
+                .init(mail: code, outcome: .taken(), isFirst: true),
                 .init(mail: other, outcome: .refusedForGood(code: 550), isFirst: true),
             ], now: noon)
         let verdict = try await given(MailEvent.sent(attempt: 1), in: code).when(both)
@@ -36,8 +36,10 @@ import Values
 
     @Test func `a mail that a server took is marked as sent, once`() async throws {
         let sent = MailEvent.sent(attempt: 1)
-        try await given().when(record(.taken)).then(sent, in: code)
-        try await given(sent, in: code).when(record(.taken)).thenRejected(.alreadySettled)
+        try await given().when(record(.taken())).then(sent, in: code)
+        try await given(sent, in: code).when(record(.taken())).thenRejected(.alreadySettled)
+        try await given().when(record(.taken(by: .sms)))
+            .then(MailEvent.sent(attempt: 1, by: .sms), in: code)
     }
 
     @Test func `a mail that is refused for now is retried with back-off, and then given up`()
@@ -87,7 +89,7 @@ import Values
         try await given().when(record(.refusedForGood(code: 550))).then(failed, in: code)
         let requeue = RequeueMail(mail: code)
         try await given(failed, in: code).when(requeue).then(MailEvent.requeued, in: code)
-        try await given(failed, MailEvent.requeued, in: code).when(record(.taken))
+        try await given(failed, MailEvent.requeued, in: code).when(record(.taken()))
             .then(MailEvent.sent(attempt: 1), in: code)
         try await given().when(requeue).thenRejected(.notFound)
         try await given(MailEvent.sent(attempt: 1), in: code).when(requeue)

@@ -14,7 +14,11 @@ func signInMethodSamples() -> [any Event] {
     let phone = RefusedBrowser(
         method: .code, reason: "invalid_code", account: account, app: nil,
         from: SignInPlace(channel: .sms))
-    return [SessionEvent.refused(app), BrowserSessionEvent.refused(phone)]
+    var saml = app
+    (saml.method, saml.appMethod) = (.jwtBearer, .saml)
+    return [
+        SessionEvent.refused(app), SessionEvent.refused(saml), BrowserSessionEvent.refused(phone),
+    ]
 }
 
 @Suite struct `By what people sign in, on record` {
@@ -50,6 +54,26 @@ func signInMethodSamples() -> [any Event] {
             #expect(event.name == name)
             #expect(event.open["method"]?.string == wanted)
         }
+    }
+
+    @Test func `what stands on record of a way is read as the grant that it was`() {
+        for way in AppSignInMethod.allCases {
+            guard
+                let event = signInMethodSamples().first as? SessionEvent,
+                case .refused(var refused) = event
+            else {
+                Issue.record("There is no sample")
+                return
+            }
+            refused.method = way == .saml ? .jwtBearer : .authorizationCode
+            refused.appMethod = way
+            let fields = SessionEvent.refused(refused).fields
+            #expect(fields["method"]?.string == way.rawValue)
+            #expect(
+                SessionEvent(name: "session.refused", fields: fields) == .refused(refused), "\(way)"
+            )
+        }
+        #expect(Set(PolicyReader.methods).count == PolicyReader.methods.count)
     }
 
     @Test func `what was recorded before methods were told apart is read as it was meant`() {

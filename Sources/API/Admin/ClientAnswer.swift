@@ -39,11 +39,12 @@ extension Call<AdminContext> {
         return secret
     }
 
-    /// Those that it may have been given by a write.
+    /// Those that it may have been given by a write. One that can be had again is of a registration or a rotation: a
+    /// change of something else leaves it as it is.
     private func givenSecrets(
-        of id: UUID, _ client: Client, _ write: Write
+        of id: UUID, _ client: Client, _ write: Write, isChange: Bool
     ) async throws(Problem) -> [ClientSecret] {
-        guard client.metadata?.rules.hasSharedKey == true else {
+        guard !isChange, client.metadata?.rules.hasSharedKey == true else {
             return try await clientSecrets(of: write)
         }
         let mint = try await mint(of: write.realm)
@@ -76,14 +77,15 @@ extension Call<AdminContext> {
 
     /// The client as the write left it, with its secret if it has it from this very write.
     func answer(
-        _ status: Status, _ id: UUID, _ done: Done, givesSecret: Bool = false
+        _ status: Status, _ id: UUID, _ done: Done, givesSecret: Bool = false,
+        isChange: Bool = false
     ) async throws(Problem) -> Response {
         let client = try await state(Client.self, of: id, after: done)
         var members = ClientRoutes.json(ClientRoutes.view(id, client)).object ?? [:]
         if givesSecret,
-            let secret = try await givenSecrets(of: id, client.state, done.write).first(where: {
-                $0.digest == client.state.secret
-            })
+            let secret = try await givenSecrets(
+                of: id, client.state, done.write, isChange: isChange
+            ).first(where: { $0.digest == client.state.secret })
         {
             members["client_secret"] = .string(secret.text)
             members["client_secret_expires_at"] = 0

@@ -123,7 +123,7 @@ enum ClientRoutes {
             if client.state.secret == nil { command.secret = secret.digest }
         }
         let done = try await call.run(command, as: write)
-        return try await call.answer(.ok, id, done, givesSecret: true)
+        return try await call.answer(.ok, id, done, givesSecret: true, isChange: true)
     }
 
     private static let change = Route<AdminContext>(
@@ -147,7 +147,7 @@ enum ClientRoutes {
         let command = ChangeClient(
             id: id, changes: call.body.object ?? [:], secret: secret.digest)
         let done = try await call.run(command, as: write)
-        return try await call.answer(.ok, id, done, givesSecret: true)
+        return try await call.answer(.ok, id, done, givesSecret: true, isChange: true)
     }
 
     private static let rotateSecret = Route<AdminContext>(

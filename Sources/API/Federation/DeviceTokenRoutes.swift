@@ -76,9 +76,7 @@ extension Call<RealmContext> {
         guard lines.count == 1, let text = AuthorizationLine.text(of: line, by: "bearer"),
             let shown = SharedKeyToken(text), let clientID = shown.text("iss"),
             shown.keyID == clientID,
-            let client = try await RealmLookups(context).client(named: clientID),
-            !client.isDisabled, client.metadata.rules.isFederationApp,
-            let key = try await context.sharedKey(of: client), shown.isSigned(by: key.text),
+            let client = try await signer(of: shown, clientID),
             shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
             shown.isFor([context.place.federationEndpoint]),
             let device = shown.text("sub"), let name = shown.label("name"),
@@ -98,6 +96,24 @@ extension Call<RealmContext> {
             of: client, clientID, as: context.mint.session(ofKey: keyID))
         guard case .success(let granted) = outcome else { throw notGood }
         return .json(.ok, FederatedTokens(context).signing(granted))
+    }
+
+    /// The version that an assertion names, if it signed it. That another key did is on record, as a wrong secret is.
+    private func signer(
+        of shown: SharedKeyToken, _ clientID: String
+    ) async throws(Problem) -> KnownClient? {
+        guard let client = try await RealmLookups(context).client(named: clientID),
+            client.metadata.rules.isFederationApp
+        else { return nil }
+        if !client.isDisabled, let key = try await context.sharedKey(of: client),
+            shown.isSigned(by: key.text)
+        {
+            return client
+        }
+        var claim = RefusedClaim(Problem(.invalidClient))
+        (claim.client, claim.clientID) = (client, clientID)
+        context.record(claim, in: request)
+        return nil
     }
 
     private func isNew(_ sequence: Int64, of token: UUID) async throws(Problem) -> Bool {

@@ -75,16 +75,27 @@ extension GrantForm {
                 throw Problem(.unsupportedGrantType)
             }
             guard let text = call.body["assertion"]?.string,
-                let service = try await FederationServices(context).find(request.clientID),
+                let service = try await FederationServices(context).find(request.clientID)
+            else { throw refused }
+            guard
                 var grant = SAMLAssertions(context).grant(
                     of: text, for: service.client.id,
                     at: context.place.issuer + Place.tokenPath)
-            else { throw refused }
+            else {
+                context.recordRefusedSAML(at: service.client, service.clientID, in: call.request)
+                throw refused
+            }
             grant.takesScope = true
             let outcome = try await Commands(call).attempt(
                 RedeemGrant(grant, request), as: .client(request.clientID))
-            guard case .success(.success(let granted)) = outcome else { throw refused }
-            return .success(granted)
+            switch outcome {
+            case .success(.success(let granted)): return .success(granted)
+            case .success(.failure): throw refused
+            // Its decision left nothing on record.
+            case .failure:
+                context.recordRefusedSAML(at: service.client, service.clientID, in: call.request)
+                throw refused
+            }
         }
         form.isOfFederation = true
         form.names = ["params", "param"].map { "urn:ietf:\($0):oauth:grant-type:saml2-bearer" }

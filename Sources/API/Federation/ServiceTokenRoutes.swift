@@ -80,15 +80,22 @@ extension Call<RealmContext> {
         let notGood = Problem.refused(
             "invalid_grant", "The assertion is not valid for this service, or was used.")
         try RateCounter(self).count(.oauthToken)
-        guard let text = member("assertion"),
+        guard let text = member("assertion") else { throw notGood }
+        guard
             let grant = SAMLAssertions(context).grant(
                 of: text, for: service.client.id, at: context.place.endpoint(of: service))
-        else { throw notGood }
+        else {
+            context.recordRefusedSAML(at: service.client, service.clientID, in: request)
+            throw notGood
+        }
         let session = context.mint.session(ofKey: grant.keyID)
         switch try await self.grant(grant, of: service.client, service.clientID, as: session) {
         case .success(let granted): return .json(.ok, FederatedTokens(context).signing(granted))
         case .failure(.exchangeNotAllowed):
             throw Problem.refused("access_denied", "The service does not take this person.")
+        case .failure(.usedAssertion):
+            context.recordRefusedSAML(at: service.client, service.clientID, in: request)
+            throw notGood
         case .failure: throw notGood
         }
     }

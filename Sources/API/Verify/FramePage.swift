@@ -90,6 +90,7 @@ struct FramePage {
             .form, .id("frame-again"), .class("links"), .method("post"),
             .action(FrameRequest.sendPath), .hidden
         ) {
+            HTML.element(.p, .class("soft")) { say.slowDelivery }
             if captcha != nil {
                 // With a task to solve it is asked for where the address is.
                 Parts.button(say("Send again", "Noch einmal senden"), name: "other", look: "plain")

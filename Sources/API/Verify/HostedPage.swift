@@ -163,7 +163,8 @@ struct HostedPage {
                         "A 6-digit code is on its way to ",
                         "Ein sechsstelliger Code ist unterwegs an ")
                     HTML.element(.strong, .class("break")) { address }
-                    "."
+                    ". "
+                    say.slowDelivery
                 }
                 Parts.note(
                     .good,

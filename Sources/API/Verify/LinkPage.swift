@@ -3,6 +3,16 @@ internal import HTTP
 internal import Identity
 internal import Values
 
+extension Words {
+    /// Whether a code or a link arrives is known later than the page is shown.
+    var slowDelivery: String {
+        self(
+            "It may take a moment. If nothing comes, try again or another way.",
+            "Das kann einen Moment dauern. Kommt nichts an, versuchen Sie es noch einmal oder auf einem anderen Weg."
+        )
+    }
+}
+
 /// The pages of a link: the one that waits until it was opened, and the one that it opens, mostly elsewhere.
 extension HostedPage {
     /// Goes on by itself where scripts run.
@@ -25,6 +35,7 @@ extension HostedPage {
                     )
                 }
                 HTML.element(.p) { HTML.element(.strong) { number } }
+                HTML.element(.p, .class("soft")) { say.slowDelivery }
                 Parts.note(
                     .bad,
                     isEarly

@@ -2,6 +2,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 internal import ReadModels
+internal import SecurityKeys
 internal import Values
 
 /// Passkeys in a tenant's app. They are the account's own: those that it has on the realm's pages.
@@ -74,7 +75,8 @@ enum TenantPasskeyRoutes {
             let user = try await RealmLookups(call.context).passkeyUser(who.account)
             return call.begin(passkey.enrollment(of: who.account)) {
                 PasskeyOptions.creation(
-                    challenge: $0, passkey.party, user: user, existing: existing)
+                    challenge: $0, passkey.party, user: user, existing: existing,
+                    namesNobody: true)
             }
         }
     }
@@ -246,7 +248,7 @@ extension Call<RealmContext> {
         let owner = try await RealmLookups(context).folded(Passkey.self, use.passkey).enrolled?
             .account
         guard let owner, try await findUser(typed) == owner else {
-            return .refused(reason: "other_account", account: owner)
+            return .refused(reason: WebAuthnFailure.otherUser.description, account: owner)
         }
         return proof
     }

@@ -86,23 +86,29 @@ enum VerifyTokenRoutes {
         try await call.refresh(try await call.tenant(call.request.headers[Tenant.keyHeader]))
     }
 
+    private static let ending = Body(
+        schema: .object(
+            .optional("refresh_token", .text(0...4096), "Where no browser has it as a cookie.")),
+        example: ["refresh_token": "1:urd_rt_…"])
+
     private static let end = Route<RealmContext>(
         .delete, "/api/v0/token/{api_key}", id: "endVerifyToken", tag: "Verify",
         summary: "Signs out: ends the session of the browser's refresh cookie, and removes it.",
+        detail:
+            "Without a cookie, that of the refresh token in the body, or else of the access token.",
         right: .nothing, voice: .verify, parameters: [Tenant.pathKey, Tenant.key],
-        answer: .ok("It is over.", .openObject, example: [:]),
-        refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
+        body: ending, answer: .ok("It is over.", .openObject, example: [:]),
+        refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
     ) { call throws(Problem) in
         let tenant = try await call.tenant(try call.required("api_key"))
         return try await call.answerTenant(tenant) { () throws(Problem) in
-            if let token = call.request.cookie(RefreshCookie.name)
-                .flatMap({ VerifyTokens.read($0, call.context.mint) }),
-                let live = try await call.context.live(token.session),
+            if let session = try await call.sessionToEnd(tenant),
+                let live = try await call.context.live(session),
                 live.terms.client == tenant.client.id
             {
                 // One that is not found is over.
                 _ = try await Commands(call).attempt(
-                    EndSession(session: token.session, reason: .revoked),
+                    EndSession(session: session, reason: .revoked),
                     as: .client(tenant.apiKey))
             }
             var response = Response.json(.ok, [:])
@@ -139,6 +145,22 @@ extension Call<RealmContext> {
     /// JS clients sign out for good where the text has "not valid" in it.
     private static var notGood: Problem {
         Problem(.invalidGrant, "The refresh token is not valid.")
+    }
+
+    /// The one that the request names. Nil: it has a cookie that is none of ours any more.
+    fileprivate func sessionToEnd(_ tenant: Tenant) async throws(Problem) -> UUID? {
+        let cookie = request.cookie(RefreshCookie.name)
+        if let text = cookie ?? body["refresh_token"]?.string,
+            let token = VerifyTokens.read(text, context.mint)
+        {
+            return token.session
+        }
+        if cookie != nil { return nil }
+        if let own = try await ownSession(tenant) { return own.session.id }
+        throw Problem(
+            .invalidRequest,
+            "Nothing names a session: send its refresh_token, or its access token (Authorization: Bearer)."
+        )
     }
 
     fileprivate func refresh(_ tenant: Tenant) async throws(Problem) -> Response {

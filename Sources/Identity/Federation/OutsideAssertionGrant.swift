@@ -27,6 +27,8 @@ public struct OutsideAssertionGrant: Grant {
 
     public static let type = GrantType.jwtBearer
 
+    public var appMethod: AppSignInMethod? { .saml }
+
     public struct Facts: Sendable {
         let account: Versioned<Account>?
         let standing: Versioned<ServiceStanding>?

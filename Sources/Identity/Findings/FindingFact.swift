@@ -119,6 +119,7 @@ extension FindingFact {
     private static let noSignIns: Set<String> = [
         "authorization_code", "client_credentials", "refresh_token",
         "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "urn:ietf:params:oauth:grant-type:saml2-bearer",
         "urn:ietf:params:oauth:grant-type:token-exchange",
     ]
 

@@ -110,6 +110,11 @@ public struct Mailbox: StreamState {
         return code
     }
 
+    /// Whether no other code took the place of this one, and it was not used.
+    public func holds(_ code: IssuedCode) -> Bool {
+        self.code?.id == code.id || moves.contains { $0.id == code.id }
+    }
+
     /// Whether its link was opened, so that the page that asked for it may go on.
     public func isConfirmed(_ id: UUID) -> Bool { codes.confirmed == id && code?.id == id }
 

@@ -72,6 +72,9 @@ public struct MailedCode: StreamState {
         return (known.last { shown.matches($0.digest) } ?? known.last)?.id
     }
 
+    /// Whether no other code took the place of this one, and it was not used.
+    public func holds(_ id: UUID) -> Bool { live.contains { $0.id == id } }
+
     /// The code of this name, while it can be typed.
     func code(_ id: UUID, of account: Account, at now: Timestamp) -> IssuedMailedCode? {
         guard let code = live.last(where: { $0.id == id }), now < code.expiresAt,

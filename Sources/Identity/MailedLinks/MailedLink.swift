@@ -34,6 +34,9 @@ public struct MailedLink: StreamState {
         }
     }
 
+    /// Whether no other link took the place of this one, and it was not used.
+    public func holds(_ id: UUID) -> Bool { live?.id == id }
+
     /// The link of this name, while its account can use it.
     public func link(
         _ id: UUID, of account: Account, at now: Timestamp

@@ -25,7 +25,7 @@ public struct Mail: StreamState {
         case .begun(let attempt):
             (status, attempts) = (.begun, attempt)
             isMessage = true
-        case .sent(let attempt): (status, attempts) = (.sent, attempt)
+        case .sent(let attempt, _): (status, attempts) = (.sent, attempt)
         case .deferred(let attempt, _, _, _): (status, attempts) = (.due, attempt)
         case .failed(let attempt, _, _): (status, attempts) = (.failed, attempt)
         case .requeued: (status, attempts) = (.due, 0)

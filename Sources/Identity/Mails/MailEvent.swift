@@ -7,8 +7,8 @@ public import Values
 public enum MailEvent: Event {
     /// It is about to be handed to a gateway: of messages, which are sent at most once.
     case begun(attempt: Int)
-    /// A server took it.
-    case sent(attempt: Int)
+    /// A server took it: a message by this channel.
+    case sent(attempt: Int, by: Channel? = nil)
     /// It is tried again. The code is the server's, 0 where there was none to ask.
     case deferred(attempt: Int, until: Timestamp, code: Int, reason: MailFault? = nil)
     /// It is not tried again by itself.
@@ -31,7 +31,9 @@ public enum MailEvent: Event {
     public static let catalogue: [EventShape] = [
         EventShape(
             "mail.begun", .internal, "The message is handed to a gateway.", [.attempt]),
-        EventShape("mail.sent", .internal, "The mail server accepted the mail.", [.attempt]),
+        EventShape(
+            "mail.sent", .internal, "The mail server accepted the mail.",
+            [.attempt, channel.optional]),
         EventShape(
             "mail.deferred", .internal, "The mail was not accepted and is tried again.",
             [.attempt, .until, smtpCode, fault]),
@@ -65,7 +67,8 @@ public enum MailEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .begun(let attempt), .sent(let attempt): ["attempt": .integer(Int64(attempt))]
+        case .begun(let attempt): ["attempt": .integer(Int64(attempt))]
+        case .sent(let attempt, let channel): Self.fields(attempt, channel)
         case .deferred(let attempt, let until, let code, let reason):
             Self.fields(attempt, code, reason).merging(["until": .integer(until.seconds)]) { $1 }
         case .failed(let attempt, let code, let reason): Self.fields(attempt, code, reason)
@@ -74,6 +77,12 @@ public enum MailEvent: Event {
         case .undelivered(let channel, let code):
             Self.fields(channel, code)
         }
+    }
+
+    private static func fields(_ attempt: Int, _ channel: Channel?) -> JSONObject {
+        var fields: JSONObject = ["attempt": .integer(Int64(attempt))]
+        fields["channel"] = channel.map { .string($0.rawValue) }
+        return fields
     }
 
     private static func fields(_ channel: Channel, _ code: String?) -> JSONObject {
@@ -96,7 +105,8 @@ public enum MailEvent: Event {
         let reason: MailFault? = fields.choice("reason")
         switch (name, attempt, code) {
         case ("mail.begun", let attempt?, _): self = .begun(attempt: attempt)
-        case ("mail.sent", let attempt?, _): self = .sent(attempt: attempt)
+        case ("mail.sent", let attempt?, _):
+            self = .sent(attempt: attempt, by: fields.choice("channel"))
         case ("mail.deferred", let attempt?, let code?):
             guard let until = fields.instant("until") else { return nil }
             self = .deferred(attempt: attempt, until: until, code: code, reason: reason)

@@ -5,7 +5,8 @@ public import Values
 /// for now. As many as came together are one command: it is the most frequent one there is.
 public struct RecordDeliveries: TimedCommand {
     public enum Outcome: Sendable {
-        case taken
+        /// Of a message, by what it went: by another channel than was asked for, where that did not take it.
+        case taken(by: Channel? = nil)
         /// Not now: the server's code, 0 where it was not reached.
         case refusedForNow(code: Int, MailFault? = nil)
         case refusedForGood(code: Int, MailFault? = nil)
@@ -75,7 +76,7 @@ public struct RecordDeliveries: TimedCommand {
 
     private func event(of delivery: Delivery, _ attempt: Int) -> MailEvent {
         switch delivery.outcome {
-        case .taken: return .sent(attempt: attempt)
+        case .taken(let channel): return .sent(attempt: attempt, by: channel)
         case .refusedForGood(let code, let reason):
             return .failed(attempt: attempt, code: code, reason: reason)
         case .refusedForNow(let code, let reason):

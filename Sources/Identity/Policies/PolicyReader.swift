@@ -5,11 +5,13 @@ internal import Values
 public enum PolicyReader {
     /// The ways of the pages and the grants by which people sign in.
     public static let methods: [String] =
-        (BrowserMethod.recorded + AppSignInMethod.allCases.map(\.rawValue)
-        + [
-            GrantType.deviceCode, .jwtBearer, .nativeOTP, .nativeMagicLink, .nativePasskey,
-            .password, .flagship,
-        ].map(\.rawValue)).sorted()
+        Set(
+            BrowserMethod.recorded + AppSignInMethod.allCases.map(\.rawValue)
+                + [
+                    GrantType.deviceCode, .jwtBearer, .nativeOTP, .nativeMagicLink, .nativePasskey,
+                    .password, .flagship,
+                ].map(\.rawValue)
+        ).sorted()
     public static let days = [
         "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ]

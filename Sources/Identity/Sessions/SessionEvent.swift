@@ -338,10 +338,10 @@ extension SessionTerms {
 }
 
 extension GrantType {
-    /// Where another way stands on record in its place, it is that of tenants' apps: see `TenantSignIn`.
+    /// Where another way stands on record in its place, it is the one of that way.
     fileprivate init?(recorded fields: JSONObject) {
         let other: AppSignInMethod? = fields.choice("method")
-        guard let method = fields.choice("method") ?? other.map({ _ in Self.authorizationCode })
+        guard let method = fields.choice("method") ?? other?.grant
         else { return nil }
         self = method
     }

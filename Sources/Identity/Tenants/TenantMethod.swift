@@ -19,13 +19,20 @@ public enum TenantMethod: String, CaseIterable, Sendable {
     public var isKey: Bool { self != .pin }
 }
 
-/// How a session was opened without a grant of OAuth, within a tenant's own app: for the record.
+/// How a session was opened where the grant does not say it: within a tenant's own app, without a grant of OAuth, or
+/// by an assertion of SAML, which is redeemed as one of JWT is. For the record.
 public enum AppSignInMethod: String, CaseIterable, Sendable {
     case pin = "app_pin"
     /// A device signed.
     case key = "app_key"
+    /// As on pages.
+    case passkey
+    case saml = "urn:ietf:params:oauth:grant-type:saml2-bearer"
 
     init(_ method: TenantMethod) { self = method.isKey ? .key : .pin }
+
+    /// Which it stands on record in the place of.
+    var grant: GrantType { self == .saml ? .jwtBearer : .authorizationCode }
 }
 
 /// What a device signs with.

@@ -17,7 +17,9 @@ public struct TenantSignIn<Proof: SignInProof>: Grant {
     public static var type: GrantType { .authorizationCode }
 
     public var sessionName: UUID? { proof.sessionName }
-    public var appMethod: AppSignInMethod? { proof.appMethod }
+    public var appMethod: AppSignInMethod? {
+        proof.appMethod ?? (way == .passkey ? .passkey : nil)
+    }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Proof.Facts {
         try await proof.gather(streams)

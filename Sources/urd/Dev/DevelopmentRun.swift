@@ -94,20 +94,14 @@ struct DemoData {
     }
 
     func prepare(previous: Demo?) async throws -> Demo {
-        _ = try await ask(
-            "createRealm", ["realm": .string(Self.realm), "display_name": "Demo"],
-            unless: "realm-exists")
-        _ = try await ask(
-            "assignHost", ["realm": .string(Self.realm), "host": "localhost"],
-            unless: "host-taken")
-        _ = try await ask(
-            "setRealmSettings",
+        try await prepareRealm(
+            Self.realm, "Demo", at: "localhost",
             [
-                "realm": .string(Self.realm), "primary_domain": "localhost",
-                "native_grants": true, "signal_verification_interval": 0,
-                // A developer joins again and again, always from the same machine.
-                "rate_limits": ["native-otp": ["sign-ups": .null]],
-            ])
+                "primary_domain": "localhost", "native_grants": true,
+                "signal_verification_interval": 0,
+            ],
+            // A developer joins again and again, always from the same machine.
+            atFirst: ["rate_limits": ["native-otp": ["sign-ups": .null]]])
         try await prepareApp()
         try await prepareNativeClient()
         let registered = try await ask(
@@ -180,6 +174,22 @@ struct DemoData {
         let found = try await ask(
             "getAdminKey", ["key_id": .string(known.id.description)], unless: "no-such-key")
         return found?["revoked_at"]?.isNull ?? false
+    }
+
+    /// - Parameter atFirst: settings that a developer may change: they are set when the realm is made, and never again.
+    func prepareRealm(
+        _ realm: String, _ name: String, at host: String, _ settings: JSONObject,
+        atFirst: JSONObject
+    ) async throws {
+        let made = try await ask(
+            "createRealm", ["realm": .string(realm), "display_name": .string(name)],
+            unless: "realm-exists")
+        _ = try await ask(
+            "assignHost", ["realm": .string(realm), "host": .string(host)], unless: "host-taken")
+        var settings = settings
+        settings["realm"] = .string(realm)
+        if made != nil { settings.merge(atFirst) { $1 } }
+        _ = try await ask("setRealmSettings", settings)
     }
 
     /// The answer of an operation; nil where it refuses for the one reason that is expected.

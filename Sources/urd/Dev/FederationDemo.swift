@@ -19,20 +19,17 @@ extension DemoData {
     func prepareFederation(_ previous: DemoFederation?) async throws -> DemoFederation {
         let realm: JSONObject = ["realm": .string(Self.federationRealm)]
         func with(_ members: JSONObject) -> JSONObject { realm.merging(members) { own, _ in own } }
-        _ = try await ask(
-            "createRealm", with(["display_name": "Federation demo"]), unless: "realm-exists")
-        _ = try await ask(
-            "assignHost", with(["host": .string(Self.federationHost)]), unless: "host-taken")
-        _ = try await ask(
-            "setRealmSettings",
-            with([
-                "profile": "federation", "roles": ["affiliation": ["student": [], "staff": []]],
+        try await prepareRealm(
+            Self.federationRealm, "Federation demo", at: Self.federationHost,
+            ["profile": "federation"],
+            atFirst: [
+                "roles": ["affiliation": ["student": [], "staff": []]],
                 // A developer signs in again and again, always from the same machine.
                 "rate_limits": [
                     "federation-login": ["source": .null, "target": .null],
                     "oauth-token": ["source": .null],
                 ],
-            ]))
+            ])
         let key = try await secret(
             of: Self.version,
             with([

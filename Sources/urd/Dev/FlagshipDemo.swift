@@ -42,29 +42,23 @@ extension DemoData {
     static let flagshipRealm = "flagship"
 
     func prepareFlagship(_ stores: DemoStores) async throws {
-        _ = try await ask(
-            "createRealm",
-            ["realm": .string(Self.flagshipRealm), "display_name": "Flagship demo"],
-            unless: "realm-exists")
-        _ = try await ask(
-            "assignHost",
-            ["realm": .string(Self.flagshipRealm), "host": "flagship.localhost"],
-            unless: "host-taken")
-        _ = try await ask(
-            "setRealmSettings",
+        try await prepareRealm(
+            Self.flagshipRealm, "Flagship demo", at: "flagship.localhost",
             [
-                "realm": .string(Self.flagshipRealm), "profile": "flagship",
+                "profile": "flagship",
                 "app_attest_roots": [.string(stores.appleRoot)],
                 "certified_apps": [
                     .string("ios:\(DemoStores.team)"),
                     .string("android:\(DemoStores.package):\(DemoStores.fingerprint)"),
                 ],
+            ],
+            atFirst: [
                 // A developer registers again and again.
                 "rate_limits": [
                     "installation": ["target": .null], "owner-mail": ["target": .null],
                     "certification": ["target": .null],
                     "owner-sign-in": ["target": .null],
-                ],
+                ]
             ])
         _ = try await ask(
             "setIntegrityKeys",

@@ -10,15 +10,10 @@ extension DemoData {
     /// - Returns: the tenant's API key and its secret.
     func prepareVerify(_ previous: DemoTenant?) async throws -> DemoTenant {
         let realm: JSONObject = ["realm": .string(Self.verifyRealm)]
-        func with(_ members: JSONObject) -> JSONObject { realm.merging(members) { own, _ in own } }
-        _ = try await ask(
-            "createRealm", with(["display_name": "Verify demo"]), unless: "realm-exists")
-        _ = try await ask(
-            "assignHost", with(["host": .string(Self.verifyHost)]), unless: "host-taken")
-        _ = try await ask(
-            "setRealmSettings",
-            with([
-                "profile": "verify", "phone_sign_in": true,
+        try await prepareRealm(
+            Self.verifyRealm, "Verify demo", at: Self.verifyHost,
+            ["profile": "verify", "phone_sign_in": true],
+            atFirst: [
                 "phone_countries": ["CH", "DE", "AT", "US", "GB", "FR"],
                 "phone_channels": ["sms", "whatsapp"],
                 // A developer signs in again and again, always from the same machine.
@@ -28,14 +23,14 @@ extension DemoData {
                     "phone-code": ["source": .null, "target": .null],
                     "native-otp": ["sign-ups": .null],
                 ],
-            ]))
+            ])
         if let previous, try await isTenant(previous, in: realm) { return previous }
         let made = try await ask(
             "registerClient",
-            with([
-                "client_name": .string(Self.tenant), "profile": "verify",
-                "grant_types": ["authorization_code", "refresh_token"],
-            ]))
+            [
+                "realm": .string(Self.verifyRealm), "client_name": .string(Self.tenant),
+                "profile": "verify", "grant_types": ["authorization_code", "refresh_token"],
+            ])
         guard let key = made?["client_id"]?.string, let secret = made?["client_secret"]?.string
         else {
             throw CommandFailure("The demo tenant could not be made", remedy: "Start with --fresh.")

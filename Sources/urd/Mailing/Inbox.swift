@@ -54,7 +54,7 @@ final class Inbox: MailCarrier {
             return waiting
         }
         for waiting in waiting ?? [] { waiting.waiter.resume() }
-        return .taken
+        return .taken(by: letter.channel == .mail ? nil : letter.channel)
     }
 
     /// The same, of an address; where there is none yet, as soon as the first one comes.

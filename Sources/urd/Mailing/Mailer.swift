@@ -78,7 +78,9 @@ final class Mailer: Sendable {
             carriesMessages == (event.open["channel"] != nil)
         else { return nil }
         let entry = DueWork.Entry(realm: event.realm, id: mail, position: event.position)
-        return taken.withLock { $0.take([entry]) }.first.map { Order(entry: $0, event: event) }
+        return taken.withLock { $0.take([entry]) }.first.map {
+            Order(entry: $0, event: event, isLate: false)
+        }
     }
 
     /// Due mails that are not under way, as many as there is room for.
@@ -95,6 +97,8 @@ final class Mailer: Sendable {
     private struct Order: Sendable {
         let entry: DueWork.Entry
         let event: Recorded
+        /// It was tried before, or waited.
+        let isLate: Bool
     }
 
     /// All that are taken together are read together.
@@ -107,7 +111,7 @@ final class Mailer: Sendable {
                     events.map { ($0.position, $0) }, uniquingKeysWith: { first, _ in first })
                 for entry in entries {
                     if let event = found[entry.position] {
-                        orders.append(Order(entry: entry, event: event))
+                        orders.append(Order(entry: entry, event: event, isLate: true))
                     } else {
                         giveUp(entry, LogFailure.damaged)
                     }
@@ -122,7 +126,7 @@ final class Mailer: Sendable {
     private func deliver(_ order: Order) async {
         let (entry, event) = (order.entry, order.event)
         do {
-            let letter = try await composer.letter(for: event)
+            let letter = try await composer.letter(for: event, isLate: order.isLate)
             guard let letter, letter.deadline.map({ store.now(in: entry.realm) < $0 }) ?? true
             else {
                 let reason: MailFault = letter == nil ? .pointless : .tooLate

@@ -52,7 +52,7 @@ struct SMTPCarrier: MailCarrier {
             try await client.send(
                 from: message.from.address.text, to: message.to.address.text,
                 message: message.bytes)
-            return .taken
+            return .taken()
         } catch {
             let (code, reason) = (error.code ?? 0, MailFault(error.reason))
             // Neither whom it was for nor the server's words, which may say so.

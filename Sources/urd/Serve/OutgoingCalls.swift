@@ -68,12 +68,13 @@ struct OutgoingCalls: Sendable {
         return await answer(request)
     }
 
-    /// What a provider answers a form with.
+    /// What a provider answers a form with: what is in it, a code or an answer to a puzzle, is good once.
     func post(_ address: String, form: [UInt8], authorization: String?) async -> [UInt8]? {
         var request = OutgoingRequest(method: .post, url: address, body: form)
         request.headers["Accept"] = "application/json"
         request.headers["Content-Type"] = "application/x-www-form-urlencoded"
         request.headers["Authorization"] = authorization
+        request.isSentOnce = true
         return await answer(request)
     }
 
@@ -94,9 +95,10 @@ struct OutgoingCalls: Sendable {
         return response.body
     }
 
-    /// A message to a provider of push messages.
+    /// A message to a provider of push messages, or to a gateway.
     func push(_ call: ProviderCall) async -> ProviderAnswer {
         var request = OutgoingRequest(method: .post, url: call.address, body: call.body)
+        request.isSentOnce = call.isSentOnce
         for (name, value) in call.headers { request.headers[name] = value }
         do {
             let response = try await providers.send(request)

@@ -7,6 +7,7 @@ usage: http_server.py [--certificate FILE --key FILE]
 /headers/N       N headers                        /redirect?to  a redirect
 /hang            no answer                        /drip         a byte each 100 ms
 /short           fewer bytes than promised        /garbage      no HTTP
+/closing          no answer, and the end of the connection; /closing/count: how often it was asked
 /gzip            packed, whoever asked            /trailer      chunked, with a trailer
 """
 
@@ -27,6 +28,7 @@ parser.add_argument("--key")
 options = parser.parse_args()
 
 connections = 0
+closings = 0
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -55,6 +57,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def serve(self):
+        global closings
         size = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(size)
         place = urllib.parse.urlsplit(self.path)
@@ -97,6 +100,11 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif word == "garbage":
             self.wfile.write(b"hello\r\n\r\n")
+            self.close_connection = True
+        elif word == "closing" and rest:
+            self.answer(200, str(closings).encode())
+        elif word == "closing":
+            closings += 1
             self.close_connection = True
         elif word == "gzip":
             self.answer(200, gzip.compress(b"x" * 100000), Content_Encoding="gzip")

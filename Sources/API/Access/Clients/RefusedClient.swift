@@ -10,18 +10,36 @@ internal import Values
 extension RealmContext {
     func record(_ claim: RefusedClaim, in request: Request) {
         let asked = Form.parse(request.body)?.first { $0.name == "grant_type" }
-        let from = signInPlace(of: request)
+        var refused = RefusedSignIn(
+            method: asked.flatMap { GrantType(rawValue: $0.value) } ?? .clientCredentials,
+            reason: "invalid_client", account: nil, client: .zero, clientID: claim.clientID,
+            app: nil,
+            from: signInPlace(of: request))
         let origin = origin("anonymous", client: claim.clientID, of: request)
         // As much was done until here for an unknown client ID.
         guard let known = claim.client else { return }
-        let reason = known.isDisabled ? "client_disabled" : "invalid_client"
-        let refused = RefusedSignIn(
-            method: asked.flatMap { GrantType(rawValue: $0.value) } ?? .clientCredentials,
-            reason: reason, account: nil, client: known.id, clientID: claim.clientID,
-            app: known.metadata.appID ?? place.app, from: from)
+        if known.isDisabled { refused.reason = "client_disabled" }
+        count(refused, of: known, origin)
+    }
+
+    /// An assertion of SAML that a client showed, and that is not good or was used: whose it would be is not known.
+    func recordRefusedSAML(
+        at client: KnownClient, _ clientID: String, in request: Request
+    ) {
+        var refused = RefusedSignIn(
+            method: .jwtBearer, reason: "invalid_assertion", account: nil, client: client.id,
+            clientID: clientID, app: nil, from: signInPlace(of: request))
+        refused.appMethod = .saml
+        count(refused, of: client, origin("anonymous", client: clientID, of: request))
+    }
+
+    private func count(_ refused: RefusedSignIn, of client: KnownClient, _ origin: Origin) {
+        var refused = refused
+        (refused.client, refused.app) = (client.id, client.metadata.appID ?? place.app)
         refusals.add(
             refused, origin,
-            to: RefusedClientCounters.Key(realm: place.realm, client: known.id, reason: reason))
+            to: RefusedClientCounters.Key(
+                realm: place.realm, client: client.id, reason: refused.reason))
     }
 
     /// The pseudonym of the request's network, its device and its place, as each event of a sign-in records them.

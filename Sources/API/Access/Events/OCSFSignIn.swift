@@ -43,10 +43,11 @@ struct OCSFSignIn: Sendable {
 
     private func way(_ method: String) -> JSONObject {
         let isOpenID = method == GrantType.authorizationCode.rawValue
+        let isSAML = method == AppSignInMethod.saml.rawValue
         // No protocol that OCSF has a number for.
-        let isOwn = isOnPage || AppSignInMethod(rawValue: method) != nil
+        let isOwn = isOnPage || !isSAML && AppSignInMethod(rawValue: method) != nil
         var way: JSONObject = ["logon_type_id": isOnPage ? 2 : 3]
-        way["auth_protocol_id"] = isOwn ? 99 : isOpenID ? 4 : 6
+        way["auth_protocol_id"] = isOwn ? 99 : isSAML ? 5 : isOpenID ? 4 : 6
         if isOwn { way["auth_protocol"] = .string(method) }
         return way
     }

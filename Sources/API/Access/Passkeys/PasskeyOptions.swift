@@ -15,8 +15,11 @@ enum PasskeyOptions {
         ]
     }
 
+    /// - Parameter namesNobody: who signs in by it gives no address first: the passkey has to say whose it is, and
+    ///   has to verify its person, or it would never sign in.
     static func creation(
-        challenge: [UInt8], _ party: PasskeyParty, user: JSON, existing: [PasskeyView]
+        challenge: [UInt8], _ party: PasskeyParty, user: JSON, existing: [PasskeyView],
+        namesNobody: Bool = false
     ) -> JSON {
         [
             "challenge": .string(Base64URL.encode(challenge)),
@@ -28,8 +31,9 @@ enum PasskeyOptions {
                 }),
             "timeout": timeout, "attestation": .string(party.attestation.rawValue),
             "authenticatorSelection": [
-                "residentKey": "preferred", "requireResidentKey": false,
-                "userVerification": "preferred",
+                "residentKey": namesNobody ? "required" : "preferred",
+                "requireResidentKey": .bool(namesNobody),
+                "userVerification": namesNobody ? "required" : "preferred",
             ],
             "excludeCredentials": .array(
                 existing.filter { $0.relyingParty == party.id }.map(descriptor)),

@@ -45,8 +45,14 @@ public struct MailComposer: Sendable {
     }
 
     /// Nil where the recipient is gone, or there is nothing to say.
-    public func letter(for event: Recorded) async throws(LogFailure) -> Letter? {
+    ///
+    /// - Parameter isLate: it was not made when it was asked for. A code or link that was replaced or used since is
+    ///   sent to nobody.
+    public func letter(
+        for event: Recorded, isLate: Bool = false
+    ) async throws(LogFailure) -> Letter? {
         let realm = event.realm
+        if isLate, try await SentProof.isOver(event, in: events) { return nil }
         let mint = try await mint(realm)
         guard let order = rules.order(for: event, mint),
             let person = try await person(of: order, event),
@@ -176,12 +182,12 @@ extension Person {
     }
 }
 
-extension Account {
+extension StreamState {
     /// As its events left it.
     init(folding events: [Recorded]) {
         self.init()
         for event in events {
-            if let event = AccountEvent(event) { apply(event) }
+            if let event = Event(event) { apply(event) }
         }
     }
 }

@@ -15,11 +15,14 @@ struct GatewayCall {
     /// Nil where the secret cannot be opened any more.
     func request() -> ProviderCall? {
         guard let secret = gateway.secret else { return nil }
-        return switch gateway.kind {
-        case .webhook: webhook(secret)
-        case .twilio: twilio(secret)
-        case .whatsappCloud: whatsApp(secret)
-        }
+        var call: ProviderCall? =
+            switch gateway.kind {
+            case .webhook: webhook(secret)
+            case .twilio: twilio(secret)
+            case .whatsappCloud: whatsApp(secret)
+            }
+        call?.isSentOnce = true
+        return call
     }
 
     private func webhook(_ secret: String) -> ProviderCall {

@@ -33,7 +33,7 @@ public struct MessageCourier: Sendable {
                 ).request()
             else { continue }
             switch GatewayVerdict(await transport(call)) {
-            case .taken: return .taken
+            case .taken: return .taken(by: channel)
             case .unknown(let code): return .refusedForGood(code: code, .unsettled)
             case .refused(let code, let fault):
                 if case .refusedForNow = outcome { break }

@@ -119,9 +119,12 @@ public struct ProviderCall: Sendable, Equatable {
     public var address: String
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
+    /// It would be shown or paid for twice if it came twice.
+    public var isSentOnce = false
 
     public static func == (left: ProviderCall, right: ProviderCall) -> Bool {
         left.address == right.address && left.body == right.body
+            && left.isSentOnce == right.isSentOnce
             && left.headers.elementsEqual(right.headers) { $0 == $1 }
     }
 }

@@ -104,16 +104,8 @@ enum SecurityRoutes {
         }
         let user = try await RealmLookups(call.context).passkeyUser(browser.subject)
         return ceremony(browser, party).begin(in: call.context) {
-            var options =
-                PasskeyOptions.creation(
-                    challenge: $0, party, user: user, existing: existing
-                ).object ?? [:]
-            // A page asks for no address first: the passkey has to say whose it is.
-            options["authenticatorSelection"] = [
-                "residentKey": "required", "requireResidentKey": true,
-                "userVerification": "required",
-            ]
-            return .object(options)
+            PasskeyOptions.creation(
+                challenge: $0, party, user: user, existing: existing, namesNobody: true)
         }
     }
 
