@@ -8,6 +8,7 @@ usage: http_server.py [--certificate FILE --key FILE]
 /hang            no answer                        /drip         a byte each 100 ms
 /short           fewer bytes than promised        /garbage      no HTTP
 /gzip            packed, whoever asked            /trailer      chunked, with a trailer
+/headless        a status line and no more        /cut          an end inside of the headers
 """
 
 import argparse
@@ -97,6 +98,9 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif word == "garbage":
             self.wfile.write(b"hello\r\n\r\n")
+            self.close_connection = True
+        elif word in ("headless", "cut"):
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"Content-Le" * (word == "cut"))
             self.close_connection = True
         elif word == "gzip":
             self.answer(200, gzip.compress(b"x" * 100000), Content_Encoding="gzip")
