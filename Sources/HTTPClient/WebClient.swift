@@ -149,7 +149,9 @@ extension Handle {
 
 extension Response {
     fileprivate init?(_ transfer: Transfer, isHead: Bool) {
-        guard let first = transfer.head.first, let code = transfer.statusCode else { return nil }
+        guard transfer.isHeadComplete, let first = transfer.head.first,
+            let code = transfer.statusCode
+        else { return nil }
         let words = first.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
         let reason = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
         var headers = Headers()

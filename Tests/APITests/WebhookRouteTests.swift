@@ -69,6 +69,9 @@ import Values
         let both = try await world.send(
             .post, one + "/resume", body: ["from": "now", "starts_after": 1])
         #expect(both.status == .badRequest)
+        let stopped = try await world.send(
+            .post, one + "/resume", body: ["from": "stop", "starts_after": 1])
+        #expect(stopped.status == .badRequest && stopped.json["field"] == "from")
         let rotated = try await world.send(.post, one + "/secret", body: ["keep_old": 3600])
         let secret = try #require(rotated.json["secret"]?.string)
         #expect(secret != made.json["secret"]?.string)

@@ -148,7 +148,7 @@ private struct Echo: Decodable {
         #expect(await code(client, short) == .timeout)
     }
 
-    @Test(arguments: ["/short", "/garbage"])
+    @Test(arguments: ["/short", "/garbage", "/headless", "/cut"])
     func `a call over HTTP reports a malformed response`(path: String) async throws {
         #expect(await code(try client(), OutgoingRequest(url: base + path)) == .broken)
     }

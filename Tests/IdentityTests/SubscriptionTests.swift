@@ -87,12 +87,31 @@ import Values
             try await givenRealm().when(create { $0.headers = [name: "x"] })
                 .thenRejected(.invalid(FieldFault("headers", .ours)))
         }
-        for place in ["https://example.org:22/hook", "https://example.org:80/hook"] {
-            try await givenRealm().when(create { $0.url = place })
+        for place in [
+            "https://example.org:22/hook", "https://example.org:80/hook", "https://localhost:22/",
+            "https://127.0.0.1:80/", "http://localhost:22/",
+        ] {
+            var command = create { $0.url = place }
+            command.mayBeLoopback = true
+            try await givenRealm().when(command)
                 .thenRejected(.invalid(FieldFault("url", .port)))
         }
         try await givenRealm().when(create { $0.headers = ["A": "x\r\nB: y"] })
             .thenRejected(.invalid(FieldFault("headers", .malformed)))
+    }
+
+    @Test func `a webhook that is sent elsewhere begins anew`() {
+        var state = Subscription()
+        state.apply(created)
+        var changed = terms
+        changed.order = .none
+        state.apply(.changed(changed))
+        #expect(state.runs == 1)
+        changed.url = "https://other.example.org/urd"
+        state.apply(.changed(changed))
+        #expect(state.runs == 2)
+        state.apply(.resumed(after: nil))
+        #expect(state.runs == 3)
     }
 
     private func wants(_ filter: SubscriptionFilter, _ type: String) -> Bool {
@@ -230,7 +249,9 @@ import Values
         let active = givenRealm().given(created, in: webhook)
         try await active.when(PauseSubscription(id: webhook))
             .then(SubscriptionEvent.paused, in: webhook)
-        try await active.when(ResumeSubscription(id: webhook)).thenNothing()
+        // It tries at once what waits.
+        try await active.when(ResumeSubscription(id: webhook))
+            .then(SubscriptionEvent.resumed(after: nil), in: webhook)
         try await active.when(ResumeSubscription(id: webhook, startsAfter: 4))
             .then(SubscriptionEvent.resumed(after: 4), in: webhook)
         try await active.when(

@@ -16,7 +16,7 @@ import uuid
 
 from feed_client import Feed
 from standby_pair import StandbyPair
-from urd_process import PATIENCE, Server, Urd, eventually, together
+from urd_process import PATIENCE, Server, Urd, eventually, status, together
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -122,6 +122,26 @@ class Nodes(unittest.TestCase):
                 self.assertEqual(first.end, "whole")
                 register()
                 self.assertEqual(second.events(1)[0]["position"], 1)
+
+    def test_asking_for_the_head_takes_a_subscription_from_nobody(self):
+        subscription = subscribe()
+        query = f"{urd.realm}/feed?subscription={subscription}&take_over=true"
+        with follow(subscription) as feed:
+            feed.events(1)
+            answer = urd.api.raw(urd.api.request("HEAD", query))
+            self.assertEqual(status(answer), 200, answer)
+            register()
+            # All that there is up to what happened since.
+            for entry in feed.entries():
+                self.assertNotEqual(entry["type"], "urd.taken_over")
+                if entry.get("position") == head():
+                    break
+            self.assertIsNone(feed.end)
+        # Nor does it keep others away.
+        free = subscribe()
+        urd.api.raw(urd.api.request("HEAD", f"{urd.realm}/feed?subscription={free}"))
+        with follow(free) as feed:
+            self.assertEqual(feed.status, 200)
 
     def test_personal_data_is_on_record_before_it_leaves_and_gone_once_it_is_erased(self):
         email = f"{uuid.uuid4().hex[:12]}@example.org"

@@ -96,6 +96,62 @@ class WhomTests(unittest.TestCase):
             self.assertFalse({theirs, ben.id} & {stream for _, stream in self.came(True)}, filter)
             admin("DELETE", f"/webhooks/{hook['id']}")
 
+    def waiting(self, hook):
+        return [one["type"] for one in admin("GET", f"/webhooks/{hook['id']}/deliveries")["items"]]
+
+    def test_what_waits_is_sent_by_the_new_terms_or_not_at_all(self):
+        for narrowed in ("types", "not_types", "streams", "filter", "format"):
+            self.receiver.answer = lambda message: (500, {})
+            ann, ben = Person(), Person()
+            first = int(urd.sql(f"select min(position) from urd.event where stream = '{ann.id}'"))
+            # Few of the internal ones have a record of OCSF.
+            hook = self.webhook(
+                None, order="none", starts_after=first - 1,
+                **{"to": "internal"} if narrowed == "format" else {"types": ["account.*", "invite.created"]})
+            for person in (ann, ben):
+                admin("POST", f"/accounts/{person.id}/disable")
+            admin("POST", "/invites", {})
+            eventually(lambda: len(self.waiting(hook)) >= 5, "all of it waits", 30)
+            terms = {
+                "types": {"types": ["account.disabled"]}, "not_types": {"not_types": ["account.registered"]},
+                "streams": {"streams": [ann.id]}, "filter": {"filter": f'account eq "{ann.id}"'},
+                "format": {"format": "ocsf"}}[narrowed]
+            with self.receiver.lock:
+                self.receiver.taken.clear()
+            path = f"/webhooks/{hook['id']}"
+            admin("PATCH", path, terms)
+            self.receiver.answer = lambda message: (204, {})
+            admin("POST", f"{path}/resume", {})
+            eventually(lambda: admin("GET", path)["waiting"] == 0, "all is done", 30)
+            with self.receiver.lock:
+                taken = [one["json"] for one in self.receiver.taken]
+            if narrowed == "format":
+                self.assertTrue(taken)
+                self.assertNotIn([], taken)
+            elif narrowed in ("types", "not_types"):
+                kinds = [one["type"] for one in taken]
+                self.assertEqual(kinds.count("account.disabled"), 2, (narrowed, kinds))
+                self.assertNotIn("account.registered", kinds, narrowed)
+            else:
+                streams = {one["data"]["stream"] for one in taken}
+                self.assertEqual(streams, {ann.id}, narrowed)
+            admin("DELETE", path)
+
+    def test_an_erasure_that_is_owed_is_sent_whatever_the_new_terms_say(self):
+        self.receiver.answer = lambda message: (500, {})
+        ann = Person()
+        hook = self.webhook(None, types=["account.*"], include=["personal"])
+        admin("POST", f"/accounts/{ann.id}/disable")
+        admin("POST", f"/accounts/{ann.id}/erase")
+        eventually(lambda: {"account.disabled", "account.erased"} <= set(self.waiting(hook)), "both wait", 30)
+        path = f"/webhooks/{hook['id']}"
+        admin("PATCH", path, {"types": ["session.ended"], "include": []})
+        self.receiver.answer = lambda message: (204, {})
+        admin("POST", f"{path}/resume", {})
+        eventually(lambda: admin("GET", path)["waiting"] == 0, "all is done", 30)
+        with self.receiver.lock:
+            self.assertEqual({one["json"]["type"] for one in self.receiver.taken}, {"account.erased"})
+
     def test_personal_data_is_on_record_for_whom_it_was_sent_alone(self):
         before = urd.sql(f"select max(position) from urd.event where realm = '{urd.values['URD_REALM']}'")
         ann, ben = Person(), Person()

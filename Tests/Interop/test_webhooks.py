@@ -9,6 +9,7 @@ import time
 import unittest
 import urllib.parse
 import uuid
+from email.utils import formatdate
 
 import pinned
 from token_tool import missing
@@ -264,6 +265,101 @@ class Webhooks(unittest.TestCase):
         admin("POST", f"/webhooks/{hook['id']}/pause")
         admin("POST", f"/webhooks/{hook['id']}/resume", {})
         eventually(lambda: account in registered(receiver), "it came too", 10)
+
+    def test_a_rest_ends_where_it_is_sent_elsewhere_or_resumed(self):
+        receiver, hook = self.receiver()
+        receiver.answer = lambda message: (503, {"Retry-After": formatdate(time.time() + 3600, usegmt=True)})
+        account = register()
+        rest = ("select extract(epoch from rests_until - now()) from urd.subscription_cursor "
+                f"where subscription = '{hook['id']}'")
+        eventually(lambda: float(urd.sql(rest) or 0) > 3000, "it rests as it was asked to", 20)
+        receiver.answer = lambda message: (204, {})
+        admin("PATCH", f"/webhooks/{hook['id']}", {"name": "Other"})
+        time.sleep(2)
+        self.assertEqual(receiver.taken, [])
+        admin("POST", f"/webhooks/{hook['id']}/resume", {})
+        eventually(lambda: account in registered(receiver), "it came", 10)
+        receiver.answer = lambda message: (503, {"Retry-After": "3600"})
+        account = register()
+        eventually(lambda: float(urd.sql(rest) or 0) > 3000, "it rests again", 20)
+        receiver.answer = lambda message: (204, {})
+        admin("PATCH", f"/webhooks/{hook['id']}", {"url": receiver.url + "/new"})
+        eventually(lambda: account in registered(receiver), "it came too", 10)
+
+    def test_what_is_under_way_ends_before_the_webhook_goes_on(self):
+        receiver, hook = self.receiver(order="strict", types=["account.registered"])
+        (under_way, most, lock) = ([0], [0], threading.Lock())
+
+        def slowly(message):
+            with lock:
+                under_way[0] += 1
+                most[0] = max(most[0], under_way[0])
+            time.sleep(3)
+            with lock:
+                under_way[0] -= 1
+            return 204, {}
+        receiver.answer = slowly
+        path = f"/webhooks/{hook['id']}"
+        accounts = []
+        changes = [("PATCH", "", {"name": "Other"}), ("POST", "/secret", {}), ("POST", "/redeliver", None),
+                   ("POST", "/test", None)]
+        for method, more, body in changes + [("POST", "/pause", None)]:
+            accounts.append(register())
+            eventually(lambda: under_way[0] == 1, "it is under way", 20)
+            if more == "/test":
+                # The test itself is another call.
+                admin("PATCH", path, {"name": "First"})
+                admin("PATCH", path, {"name": "Second"})
+            else:
+                admin(method, path + more, body)
+            if more == "/pause":
+                admin("POST", path + "/resume", {})
+        accounts.append(register())
+        eventually(lambda: set(accounts) <= set(registered(receiver)), "all came", 60)
+        self.assertEqual(registered(receiver), accounts)
+        self.assertEqual((len(receiver.seen), most[0]), (len(accounts), 1))
+        outcomes = [one["outcome"] for one in admin("GET", path + "/attempts")["items"]]
+        self.assertEqual(outcomes, ["delivered"] * len(accounts))
+
+    def test_what_waits_keeps_the_order_that_is_named_now(self):
+        for order in ("stream", "strict"):
+            receiver, hook = self.receiver(order="none", types=["account.*"])
+            path = f"/webhooks/{hook['id']}"
+            receiver.answer = lambda message: (500, {})
+            accounts = [register() for _ in range(2)]
+            for _ in range(3):
+                for account in accounts:
+                    admin("POST", f"/accounts/{account}/disable")
+                    admin("POST", f"/accounts/{account}/enable")
+            eventually(lambda: self.shown(hook).get("waiting", 0) == 14 and len(receiver.seen) >= 14, "all of it waits", 30)
+            with receiver.lock:
+                receiver.seen.clear()
+            admin("PATCH", path, {"order": order})
+            admin("POST", path + "/pause")
+            admin("POST", path + "/resume", {})
+            # The first of each lane alone is tried.
+            time.sleep(3)
+            with receiver.lock:
+                tried = {one["json"]["data"]["position"] for one in receiver.seen}
+            self.assertEqual(len(tried), 2 if order == "stream" else 1, order)
+            receiver.answer = lambda message: (204, {})
+            admin("POST", path + "/pause")
+            admin("POST", path + "/resume", {})
+            eventually(lambda: len(receiver.taken) >= 14, "all came", 60)
+            for account in accounts if order == "stream" else [None]:
+                positions = [one["json"]["data"]["position"] for one in receiver.taken
+                             if account in (None, one["json"]["data"]["stream"])]
+                self.assertEqual(positions, sorted(positions), order)
+
+    def test_a_webhook_of_a_disabled_realm_is_sent_no_test(self):
+        receiver, hook = self.receiver()
+        admin("POST", "/disable")
+        try:
+            refused = admin("POST", f"/webhooks/{hook['id']}/test", expected=(409,))
+            self.assertEqual(refused["type"], "/problems/realm-disabled")
+            self.assertEqual(receiver.seen, [])
+        finally:
+            admin("POST", "/enable")
 
     def test_a_webhook_that_is_resumed_elsewhere_drops_what_waits_but_erasures(self):
         receiver, hook = self.receiver(

@@ -17,6 +17,35 @@ import Values
             isReplay: isReplay, isGivenUp: isGivenUp, nextAt: now.adding(seconds: 3600))
     }
 
+    @Test func `what waits stands in the lanes of the order that is named now`() async throws {
+        let (world, realm) = (try World(), try #require(RealmID("one")))
+        let accounts = [UUID(high: 1, low: 1), UUID(high: 1, low: 2), UUID(high: 1, low: 1)]
+        try world.append(
+            [
+                Happening("account.registered", accounts[0], version: 1),
+                Happening("account.registered", accounts[1], version: 1),
+                Happening("account.disabled", accounts[0], version: 2),
+            ], in: "one")
+        let store = DeliveryStore(world.pool)
+        func lanes(_ order: DeliveryOrder) async throws -> [UUID] {
+            let start = DeliveryStore.Start(
+                LogCursor(epoch: 1, position: 0), count: 0, runs: 0, order: order)
+            return try await store.claim(webhook, in: realm, by: lease, from: start)
+                .waiting.map(\.lane)
+        }
+        try await store.replay(
+            1...3, types: ["account.registered", "account.disabled"], streams: [], order: .none,
+            to: webhook, in: realm, at: now)
+        let own = (1...3).map { UUID(high: 0, low: UInt64($0)) }
+        let all: [(DeliveryOrder, [UUID])] = [
+            (.none, own), (.stream, accounts), (.strict, [.zero, .zero, .zero]),
+            (.stream, accounts), (.none, own), (.strict, [.zero, .zero, .zero]), (.none, own),
+        ]
+        for (order, expected) in all {
+            #expect(try await lanes(order) == expected, "\(order)")
+        }
+    }
+
     @Test(arguments: [false, true])
     func `an attempt that was under way does not undo that an event is to be sent again`(
         isGivenUp: Bool

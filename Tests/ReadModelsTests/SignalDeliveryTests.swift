@@ -232,4 +232,26 @@ import Values
         #expect(
             try await world.queries.signalStreams(of: client, in: realm).first?.status == "paused")
     }
+    @Test func `a stream ends with its client`() async throws {
+        let world = try World()
+        let realm = try #require(RealmID("one"))
+        let client = UUID(high: 91, low: 1)
+        let fields = """
+            {"client":"\(client)","client_id":"siem","default_subjects":"ALL",
+            "issuer":"https://id.example","method":"urn:ietf:rfc:8935","requested":[],
+            "endpoint":"https://a.example","slot":4}
+            """
+        let queries = world.queries
+        let other = Happening("account.registered", ann, version: 1)
+        try world.append(
+            [Happening("ssf_stream.created", stream, version: 1, fields), other], in: "one")
+        _ = try await queries.advanceSignals(of: stream, in: realm, by: step(from: nil, to: 1))
+        #expect(try await queries.enabledSignalStreams().map(\.stream) == [stream])
+        #expect(try await queries.signalLag()?.events == 1)
+        #expect(try await queries.forgottenSignalStreams().isEmpty)
+        try world.append([Happening("client.deleted", client, version: 1)], in: "one")
+        #expect(try await queries.enabledSignalStreams().isEmpty)
+        #expect(try await queries.signalLag() == SignalLag.none)
+        #expect(try await queries.forgottenSignalStreams().map(\.stream) == [stream])
+    }
 }

@@ -26,6 +26,26 @@ import Values
         #expect(queue.position == 3)
     }
 
+    @Test
+    func `what is earlier in the log is parked before what waits, not before what is under way`() {
+        for isStarted in [false, true] {
+            var record = DeliveryQueue.Record()
+            let waiting = DeliveryQueue.Parked(
+                position: 3, lane: lane(1), type: "a.b", attempts: 1, isReplay: false, due: now)
+            var queue = DeliveryQueue(position: 0, parked: [waiting], most: 8)
+            var order = isStarted ? queue.start(at: now) : []
+            for position in 1...2 as ClosedRange<Int64> {
+                queue.take(
+                    position, lane: lane(1), type: "a.b", isWanted: true, now: now, &record)
+            }
+            for _ in 0..<3 {
+                order += queue.start(at: now)
+                if let last = order.last { queue.settle(last, &record) }
+            }
+            #expect(order.map(\.position) == (isStarted ? [3, 1, 2] : [1, 2, 3]))
+        }
+    }
+
     @Test func `one of each lane is under way, in order`() {
         var record = DeliveryQueue.Record()
         var queue = queue([1, 1, 2], record: &record)

@@ -69,6 +69,29 @@ import Values
         }
     }
 
+    @Test func `what is under way when it is changed comes to its end first`() throws {
+        var run = run(try subscription())
+        run.take(try event(1), now: now)
+        let item = try #require(run.start(at: now).first)
+        run.take(try event(2, "subscription.changed", isOwn: true), now: now)
+        run.take(try event(3, stream: 4), now: now)
+        #expect(run.isWindingUp && run.start(at: now).isEmpty)
+        _ = run.settle(item, answer(.taken), at: now, chance: 0)
+        #expect(!run.isWindingUp && run.end == .changed)
+        #expect(run.takeStep()?.progress.cursor.position == 1)
+    }
+
+    @Test func `what waited by other terms is looked at once more, and nothing else`() throws {
+        let waiting = Delivery(
+            position: 1, lane: UUID(high: 1, low: 1), type: "account.registered", nextAt: now)
+        var run = run(try subscription(), waiting: [waiting])
+        run.take(try event(1), now: now)
+        run.take(try event(2, stream: 2), now: now)
+        let items = run.start(at: now)
+        #expect(items.map(\.position).sorted() == [1, 2])
+        #expect(items.filter { run.isUnchecked($0) }.map(\.position) == [1])
+    }
+
     @Test func `a receiver that wants nothing more is disabled at once`() throws {
         var run = run(try subscription())
         run.take(try event(1), now: now)

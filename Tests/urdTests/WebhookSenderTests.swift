@@ -1,4 +1,5 @@
 import EventSourcing
+import HTTP
 import Identity
 import JSON
 import Testing
@@ -30,6 +31,31 @@ import Values
     ])
     func `no address is called that is not public`(_ url: String) async throws {
         #expect(try await outcome(of: url) == "not_public")
+    }
+
+    @Test func `a receiver says when to call again in seconds, or by a date of HTTP`() {
+        let now = Timestamp(seconds: 784_111_000)
+        for (text, expected) in [
+            ("120", 120), ("Sun, 06 Nov 1994 08:49:37 GMT", 777),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 777), ("Sun Nov  6 08:49:37 1994", 777),
+            ("Sun, 06 Nov 1994 08:30:00 GMT", -400), ("soon", nil), ("", nil),
+            ("Sun, 06 Nov 1994 08:49:37", nil), ("Sun, 31 Feb 1994 08:49:37 GMT", nil),
+            ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 6 1994 08:49:37 GMT", nil),
+        ] as [(String, Int64?)] {
+            #expect(RetryAfter.seconds(text, at: now) == expected, "\(text)")
+        }
+        // Of the fifty years ahead, or past.
+        let later = Timestamp(seconds: 1_800_000_000)
+        #expect((RetryAfter.seconds("Sunday, 06-Nov-76 08:49:37 GMT", at: later) ?? 0) > 0)
+        #expect((RetryAfter.seconds("Sunday, 06-Nov-94 08:49:37 GMT", at: later) ?? 0) < 0)
+        for (text, seconds) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 777), ("Sun, 06 Nov 1994 08:30:00 GMT", 0),
+            ("Sun, 06 Nov 2094 08:49:37 GMT", 86_400),
+        ] {
+            var response = Response(status: Status(code: 503, reason: ""))
+            response.headers["Retry-After"] = text
+            #expect(WebhookAnswer(response, at: now).retryAfter == .seconds(seconds))
+        }
     }
 
     @Test func `nothing is sent without TLS`() async throws {

@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import HTTP
 internal import Identity
 internal import JSON
 internal import ReadModels
@@ -42,6 +43,8 @@ extension Call<AdminContext> {
         let view = try await knownSubscription(id)
         let includesPersonal = view.terms.includesPersonal
         if includesPersonal { try await requirePermission(.eventsOpen, for: "subscription") }
+        // It is sent no events: it is no reader.
+        if request.method == .head { return nil }
         let folded = try await state(Subscription.self, of: id, in: realm)
         let (claim, lease) = try await reading { () throws(LogFailure) in
             try await context.feeds.leases.claim(

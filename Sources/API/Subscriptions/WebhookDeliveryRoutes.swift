@@ -210,6 +210,9 @@ enum WebhookDeliveryRoutes {
             let outcome = try await call.tested(earlier.done, webhook.id)
             return Response.json(.ok, json(outcome)).at(earlier.done)
         }
+        let place = try await call.state(Realm.self, of: Realm.stream, in: write.realm)
+        // Nothing is sent of which no record could be kept.
+        if place.state.isDisabled { throw Problem(.realmDisabled) }
         let folded = try await call.state(Subscription.self, of: webhook.id, in: write.realm)
         let now = call.context.time.now(in: write.realm)
         let outcome = await call.context.deliveries.test(

@@ -123,9 +123,10 @@ enum WebhookRoutes {
             "webhook update", examples: "urd webhook update WEBHOOK --realm demo --order strict"),
         tag: "Webhooks",
         summary: "Update a webhook.",
-        detail:
-            "What is not named stays as it is. What was not delivered yet is sent by the new terms.",
-        right: .realm, permission: .subscriptionsManage,
+        detail: """
+            What is not named stays as it is. What was not delivered yet is sent by the new terms, or not at \
+            all, once what is under way has been answered.
+            """, right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         body: Body(
             schema: .named("WebhookChange", .object(WebhookSchema.settings(isNew: false))),
@@ -187,8 +188,9 @@ enum WebhookRoutes {
         tag: "Webhooks",
         summary: "Resume a webhook that was paused or disabled.",
         detail: """
-            One that was disabled because the log was set back (`rewound`) is resumed by saying where it \
-            starts: `kept_to`, once the receiver has undone what came later.
+            What waits is tried at once, also by one that was active. One that was disabled because the log \
+            was set back (`rewound`) is resumed by saying where it starts: `kept_to`, once the receiver has \
+            undone what came later.
             """, right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
@@ -211,14 +213,16 @@ enum WebhookRoutes {
         let id = try call.requiredID("webhook_id")
         try await call.requireRight(to: try await call.knownWebhook())
         var start = try await call.startsAfter()
-        if call.body["from"]?.string == "now" {
+        if let place = call.body["from"]?.string {
             guard start == nil else {
                 throw Problem(
                     .invalidField, "from and starts_after exclude each other.", field: "from")
             }
-            start = try await reading { () throws(LogFailure) in
-                try await call.context.commands.events.head(of: write.realm)
-            }.position
+            if place == "now" {
+                start = try await reading { () throws(LogFailure) in
+                    try await call.context.commands.events.head(of: write.realm)
+                }.position
+            }
         }
         let done = try await call.run(
             ResumeSubscription(id: id, startsAfter: start), as: write)

@@ -1,7 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Lets a subscription go on: from where it stopped, or from behind a position. Where the log was set back, the
+/// Lets a subscription go on: from where it stopped, or from behind a position. One that is active tries at once what
+/// waits. Where the log was set back, the
 /// position says that the receiver has undone what is lost.
 public struct ResumeSubscription: Command {
     public var id: UUID
@@ -26,7 +27,6 @@ public struct ResumeSubscription: Command {
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
         guard facts.thing.isThere(.webhook) else { throw .notFound }
         let state = facts.thing.state
-        if state.standing == .active, startsAfter == nil { return Decision() }
         if state.standing == .disabled(.rewound), startsAfter == nil {
             throw .rewound(keptTo: state.keptTo ?? 0)
         }

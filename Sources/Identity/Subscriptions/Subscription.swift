@@ -40,7 +40,7 @@ public struct Subscription: StreamState {
     public private(set) var startsAfter: Int64?
     /// How often a place to start from was named.
     public private(set) var starts = 0
-    /// How often it was begun: made, or resumed.
+    /// How often it was begun: made, resumed, or sent elsewhere.
     public private(set) var runs = 0
     /// Whether its terms ever had personal fields sent along: erasures are told to it for ever.
     public private(set) var everIncludedPersonal = false
@@ -62,6 +62,7 @@ public struct Subscription: StreamState {
             runs += 1
             everIncludedPersonal = terms.includesPersonal
         case .changed(let terms):
+            if terms.url != self.terms.url { runs += 1 }
             self.terms = terms
             everIncludedPersonal = everIncludedPersonal || terms.includesPersonal
         case .paused: standing = .paused

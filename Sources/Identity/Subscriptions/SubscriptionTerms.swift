@@ -82,8 +82,8 @@ extension SubscriptionTerms {
             try WebAddressRule.check(url, mayBeLoopback: mayBeLoopback)
             // Other services than the web listen on the ports below.
             let uri = AbsoluteURI(url)
-            guard uri?.isLoopback == true || uri?.port.map({ $0 == 443 || $0 >= 1024 }) ?? true
-            else { throw .port }
+            let usual: UInt16 = uri?.scheme == "http" ? 80 : 443
+            guard uri?.port.map({ $0 == usual || $0 >= 1024 }) ?? true else { throw .port }
         } catch {
             throw FieldFault("url", error)
         }

@@ -42,6 +42,15 @@ public enum DeliveryOrder: String, Sendable {
     case stream
     case strict
     case none
+
+    /// The lane of a row, of whose event the stream is known by an expression.
+    static func lane(of row: String, stream: String, in order: String) -> String {
+        """
+        case \(order) when 'stream' then \(stream)
+            when 'strict' then '00000000-0000-0000-0000-000000000000'::uuid
+            else lpad(to_hex(\(row).position), 32, '0')::uuid end
+        """
+    }
 }
 
 /// One attempt to deliver an event.

@@ -186,9 +186,7 @@ private let replaying = Statement(
     """
     insert into urd.delivery (realm, subscription, position, lane, type, replay, next_at)
     select $1, $2, e.position,
-        case $6 when 'stream' then e.stream
-            when 'strict' then '00000000-0000-0000-0000-000000000000'::uuid
-            else lpad(to_hex(e.position), 32, '0')::uuid end,
+        \(DeliveryOrder.lane(of: "e", stream: "e.stream", in: "$6")),
         e.type, true, $7
     from urd.event e
     where e.realm = $1 and e.position between $3 and $4 and e.type = any ($5)

@@ -20,12 +20,18 @@ public struct DeliveryStore: Sendable {
         public var runs: Int
         /// Whether erasures that are passed over are delivered all the same.
         public var keepsErasures: Bool
+        /// What waits keeps its order by this, whatever it was before.
+        public var order: DeliveryOrder
 
-        public init(_ cursor: LogCursor, count: Int, runs: Int, keepsErasures: Bool = false) {
+        public init(
+            _ cursor: LogCursor, count: Int, runs: Int, keepsErasures: Bool = false,
+            order: DeliveryOrder = .stream
+        ) {
             self.cursor = cursor
             self.count = count
             self.runs = runs
             self.keepsErasures = keepsErasures
+            self.order = order
         }
     }
 
@@ -58,6 +64,9 @@ public struct DeliveryStore: Sendable {
                 if before.count == 1, before.integer(0, 1) < start.runs {
                     try connection.execute(hastening, Parameters(in: realm, subscription))
                 }
+                var ordered = Parameters(in: realm, subscription)
+                ordered.add(start.order.rawValue)
+                try connection.execute(reordering, ordered)
                 let waiting = try connection.execute(
                     readingWaiting, Parameters(in: realm, subscription))
                 return (
@@ -171,6 +180,21 @@ private let keepingErasures = Statement(
     where e.realm = $1 and e.position > $3 and e.position <= $4 and e.type = 'account.erased'
     on conflict (realm, subscription, position) do nothing
     """)
+/// An administrator named another order. Only rows that stand in a lane of no stream are looked up in the log.
+private let reordering = Statement(
+    "deliveries_reorder",
+    """
+    update urd.delivery d set lane = \(laneInOrder)
+    where d.realm = $1 and d.subscription = $2 and not d.given_up and case $3::text
+        when 'stream' then d.lane < '00000001-0000-0000-0000-000000000000'::uuid
+        else d.lane <> \(DeliveryOrder.lane(of: "d", stream: "d.lane", in: "$3")) end
+    """)
+private let laneInOrder = DeliveryOrder.lane(
+    of: "d",
+    stream: """
+        coalesce((select e.stream from urd.event e
+            where e.realm = d.realm and e.position = d.position), d.lane)
+        """, in: "$3")
 let deliveryColumns = """
     d.position, d.lane, d.type, d.attempts, d.replay, d.given_up, d.status, d.next_at
     """

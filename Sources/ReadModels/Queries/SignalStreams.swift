@@ -77,11 +77,17 @@ private let columns = Columns(
     SignalStreamView.init)
 private let ofClient = columns.all("ssf_streams_of_client", where: "m.client = $2")
 
+/// Streams end with their client, who alone could delete them.
+let clientIsThere = """
+    not exists (select from urd.event x where x.realm = s.realm and x.stream = s.client
+        and x.type = 'client.deleted')
+    """
+
 private let enabled = Statement(
     "ssf_streams_enabled",
     """
     select s.realm, s.stream, s.method = 'urn:ietf:rfc:8935' from urd.ssf_streams s
-    where s.status = 'enabled' order by s.realm, s.stream
+    where s.status = 'enabled' and \(clientIsThere) order by s.realm, s.stream
     """)
 
 private let forgotten = Statement(
@@ -90,4 +96,6 @@ private let forgotten = Statement(
     select c.realm, c.stream, false from urd.ssf_cursor c
     where exists (select from urd.event e where e.realm = c.realm and e.stream = c.stream
         and e.type = 'ssf_stream.deleted')
+        or exists (select from urd.ssf_streams s where s.realm = c.realm and s.stream = c.stream
+            and not \(clientIsThere))
     """)

@@ -45,4 +45,5 @@ private let measuring = Statement(
         select v.data ->> 'by' as by from urd.event v
         where v.realm = s.realm and v.stream = s.stream and v.type = 'ssf_stream.status_changed'
         order by v.version desc limit 1) p on true
+    where \(clientIsThere)
     """)

@@ -153,7 +153,9 @@ final class SignalService: Sendable {
         guard let response = try? await web.send(request) else { return nil }
         return SignalReceipt(
             status: response.status.code, body: response.body,
-            retryAfter: response.headers["Retry-After"].flatMap { Int64($0) })
+            retryAfter: response.headers["Retry-After"].flatMap {
+                RetryAfter.seconds($0, at: store.clock.now())
+            })
     }
 
     /// The id of a mail to the realm's contact; nil where it has none.

@@ -73,8 +73,14 @@ struct DeliveryQueue: Sendable {
     /// Whether something is still to be delivered of what was read.
     var hasWork: Bool { parkedCount > 0 || window.contains { !$0.isDone } }
 
+    /// What is earlier in the log comes first, except before what is under way.
     private mutating func park(_ one: Parked) {
-        lanes[one.lane, default: []].append(one)
+        var lane = lanes[one.lane] ?? []
+        let place = lane.lastIndex { $0.position <= one.position }.map { $0 + 1 } ?? 0
+        let isStarted = !lane.isEmpty && busy.contains(one.lane)
+        lanes[one.lane] = nil
+        lane.insert(one, at: max(place, isStarted ? 1 : 0))
+        lanes[one.lane] = lane
         parkedCount += 1
     }
 

@@ -13,7 +13,7 @@ struct WebhookAnswer: Sendable {
         case unreachable
         /// This event was refused.
         case refused
-        /// The filter does not want the event, which was asked for again with a range of others.
+        /// The terms do not want the event, which waited by other terms or was asked for again with a range of others.
         case leftOut
         /// It was not tried: this node may have lost its place.
         case notTried
@@ -37,7 +37,7 @@ struct WebhookAnswer: Sendable {
         self.outcome = outcome
     }
 
-    init(_ response: Response) {
+    init(_ response: Response, at now: Timestamp) {
         status = response.status.code
         switch status {
         case 200..<300: (verdict, outcome) = (.taken, DeliveryAttempt.delivered)
@@ -46,7 +46,7 @@ struct WebhookAnswer: Sendable {
         case 300..<400: (verdict, outcome) = (.refused, "redirect")
         default: (verdict, outcome) = (.refused, "refused")
         }
-        retryAfter = response.headers["Retry-After"].flatMap { Int64($0) }
+        retryAfter = response.headers["Retry-After"].flatMap { RetryAfter.seconds($0, at: now) }
             .map { .seconds(max(0, min($0, 86_400))) }
         text = Self.shown(response.body)
     }

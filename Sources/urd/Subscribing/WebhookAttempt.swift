@@ -14,6 +14,8 @@ struct WebhookTarget: Sendable {
     let epoch: Int
     /// What the realm's addresses begin with.
     let issuer: String
+    /// Whether the event was chosen by other terms, or was asked for again.
+    let isUnchecked: Bool
 }
 
 /// How far a subscription is behind.
@@ -53,7 +55,7 @@ extension WebhookRunner {
     private func answer(
         to event: Recorded, _ item: DeliveryQueue.Item, _ target: WebhookTarget
     ) async throws -> WebhookAnswer {
-        guard item.isReplay else { return try await send(event, item, target) }
+        guard target.isUnchecked else { return try await send(event, item, target) }
         let unwanted = try await unwanted(of: [event], target.selection, epoch: target.epoch)
         guard let unwanted else { return .notTried }
         return unwanted.isEmpty ? try await send(event, item, target) : .leftOut

@@ -22,8 +22,8 @@ extension WebhookRunner {
         return wanted.map { Set(undecided.map(\.position)).subtracting($0) }
     }
 
-    /// Those of a range that is sent again which the webhook does not want: the range was asked for by types and
-    /// streams alone.
+    /// Those of what waited that the webhook does not want: other terms chose it, or it is of a range that was asked
+    /// for by types and streams alone.
     func unwanted(
         of events: [Recorded], _ selection: SubscriptionSelection, epoch: Int
     ) async throws -> Set<Int64>? {

@@ -40,7 +40,7 @@ extension WebhookRunner {
         _ run: WebhookRun, keptTo kept: Int64, _ head: Head
     ) async throws -> WebhookRun.End? {
         var progress = run.progress
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isEnding {
             let now = store.now(in: realm)
             let message = WebhookMessage(
                 id: "rewound_\(id)_\(head.epoch)", type: "log.rewound", at: now,

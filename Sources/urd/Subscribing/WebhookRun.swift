@@ -14,7 +14,8 @@ struct WebhookRun: Sendable {
         /// The log is in another epoch: all that was read is void.
         case epochChanged
         case halted(String, position: Int64)
-        /// An administrator changed it, from here in the log on: another runner begins.
+        /// An administrator changed it, from here in the log on: another runner begins, once what is under way
+        /// has come to its end.
         case changed
         /// The log is known to have lost a tail, of which something may have been sent.
         case rewound(keptTo: Int64)
@@ -35,8 +36,8 @@ struct WebhookRun: Sendable {
     var disclosure: StandingDisclosure
     /// What waits, and was not yet looked at for personal data.
     private(set) var unlooked: Set<Int64>
-    /// Those of them that an administrator asked for.
-    let replays: Set<Int64>
+    /// What waited when the run began, by other terms or because an administrator asked for it.
+    private let inherited: Set<Int64>
     var queue: DeliveryQueue
     var progress: DeliveryProgress
     private(set) var step = DeliveryQueue.Record()
@@ -55,8 +56,8 @@ struct WebhookRun: Sendable {
         selection = SubscriptionSelection(subscription)
         warnedSince = subscription.warnedSince
         disclosure = StandingDisclosure(of: id)
-        replays = Set(waiting.filter(\.isReplay).map(\.position))
-        unlooked = subscription.terms.includesPersonal ? Set(waiting.map(\.position)) : []
+        inherited = Set(waiting.map(\.position))
+        unlooked = subscription.terms.includesPersonal ? inherited : []
         self.progress = progress
         let most =
             switch subscription.terms.order {
@@ -69,7 +70,9 @@ struct WebhookRun: Sendable {
             parked: waiting.map(DeliveryQueue.Parked.init), most: most)
     }
 
-    var order: DeliveryOrder {
+    var order: DeliveryOrder { Self.order(of: subscription) }
+
+    static func order(of subscription: Subscription) -> DeliveryOrder {
         switch subscription.terms.order {
         case .stream: .stream
         case .strict: .strict
@@ -78,6 +81,12 @@ struct WebhookRun: Sendable {
     }
 
     mutating func finish(_ end: End) { self.end = self.end ?? end }
+
+    /// Whether nothing more is started, and what is under way is let finish first.
+    var isWindingUp: Bool { end == .changed && !queue.isIdle }
+
+    /// Whether the terms have yet to say that an event is sent at all.
+    func isUnchecked(_ item: DeliveryQueue.Item) -> Bool { inherited.contains(item.position) }
 
     // MARK: - Steps
 

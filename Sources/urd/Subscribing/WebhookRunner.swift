@@ -38,6 +38,9 @@ final class WebhookRunner: Sendable {
     let outcomes = Mutex<[Outcome]>([])
     let recent = Mutex<[Int64: Recorded]>([:])
     private let hasRung = Atomic(false)
+    private let isToEnd = Atomic(false)
+    /// Before it begins, and while it sends: it looks whether it is to end.
+    private let endsByItself = Atomic(true)
     private let recording = Mutex(Recording.isDone(.success(true)))
     private let standing = Mutex(WebhookLag())
     private let signals: AsyncStream<Void>
@@ -58,9 +61,21 @@ final class WebhookRunner: Sendable {
     /// How far it is behind.
     var lag: WebhookLag { standing.withLock { $0 } }
 
+    /// Whether another runner begins with what an administrator changed.
+    var isEnding: Bool { isToEnd.load(ordering: .sequentiallyConsistent) }
+
+    /// Has it start nothing more, and end once what is under way has been answered.
+    /// - Returns: false where it only waits for better times: its task has to be cancelled.
+    func end() -> Bool {
+        isToEnd.store(true, ordering: .sequentiallyConsistent)
+        wake.yield()
+        return endsByItself.load(ordering: .sequentiallyConsistent)
+    }
+
     /// An outage of the database is waited out; a log that cannot be read on is an alarm.
     func run() async {
-        while !Task.isCancelled {
+        endsByItself.store(false, ordering: .sequentiallyConsistent)
+        while !Task.isCancelled, !isEnding {
             var pause = Duration.seconds(1)
             do {
                 guard let end = try await deliver() else { return }
@@ -80,6 +95,7 @@ final class WebhookRunner: Sendable {
                     "webhook.waits", ["subscription": .uuid(id), "why": .string("\(error)")])
                 if (error as? LogFailure)?.isLasting == true { pause = .seconds(60) }
             }
+            if isEnding { return }
             try? await Task.sleep(for: pause)
         }
     }
@@ -119,7 +135,8 @@ final class WebhookRunner: Sendable {
                 epoch: history.head.epoch,
                 position: subscription.startsAfter ?? known.createdAt),
             count: subscription.starts, runs: subscription.runs,
-            keepsErasures: subscription.everIncludedPersonal)
+            keepsErasures: subscription.everIncludedPersonal,
+            order: WebhookRun.order(of: subscription))
         let (progress, waiting) = try await service.deliveries.claim(
             id, in: realm, by: lease, from: start)
         outcomes.withLock { $0 = [] }
@@ -146,10 +163,13 @@ final class WebhookRunner: Sendable {
         run.progress.cursor = LogCursor(
             epoch: history.head.epoch, position: progress.cursor.position)
         let issuer = await service.issuer(of: realm)
+        endsByItself.store(true, ordering: .sequentiallyConsistent)
+        defer { endsByItself.store(false, ordering: .sequentiallyConsistent) }
         let end = try await withThrowingDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             return try await work(&run, issuer: issuer, &group)
         }
+        endsByItself.store(false, ordering: .sequentiallyConsistent)
         guard case .rewound(let kept)? = end else { return end }
         return try await tellRewound(run, keptTo: kept, history.head)
     }
@@ -167,10 +187,13 @@ final class WebhookRunner: Sendable {
         var reading = Reading.isBehind
         while !Task.isCancelled {
             if hub.restarts(of: realm) != restarts { run.finish(.epochChanged) }
-            if reading != .isDone || hub.head(of: realm) >= run.queue.next {
-                reading = try await fill(&run)
+            if isEnding { run.finish(.changed) }
+            if run.end == nil {
+                if reading != .isDone || hub.head(of: realm) >= run.queue.next {
+                    reading = try await fill(&run)
+                }
+                try await disclose(&run)
             }
-            try await disclose(&run)
             // It may have rung too early, by this clock: then it is set again.
             if hasRung.exchange(false, ordering: .relaxed) { alarm = nil }
             let now = store.now(in: realm)
@@ -178,10 +201,16 @@ final class WebhookRunner: Sendable {
             for item in run.start(at: now) {
                 let message = WebhookTarget(
                     subscription: run.subscription, selection: run.selection,
-                    epoch: run.progress.cursor.epoch, issuer: issuer)
+                    epoch: run.progress.cursor.epoch, issuer: issuer,
+                    isUnchecked: run.isUnchecked(item))
                 group.addTask { await self.attempt(item, message) }
             }
             try record(&run, &group)
+            if run.isWindingUp {
+                _ = await iterator.next(isolation: nil)
+                try await settle(&run)
+                continue
+            }
             if let end = run.end {
                 try await recordRest(of: &run)
                 return run.end ?? end
@@ -266,8 +295,7 @@ final class WebhookRunner: Sendable {
             if positions.isEmpty { break }
             let page = try await store.log.page(at: positions, in: realm)
             let unwanted = try await unwanted(
-                of: page.events.filter { run.replays.contains($0.position) }, run.selection,
-                epoch: page.head.epoch)
+                of: page.events, run.selection, epoch: page.head.epoch)
             run.look(at: page.events, leftOut: unwanted ?? [], of: positions)
         }
         while let batch = run.disclosure.batch(at: store.now(in: realm)), service.isOurs {

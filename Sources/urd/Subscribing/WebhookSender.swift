@@ -77,7 +77,7 @@ struct WebhookSender: Sendable {
         let began = ContinuousClock.now
         var answer: WebhookAnswer
         do throws(HTTPClient.Failure) {
-            answer = WebhookAnswer(try await web.send(request))
+            answer = WebhookAnswer(try await web.send(request), at: now())
         } catch {
             answer = WebhookAnswer(error)
         }

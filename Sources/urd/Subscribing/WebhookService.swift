@@ -26,9 +26,16 @@ final class WebhookService: Sendable {
     }
 
     private struct Running {
-        let version: Int
+        /// Nil once it only finishes what is under way.
+        var version: Int?
         let runner: WebhookRunner
         let task: Task<Void, Never>
+
+        /// An administrator changed the subscription, or paused it.
+        mutating func end() {
+            version = nil
+            if !runner.end() { task.cancel() }
+        }
     }
 
     static let actor = "webhooks"
@@ -102,22 +109,29 @@ final class WebhookService: Sendable {
         disabled.withLock {
             $0[realm] = wanted.count { if case .disabled = $0.standing { true } else { false } }
         }
-        let ids = Set(active.map(\.id))
-        for (key, one) in running where key.realm == realm && !ids.contains(key.id) {
-            one.task.cancel()
-            running[key] = nil
+        let (ids, kept) = (Set(active.map(\.id)), Set(wanted.map(\.id)))
+        for key in running.keys where key.realm == realm && !ids.contains(key.id) {
+            if kept.contains(key.id) {
+                running[key]?.end()
+            } else {
+                running.removeValue(forKey: key)?.task.cancel()
+            }
         }
         for subscription in active {
             let key = Key(realm: realm, id: subscription.id)
             if running[key]?.version == subscription.version { continue }
+            running[key]?.end()
             let former = running[key]?.task
-            former?.cancel()
             let runner = WebhookRunner(self, subscription.id, in: realm)
             running[key] = Running(
                 version: subscription.version, runner: runner,
                 task: Task {
                     // What it still puts on record counts for its successor.
-                    await former?.value
+                    await withTaskCancellationHandler {
+                        await former?.value
+                    } onCancel: {
+                        former?.cancel()
+                    }
                     await runner.run()
                 })
         }
@@ -131,7 +145,7 @@ final class WebhookService: Sendable {
 
     private func measure(_ running: [Key: Running]) {
         var (events, seconds): (Int64, Int64) = (0, 0)
-        for (key, one) in running {
+        for (key, one) in running where one.version != nil {
             let lag = one.runner.lag
             // Before its first step nothing is known of it.
             guard lag.position > 0 else { continue }

@@ -9,6 +9,7 @@ usage: http_server.py [--certificate FILE --key FILE]
 /short           fewer bytes than promised        /garbage      no HTTP
 /closing          no answer, and the end of the connection; /closing/count: how often it was asked
 /gzip            packed, whoever asked            /trailer      chunked, with a trailer
+/headless        a status line and no more        /cut          an end inside of the headers
 """
 
 import argparse
@@ -105,6 +106,9 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200, str(closings).encode())
         elif word == "closing":
             closings += 1
+            self.close_connection = True
+        elif word in ("headless", "cut"):
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"Content-Le" * (word == "cut"))
             self.close_connection = True
         elif word == "gzip":
             self.answer(200, gzip.compress(b"x" * 100000), Content_Encoding="gzip")
