@@ -653,8 +653,8 @@ class Webhooks(unittest.TestCase):
             tried = admin("POST", f"/webhooks/{hook['id']}/test", {"type": "account.disabled"})
             self.assertEqual((tried["type"], tried["outcome"]), ("account.disabled", "delivered"))
             message = receiver.seen[before]
-            self.assertTrue(message.headers["webhook-id"].startswith("test_"), message.headers)
-            body = json.loads(message.body)
+            self.assertTrue(message["headers"]["webhook-id"].startswith("test_"), message["headers"])
+            body = message["json"]
             if form == "ocsf":
                 self.assertEqual(body[0]["class_uid"], 3001)
                 continue

@@ -74,14 +74,13 @@ import Values
         run.take(try event(1), now: now)
         let item = try #require(run.start(at: now).first)
         run.take(try event(2, "subscription.changed", isOwn: true), now: now)
-        run.take(try event(3, stream: 4), now: now)
         #expect(run.isWindingUp && run.start(at: now).isEmpty)
         _ = run.settle(item, answer(.taken), at: now, chance: 0)
         #expect(!run.isWindingUp && run.end == .changed)
         #expect(run.takeStep()?.progress.cursor.position == 1)
     }
 
-    @Test func `what waited by other terms is looked at once more, and nothing else`() throws {
+    @Test func `an event that waited by other terms is looked at once more, and no other`() throws {
         let waiting = Delivery(
             position: 1, lane: UUID(high: 1, low: 1), type: "account.registered", nextAt: now)
         var run = run(try subscription(), waiting: [waiting])

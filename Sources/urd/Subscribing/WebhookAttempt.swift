@@ -29,7 +29,21 @@ struct WebhookLag: Sendable {
 
 /// One attempt to deliver an event.
 extension WebhookRunner {
-    func attempt(_ item: DeliveryQueue.Item, _ target: WebhookTarget) async {
+    /// Begins with all that may be sent now.
+    func start(
+        _ run: inout WebhookRun, at now: Timestamp, issuer: String,
+        _ group: inout ThrowingDiscardingTaskGroup<any Error>
+    ) {
+        for item in run.start(at: now) {
+            let target = WebhookTarget(
+                subscription: run.subscription, selection: run.selection,
+                epoch: run.progress.cursor.epoch, issuer: issuer,
+                isUnchecked: run.isUnchecked(item))
+            group.addTask { await self.attempt(item, target) }
+        }
+    }
+
+    private func attempt(_ item: DeliveryQueue.Item, _ target: WebhookTarget) async {
         var outcome = Outcome(item: item, answer: .notTried)
         if service.isOurs {
             do {

@@ -198,13 +198,7 @@ final class WebhookRunner: Sendable {
             if hasRung.exchange(false, ordering: .relaxed) { alarm = nil }
             let now = store.now(in: realm)
             run.endIfFailing(at: now)
-            for item in run.start(at: now) {
-                let message = WebhookTarget(
-                    subscription: run.subscription, selection: run.selection,
-                    epoch: run.progress.cursor.epoch, issuer: issuer,
-                    isUnchecked: run.isUnchecked(item))
-                group.addTask { await self.attempt(item, message) }
-            }
+            start(&run, at: now, issuer: issuer, &group)
             try record(&run, &group)
             if run.isWindingUp {
                 _ = await iterator.next(isolation: nil)
