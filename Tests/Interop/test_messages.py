@@ -61,7 +61,6 @@ def taken(to):
 class Messages(unittest.TestCase):
     def setUp(self):
         gateways.failing, gateways.slow, gateways.calls = {}, 0, []
-        gateways.closing = False
         for channel in ("sms", "whatsapp"):
             urd.api.call("DELETE", f"{REALM}/message-gateways/{channel}")
 
@@ -109,17 +108,6 @@ class Messages(unittest.TestCase):
         eventually(lambda: "whatsapp" == urd.sql(
             "select data ->> 'channel' from urd.event where type = 'mail.sent' and realm = 'demo' "
             "order by position desc limit 1"), "it is on record")
-
-    def test_a_message_over_a_connection_that_is_closed_is_not_sent_again(self):
-        self.set("sms", "twilio")
-        for to in [number() for _ in range(8)]:
-            self.ask(to)
-            eventually(lambda: taken(to), "it is taken")
-        known = len(unsettled(urd))
-        gateways.calls, gateways.closing = [], True
-        self.ask(number())
-        eventually(lambda: len(unsettled(urd)) > known, "it is given up")
-        self.assertEqual(len(gateways.calls), 1)
 
     def test_a_code_that_was_replaced_is_sent_no_more(self):
         self.set("sms", "twilio")
