@@ -68,6 +68,12 @@ class Registry(unittest.TestCase):
             " and data::text like '%org.example.published%'")
         self.assertEqual(kept, "1")
 
+    def test_a_change_shows_no_secret_that_stays(self):
+        path = "/api/admin/realms/federation/clients/" + site.values["URD_FEDERATION_SERVICE_ID"]
+        for change in ({"client_name": "Another name"}, {"client_name": "Demo service"}):
+            status, changed, _ = urd.api.call("PATCH", path, change)
+            self.assertEqual((status, changed.get("client_secret")), (200, None))
+
     def test_edu_13_a_document_elsewhere_or_at_a_forbidden_address_is_not_fetched(self):
         before = len(publisher.asked)
         publisher.documents["/away/services.txt"] = b""

@@ -15,7 +15,7 @@ import uuid
 
 from federation_client import App, Site, Token
 from token_tool import missing, rerun
-from urd_process import Server, Urd, together
+from urd_process import Server, Urd, eventually, together
 from front_door import BINARY  # found by way of urd_process
 
 MISSING = missing("jwcrypto")
@@ -80,6 +80,12 @@ def instant(seconds):
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def recorded(event, more):
+    return eventually(lambda: urd.sql(
+        f"select 1 from urd.event where realm = 'federation' and type = '{event}' and {more} limit 1"
+    ).strip(), "it is on record")
+
+
 class Shown(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -117,11 +123,20 @@ class Shown(unittest.TestCase):
             self.assertEqual(status, 200, answer)
             self.assertEqual(answer["token_type"], "mac")
             self.assertLessEqual({"access_token", "kid", "mac_key"}, set(answer))
+        recorded("session.opened", f"data ->> 'method' = '{GRANT}'")
 
     def test_edu_06_an_assertion_of_saml_is_good_once(self):
         document = self.assertion()
         answers = together(50, lambda number: self.show(document)[0])
         self.assertEqual(sorted(answers), [200] + [403] * 49)
+        recorded("session.refused",
+                 f"data ->> 'method' = '{GRANT}' and data ->> 'reason' = 'invalid_assertion'")
+
+    def test_edu_01_an_assertion_of_a_device_by_another_key_is_on_record(self):
+        client_id = site.values["URD_FEDERATION_CLIENT_ID"]
+        self.assertEqual(App(site).show(key="x" * 43)[0] // 100, 4)
+        recorded("session.refused", f"data ->> 'client_id' = '{client_id}' "
+                 "and data ->> 'reason' = 'invalid_client'")
 
     def test_edu_06_what_is_wrong_with_an_assertion_of_saml_is_not_said(self):
         good = self.assertion()

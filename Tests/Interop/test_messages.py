@@ -104,6 +104,23 @@ class Messages(unittest.TestCase):
         self.ask(to)
         self.assertEqual(eventually(lambda: taken(to), "it is taken")[0]["by"], "whatsapp_cloud")
         self.assertEqual([kind for kind, _ in gateways.calls], ["twilio", "whatsapp_cloud"])
+        # The log tells by what it went.
+        eventually(lambda: "whatsapp" == urd.sql(
+            "select data ->> 'channel' from urd.event where type = 'mail.sent' and realm = 'demo' "
+            "order by position desc limit 1"), "it is on record")
+
+    def test_a_code_that_was_replaced_is_sent_no_more(self):
+        self.set("sms", "twilio")
+        gateways.failing = {"twilio": 429}
+        to = number()
+        self.ask(to)
+        eventually(lambda: gateways.calls, "the gateway is called")
+        gateways.failing = {}
+        known = len(unsettled(urd, "pointless"))
+        self.ask(to)
+        self.sign_in(to, eventually(lambda: taken(to), "it is taken")[0]["text"])
+        eventually(lambda: len(unsettled(urd, "pointless")) > known, "the first one is given up")
+        self.assertEqual(len(taken(to)), 1)
 
     def test_a_message_that_was_perhaps_taken_is_not_sent_again(self):
         self.set("sms", "twilio")
@@ -133,6 +150,9 @@ class Messages(unittest.TestCase):
         own = prepared()
         try:
             own.call("PUT", f"{REALM}/message-gateways/sms", gateways.settings("twilio"))
+            verify = "/api/admin/realms/verify/settings"
+            own.call("PATCH", verify, {
+                "phone_channels": ["whatsapp"], "phone_countries": ["CH"], "rate_limits": {}})
             gateways.slow = 2
             to = number()
             self.assertEqual(Phone(own.urd).call("POST", OTP, {"Phone": to})[0], 200)
@@ -142,6 +162,11 @@ class Messages(unittest.TestCase):
             own.start_again()
             eventually(lambda: unsettled(own.urd), "it is given up")
             self.assertEqual(len(gateways.calls), 1)
+            # What a developer set stays.
+            kept = own.call("GET", verify)
+            self.assertEqual(
+                [kept.get(name) for name in ("phone_channels", "phone_countries", "rate_limits")],
+                [["whatsapp"], ["CH"], {}])
         finally:
             own.urd.close()
 
@@ -166,9 +191,9 @@ class prepared:
         self.urd.api = Client(self.urd.values["URD_URL"], self.urd.key)
 
 
-def unsettled(urd):
+def unsettled(urd, reason="unsettled"):
     items = urd.api.call("GET", REALM + "/mails?limit=200")[1]["items"]
-    return [mail for mail in items if mail.get("reason") == "unsettled"]
+    return [mail for mail in items if mail.get("reason") == reason]
 
 
 def load_tests(loader, tests, pattern):

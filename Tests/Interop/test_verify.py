@@ -313,6 +313,25 @@ class Tokens(unittest.TestCase):
         self.assertIn("not valid", again.json["msg"])
         self.assertEqual(app.refresh(third.json["refresh_token"]).status, 400)
 
+    def test_cot_10_what_names_no_session_ends_none_and_says_so(self):
+        app = App(urd)
+        path = f"/api/v0/token/{app.key}"
+        for name in ("refresh_token", "access_token"):
+            tokens = app.sign_in(address())["oauth_token"]
+            good = {"oauth_token": {"access_token": tokens["access_token"]}}
+            for body, headers in ((None, {}), ({}, {}), ({"refresh_token": "1:none"}, {}),
+                                  (None, {"Authorization": "Bearer none"})):
+                answer = app.call("DELETE", path, body, **headers)
+                self.assertEqual((answer.status, list(answer.json)), (400, ["msg"]), answer.text)
+            self.assertTrue(app.call("POST", "/verify", good).json["success"])
+            ended = (
+                app.call("DELETE", path, {"refresh_token": tokens["refresh_token"]})
+                if name == "refresh_token" else
+                app.call("DELETE", path, Authorization="Bearer " + tokens["access_token"]))
+            self.assertEqual(ended.status, 200, ended.text)
+            self.assertFalse(app.call("POST", "/verify", good).json["success"])
+            self.assertEqual(app.refresh(tokens["refresh_token"]).status, 400)
+
     def test_cot_10_a_page_of_an_allowed_origin_refreshes_and_ends_by_cookie(self):
         app, origin = App(urd), "http://localhost:4321"
         answer = app.exchange(app.body(app.walk(address())), Origin=origin)

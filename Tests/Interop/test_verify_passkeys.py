@@ -1,5 +1,6 @@
 """COT-16, passkeys: a tenant's app has them made and signs people in by them."""
 
+import json
 import time
 import unittest
 import urllib.parse
@@ -113,6 +114,23 @@ class SignIn(unittest.TestCase):
         good = person.app.call(
             "POST", "/verify", {"oauth_token": {"access_token": tokens["access_token"]}})
         self.assertEqual(good.json, {"success": True})
+
+    def test_cot_16_a_passkey_is_made_so_that_it_can_sign_in(self):
+        asked = self.person.begin_enrollment().json["publicKey"]["authenticatorSelection"]
+        self.assertEqual(asked, {
+            "residentKey": "required", "requireResidentKey": True, "userVerification": "required"})
+
+    def test_cot_16_history_tells_passkeys_from_codes(self):
+        self.assertEqual(self.person.enroll().status, 200)
+        self.assertEqual(self.person.finish(self.person.begin()).status, 200)
+        self.assertEqual(self.person.finish(self.person.begin(), who=address()).status, 400)
+        shown = urd.command(
+            "history", "user", self.person.who, "--realm", "verify", "--json",
+            URD_URL=urd.values["URD_URL"], URD_ADMIN_KEY=urd.key)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        items = json.loads(shown.stdout)["items"][:2]
+        self.assertEqual([(item["method"], item["outcome"], item.get("reason")) for item in items], [
+            ("passkey", "refused", "otherUser"), ("passkey", "signed_in", None)])
 
     def test_cot_16_a_page_has_the_refresh_token_as_a_cookie_too(self):
         self.assertEqual(self.person.enroll().status, 200)

@@ -86,10 +86,14 @@ enum VerifyTokenRoutes {
         try await call.refresh(try await call.tenant(call.request.headers[Tenant.keyHeader]))
     }
 
-    private static let ending = Body(
-        schema: .object(
-            .optional("refresh_token", .text(0...4096), "Where no browser has it as a cookie.")),
-        example: ["refresh_token": "1:urd_rt_…"])
+    private static let ending: Body = {
+        var body = Body(
+            schema: .object(
+                .optional("refresh_token", .text(0...4096), "Where no browser has it as a cookie.")),
+            example: ["refresh_token": "1:urd_rt_…"])
+        body.mayBeMissing = true
+        return body
+    }()
 
     private static let end = Route<RealmContext>(
         .delete, "/api/v0/token/{api_key}", id: "endVerifyToken", tag: "Verify",
