@@ -21,7 +21,7 @@ class Gateways:
     def __init__(self, certificates):
         gateways = self
         self.taken, self.calls, self.failing, self.lock = [], [], {}, threading.Lock()
-        self.slow = 0
+        self.slow, self.closes = 0, False
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -32,6 +32,9 @@ class Gateways:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 status, answer = gateways.answer(self.path, self.headers, body)
+                if gateways.closes:
+                    self.close_connection = True
+                    return
                 data = json.dumps(answer).encode()
                 try:
                     self.send_response(status)

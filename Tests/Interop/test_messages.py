@@ -125,12 +125,13 @@ class Messages(unittest.TestCase):
     def test_a_message_that_was_perhaps_taken_is_not_sent_again(self):
         self.set("sms", "twilio")
         self.set("whatsapp", "whatsapp_cloud")
-        gateways.failing = {"twilio": 500}
+        # It took the request, and ended the connection without an answer.
+        gateways.closes = True
         to = number()
         self.ask(to)
         failed = eventually(lambda: unsettled(urd), "it is given up")
         self.assertEqual(failed[0]["state"], "failed")
-        gateways.failing = {}
+        gateways.closes = False
         self.assertEqual([kind for kind, _ in gateways.calls], ["twilio"])
         # Another request is another message.
         self.ask(to)
