@@ -171,8 +171,8 @@ class Examples(unittest.TestCase):
         shell("urd client register --client-id partner --grant-types client_credentials "
               "--contacts ops@partner.example")
         for name in ("one", "two", "three"):
-            shell(f"urd webhook create --realm demo --name {name} --url https://127.0.0.1:1/")
-        shell("urd webhook create --realm demo --name all --to internal --url https://127.0.0.1:1/")
+            shell(f"urd webhook create --realm demo --name {name} --url https://127.0.0.1:1024/")
+        shell("urd webhook create --realm demo --name all --to internal --url https://127.0.0.1:1024/")
         account = rsa.generate_private_key(65537, 2048)
         key = ec.generate_private_key(ec.SECP256R1())
 
@@ -277,7 +277,8 @@ class Examples(unittest.TestCase):
         more = self.mailing.values if name == "mail resend" else {}
         if name in ("provider code", "provider delegate"):
             more = self.outgoing
-        done = shell(line, **more)
+        # Nobody listens where the webhook goes.
+        done = shell(line, code=1 if name == "webhook test" else 0, **more)
         if ">" in line or "--csv" in line or "--json" in line or name in ("completion", "log key"):
             return
         # A result is a table or a sentence, and fits the terminal.
