@@ -266,14 +266,13 @@ class RowTests(unittest.TestCase):
         eventually(lambda: ours.ask("select coalesce(max(position), 0) from events_v1") >= str(head),
                    "the trail follows")
         for view in sorted(VIEWS):
-            differ = ours.ask(
-                f"select count(*) from ((select t::text from analyst.{view} t except all "
-                f"select t::text from {build['schema']}.{view} t) union all "
-                f"(select t::text from {build['schema']}.{view} t except all "
-                f"select t::text from analyst.{view} t)) d")
+            # The same rows, however many: one scan of each, within the time that the role has.
+            live, then = (
+                ours.ask(f"select count(*), sum(hashtextextended(t::text, 0)) from {schema}.{view} t")
+                for schema in ("analyst", build["schema"]))
             now = int(urd.sql("select position from urd.realm_log where realm = 'history'"))
             if now == head:
-                self.assertEqual(differ, "0", view)
+                self.assertEqual(then, live, view)
 
     def test_a_time_stands_for_the_greatest_position_that_is_not_later(self):
         for _ in range(5):

@@ -283,7 +283,8 @@ class CommandLine(unittest.TestCase):
         shown += map(json.loads, rest.splitlines())
         self.assertEqual(process.returncode, 130, told)
         cursor = re.search(r"--from (\d+:\d+)", told)[1]
-        self.assertGreaterEqual(int(cursor.split(":")[1]), shown[-1]["position"])
+        # What was being written as it was stopped may come again; nothing is left out.
+        self.assertGreaterEqual(int(cursor.split(":")[1]), shown[-2]["position"])
 
     def test_each_step_waits_for_the_enter_key(self):
         terminal, end = pty.openpty()
