@@ -25,7 +25,7 @@ class Rewind(unittest.TestCase):
         self.addCleanup(publisher.close)
         self.pair = StandbyPair()
         self.addCleanup(self.pair.close)
-        checkpoints = tempfile.TemporaryDirectory(prefix="urd-checkpoints-")
+        checkpoints = tempfile.TemporaryDirectory(prefix="urd-checkpoints-", ignore_cleanup_errors=True)
         self.addCleanup(checkpoints.cleanup)
         self.settings = {
             "URD_WEBHOOK_ALLOW": "127.0.0.0/8", "URD_OUTGOING_CA_FILE": publisher.ca_file,
