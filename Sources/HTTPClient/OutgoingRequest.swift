@@ -11,8 +11,8 @@ public struct OutgoingRequest: Sendable {
     public var body: [UInt8]?
     /// Shorter than the client's own.
     public var timeout: Duration?
-    /// It must not come twice, and has nothing that its receiver tells a repetition by. Over a connection that was kept
-    /// libcurl would send it again where the server closes that without an answer: it has a connection of its own.
+    /// The request must not arrive twice, and carries no id by which its receiver could tell a repetition. libcurl sends a
+    /// request again where the server closes a kept connection without an answer: this one gets a new connection.
     public var isSentOnce = false
 
     public init(

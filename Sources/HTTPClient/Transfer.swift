@@ -19,7 +19,7 @@ final class Transfer {
     /// The lines of the last response's head, without their ends.
     private(set) var head: [[UInt8]] = []
     private var headBytes = 0
-    /// The empty line behind it was seen.
+    /// Whether the empty line that ends the headers was seen.
     private(set) var isHeadComplete = false
     private(set) var isTooLarge = false
     /// The reader wants no more.

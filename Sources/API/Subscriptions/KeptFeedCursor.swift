@@ -43,7 +43,7 @@ extension Call<AdminContext> {
         let view = try await knownSubscription(id)
         let includesPersonal = view.terms.includesPersonal
         if includesPersonal { try await requirePermission(.eventsOpen, for: "subscription") }
-        // It is sent no events: it is no reader.
+        // A HEAD request is sent no events, and so takes the subscription from no reader.
         if request.method == .head { return nil }
         let folded = try await state(Subscription.self, of: id, in: realm)
         let (claim, lease) = try await reading { () throws(LogFailure) in

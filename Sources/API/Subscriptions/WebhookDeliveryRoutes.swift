@@ -211,7 +211,7 @@ enum WebhookDeliveryRoutes {
             return Response.json(.ok, json(outcome)).at(earlier.done)
         }
         let place = try await call.state(Realm.self, of: Realm.stream, in: write.realm)
-        // Nothing is sent of which no record could be kept.
+        // A disabled realm takes no event, so the test could not be put on record: it is not sent.
         if place.state.isDisabled { throw Problem(.realmDisabled) }
         let folded = try await call.state(Subscription.self, of: webhook.id, in: write.realm)
         let now = call.context.time.now(in: write.realm)

@@ -151,7 +151,7 @@ extension Call<RealmContext> {
         Problem(.invalidGrant, "The refresh token is not valid.")
     }
 
-    /// The one that the request names. Nil: it has a cookie that is none of ours any more.
+    /// The session that the request names. Nil: its cookie is of no session any more.
     fileprivate func sessionToEnd(_ tenant: Tenant) async throws(Problem) -> UUID? {
         let cookie = request.cookie(RefreshCookie.name)
         if let text = cookie ?? body["refresh_token"]?.string,

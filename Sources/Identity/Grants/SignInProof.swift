@@ -21,7 +21,7 @@ public protocol SignInProof: Sendable {
     /// Whose key seals where such an attempt came from.
     func subject(_ facts: Facts) -> UUID?
 
-    /// By what the code went to a phone that was to be typed, if one did: for the record of a failure.
+    /// The channel of the code that was to be typed, if it went to a phone: for the record of a failed sign-in.
     func channel(_ facts: Facts) -> Channel?
 
     /// What stands on record in the place of the grant's type.

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Lets a subscription go on: from where it stopped, or from behind a position. One that is active tries at once what
-/// waits. Where the log was set back, the
+/// Lets a subscription go on: from where it stopped, or from behind a position. An active webhook
+/// tries the deliveries that wait at once. Where the log was set back, the
 /// position says that the receiver has undone what is lost.
 public struct ResumeSubscription: Command {
     public var id: UUID

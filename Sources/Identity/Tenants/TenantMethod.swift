@@ -31,7 +31,7 @@ public enum AppSignInMethod: String, CaseIterable, Sendable {
 
     init(_ method: TenantMethod) { self = method.isKey ? .key : .pin }
 
-    /// Which it stands on record in the place of.
+    /// The grant in whose place the method stands on record.
     var grant: GrantType { self == .saml ? .jwtBearer : .authorizationCode }
 }
 

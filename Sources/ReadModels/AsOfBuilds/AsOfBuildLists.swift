@@ -60,7 +60,7 @@ public enum AsOfList: String, CaseIterable, Sendable {
         }
     }
 
-    /// What else its members are made of, in the schema of a build: sessions end with their account's.
+    /// Joins to the list's rows: of sessions, what ended each first, as `sessions_v1` says it (decision 0148).
     fileprivate func beside(in schema: String) -> String {
         guard self == .sessions else { return "" }
         return """

@@ -20,7 +20,7 @@ public struct DeliveryStore: Sendable {
         public var runs: Int
         /// Whether erasures that are passed over are delivered all the same.
         public var keepsErasures: Bool
-        /// What waits keeps its order by this, whatever it was before.
+        /// The order that the webhook has now: deliveries that wait are put into its lanes.
         public var order: DeliveryOrder
 
         public init(

@@ -73,7 +73,7 @@ struct DeliveryQueue: Sendable {
     /// Whether something is still to be delivered of what was read.
     var hasWork: Bool { parkedCount > 0 || window.contains { !$0.isDone } }
 
-    /// What is earlier in the log comes first, except before what is under way.
+    /// Parks a delivery by its position in the log, but never before one that is under way.
     private mutating func park(_ one: Parked) {
         var lane = lanes[one.lane] ?? []
         let place = lane.lastIndex { $0.position <= one.position }.map { $0 + 1 } ?? 0

@@ -39,7 +39,7 @@ final class WebhookRunner: Sendable {
     let recent = Mutex<[Int64: Recorded]>([:])
     private let hasRung = Atomic(false)
     private let isToEnd = Atomic(false)
-    /// Before it begins, and while it sends: it looks whether it is to end.
+    /// Whether the runner itself looks at `isToEnd`: before it begins, and while it sends.
     private let endsByItself = Atomic(true)
     private let recording = Mutex(Recording.isDone(.success(true)))
     private let standing = Mutex(WebhookLag())

@@ -26,7 +26,7 @@ final class WebhookService: Sendable {
     }
 
     private struct Running {
-        /// Nil once it only finishes what is under way.
+        /// The subscription's version; nil once the runner only finishes the attempts under way.
         var version: Int?
         let runner: WebhookRunner
         let task: Task<Void, Never>
