@@ -248,12 +248,12 @@ class CommandTests(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="urd-export-", dir="/tmp")
         self.addCleanup(lambda: subprocess.run(["rm", "-r", self.folder], check=True))
 
-    def follow(self):
+    def follow(self, form="ndjson"):
         names = ("DATABASE_URL", "DATABASE_OWNER_URL", "MASTER_KEY_FILE", "CHECKPOINT_DIRECTORY")
         settings = {f"URD_{name}": urd.values[f"URD_{name}"] for name in names}
         process = subprocess.Popen(
             [ROOT / ".build/debug/urd", "export", "--realm", urd.values["URD_REALM"], "--follow",
-             "--rotate", "1s", "--dir", self.folder],
+             "--rotate", "1s", "--dir", self.folder, "--format", form],
             env={**os.environ, **settings}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(lambda: (process.kill(), process.wait(), process.stderr.close()))
         return process
@@ -311,6 +311,17 @@ class CommandTests(unittest.TestCase):
         self.follow()
         eventually(lambda: self.files(), "the next file")
         self.assertEqual(self.positions()[0], last + 1)
+
+    def test_a_folder_has_files_of_one_format(self):
+        process = self.follow()
+        eventually(lambda: self.files(), "a file")
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE)
+        before = self.files()
+        other = self.follow("cloudevents")
+        self.assertEqual(other.wait(timeout=PATIENCE), 1)
+        self.assertIn(b"holds an export of --format ndjson", other.stderr.read())
+        self.assertEqual(self.files(), before)
 
     def test_a_file_is_written_whole_or_not_at_all(self):
         out = os.path.join(self.folder, "events.ndjson")
