@@ -68,7 +68,9 @@ extension ReadModelQueries {
     public func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView] {
-        try await rows(PasskeyView.ofAccount, Parameters(in: realm, account))
+        try await reading { () throws(ReadFailure) in
+            try await passkeysByAccount.find(account, in: realm) ?? []
+        }
     }
 
     /// The public keys of a realm as they were stored, in the order of their passkeys. It follows the log
@@ -92,8 +94,8 @@ extension PasskeyView {
         Self.init(_:_:))
     static let byCredential = columns.find(
         "passkey_by_credential", where: "m.credential = any ($2)")
-    fileprivate static let ofAccount = columns.all(
-        "passkeys_of_account", where: "m.account = $2", descending: true)
+    static let ofAccounts = columns.all(
+        "passkeys_of_accounts", where: "m.account = any ($2)", descending: true)
 }
 
 private let storedKeys = Statement(

@@ -49,6 +49,24 @@ struct Question<Row: Sendable>: Sendable {
         return .success(values)
     }
 
+    /// All rows of each key, in the order of the answer; one that can't be read is a failure of its key alone.
+    func lists<Key: Hashable>(
+        _ parameters: Parameters, over connection: Connection, key: (Rows, Int) -> Key
+    ) -> Result<[Key: Result<[Row], ReadFailure>], ReadFailure> {
+        guard let rows = try? connection.execute(statement, parameters) else {
+            return .failure(.unavailable)
+        }
+        guard let found = Self.found(in: rows) else { return .failure(.behind) }
+        var lists: [Key: Result<[Row], ReadFailure>] = [:]
+        for row in found {
+            let key = key(rows, row)
+            lists[key] = (lists[key] ?? .success([])).flatMap { list in
+                read(rows, row).map { .success(list + [$0]) } ?? .failure(.unavailable)
+            }
+        }
+        return .success(lists)
+    }
+
     /// The rows that hold something beside the first column; nil if the model is behind.
     private static func found(in rows: Rows) -> [Int]? {
         for row in 0..<rows.count where !rows.bool(row, 0) { return nil }

@@ -13,6 +13,7 @@ public struct ReadModelQueries: Sendable {
     let browserSessionsByID: LookUp<UUID, BrowserSessionView>
     let clientsByName: LookUp<String, ClientView>
     let passkeysByCredential: LookUp<String, PasskeyView>
+    let passkeysByAccount: LookUp<UUID, [PasskeyView]>
 
     public init(_ database: Database, hub: CommitHub) {
         self.database = database
@@ -33,6 +34,11 @@ public struct ReadModelQueries: Sendable {
             PasskeyView.byCredential.rows(
                 Parameters(in: realm, any: credentials), over: connection,
                 key: { $0.text($1, 3) })
+        }
+        passkeysByAccount = LookUp(database) { connection, realm, accounts in
+            PasskeyView.ofAccounts.lists(
+                Parameters(in: realm, any: accounts), over: connection,
+                key: { $0.identifier($1, 2) })
         }
     }
 
