@@ -1,7 +1,8 @@
 """The registry of what services offer: what they publish at /services.txt is found, kept, and given while their host is
 down."""
 
-import json
+import contextlib
+import socket
 import unittest
 
 from federation_client import App, Site
@@ -73,6 +74,20 @@ class Registry(unittest.TestCase):
         for change in ({"client_name": "Another name"}, {"client_name": "Demo service"}):
             status, changed, _ = urd.api.call("PATCH", path, change)
             self.assertEqual((status, changed.get("client_secret")), (200, None))
+
+    def test_edu_13_a_host_that_does_not_answer_delays_its_own_service_alone(self):
+        with contextlib.ExitStack() as open_ones:
+            for number in range(8):
+                silent = open_ones.enter_context(socket.create_server(("127.0.0.1", 0)))
+                self.service(f"silent-{number}", f"https://127.0.0.1:{silent.getsockname()[1]}")
+            publisher.documents["/services.txt"] = b"application/x-rsd+json; /late.json\n"
+            publisher.documents["/late.json"] = {
+                "engineName": "Late", "engineLink": "/", "homePageLink": self.home + "/",
+                "apis": {"org.example.late": {"apiLink": "api"}}}
+            self.service("late", self.home)
+            self.found("org.ietf.oauth2")
+            # Each of the silent ones is waited for five seconds.
+            eventually(lambda: self.found("org.example.late"), "it is crawled", patience=20)
 
     def test_edu_13_a_document_elsewhere_or_at_a_forbidden_address_is_not_fetched(self):
         before = len(publisher.asked)

@@ -17,6 +17,11 @@ enum FeedStart {
             .either([.text("start"), .text("now"), LogLists.cursorPattern])))
 
     init<Context>(_ call: Call<Context>) throws(Problem) {
+        guard call.text("from") == nil || call.text("from_time") == nil else {
+            throw Problem(
+                .invalidParameter, "from says where to begin as well: leave one of them out.",
+                field: "from_time")
+        }
         for field in ["Last-Event-ID", "from"] {
             guard let text = call.text(field) else { continue }
             self = try FeedStart(text, of: field)

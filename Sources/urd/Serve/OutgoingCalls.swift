@@ -10,6 +10,8 @@ struct OutgoingCalls: Sendable {
     private let client: WebClient
     /// Pictures wait for no key, and no key waits for them.
     private let pictures: WebClient
+    /// As many threads as services are looked at at once: of hosts that do not answer none waits for another.
+    private let descriptions: WebClient
     /// Providers of push messages speak HTTP/2, and do not wait behind slow servers.
     private let providers: WebClient
 
@@ -26,6 +28,8 @@ struct OutgoingCalls: Sendable {
         configuration.destinations = .publicOnly(except: settings.outgoingNetworks)
         do {
             client = try WebClient(configuration)
+            configuration.threads = ServiceCrawler.atOnce
+            descriptions = try WebClient(configuration)
             configuration.threads = 2
             configuration.maximumWaiting = 16
             configuration.maximumBodyBytes = ClientLogos.largest
@@ -57,7 +61,7 @@ struct OutgoingCalls: Sendable {
     func description(at address: String) async -> [UInt8]? {
         var request = OutgoingRequest(url: address)
         request.headers["Accept"] = "text/plain, application/x-rsd+json, application/json"
-        return await answer(request)
+        return await answer(request, by: descriptions)
     }
 
     /// What providers are asked for; nil where they do not say it.
@@ -78,10 +82,9 @@ struct OutgoingCalls: Sendable {
         return await answer(request)
     }
 
-    private func answer(_ request: OutgoingRequest) async -> [UInt8]? {
-        guard let response = try? await client.send(request), response.status == .ok else {
-            return nil
-        }
+    private func answer(_ request: OutgoingRequest, by other: WebClient? = nil) async -> [UInt8]? {
+        guard let response = try? await (other ?? client).send(request), response.status == .ok
+        else { return nil }
         return response.body
     }
 

@@ -144,6 +144,7 @@ import Values
             ("from=yesterday", nil, "from"), ("from=1", nil, "from"),
             (nil, "1:\(head + 1)", "Last-Event-ID"), (nil, "abc", "Last-Event-ID"),
             ("from_time=soon", nil, "from_time"),
+            ("from=start&from_time=2020-01-01", nil, "from_time"),
         ] as [(String?, String?, String)] {
             let answer = try await world.ask(query, lastEventID: last)
             #expect(answer.problem == .invalidParameter, "\(query ?? last ?? "")")

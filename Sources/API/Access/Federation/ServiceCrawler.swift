@@ -7,7 +7,7 @@ internal import Values
 
 /// Reads what services publish of what they offer: `/services.txt` at their host, and the document (RSD2) that it
 /// names. A request for services is answered from the registry, and starts the crawl of the services that are due.
-final class ServiceCrawler: Sendable {
+public final class ServiceCrawler: Sendable {
     private let fetch: RemoteKeys.Fetch
     private let passed: @Sendable () -> Duration
     /// When each service is due, by this process: a restart asks once more.
@@ -18,23 +18,24 @@ final class ServiceCrawler: Sendable {
     private static let least: Int64 = 300
     private static let most: Int64 = 7 * 86_400
     /// In all: a registry does not wait for hosts without end.
-    private static let atOnce = 16
+    public static let atOnce = 16
 
     init(passed: @escaping @Sendable () -> Duration, fetch: @escaping RemoteKeys.Fetch) {
         self.passed = passed
         self.fetch = fetch
     }
 
-    /// Begins to look at those that are due; nobody waits for it.
+    /// Begins to look at those that are due; nobody waits for it, and none of them for another: a host that
+    /// does not answer delays its own service alone.
     func visit(
         _ services: [FederationService],
         keep: @escaping @Sendable (DescribeService) async -> Void
     ) {
         let chosen = take(services)
         guard !chosen.isEmpty else { return }
-        Task { [self] in
-            for (service, host) in chosen {
-                guard let found = await read(host) else { continue }
+        for (service, host) in chosen {
+            Task { [self] in
+                guard let found = await read(host) else { return }
                 due.withLock { $0[service] = passed() + .seconds(found.lifetime) }
                 await keep(
                     DescribeService(
