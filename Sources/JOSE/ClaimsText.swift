@@ -1,30 +1,44 @@
-internal import JSON
+public import JSON
 
-/// The payload of a token as JSON, where others write instants with fractions.
+/// The payload of a token as JSON, where others write numbers with fractions.
 ///
 /// RFC 7519 lets a NumericDate have them, and our JSON has integers only. So the reader is asked, and
-/// where it stops at a fraction or an exponent that is the value of one of the instants, the number
-/// is replaced by its whole seconds, towards zero, and the reader asked again. Any other number that
-/// is no integer stays refused. What is signed is never rewritten: this is a copy for reading.
-enum ClaimsText {
+/// where it stops at a fraction or an exponent, the number is replaced and the reader asked again: the
+/// value of one of the instants by its whole seconds, towards zero, and any other number by a text, so
+/// that a claim which means nothing here spoils no token. What is signed is never rewritten: this is a
+/// copy for reading.
+public enum ClaimsText {
     static let limits = JSON.Limits(depth: 16, size: 16 << 10, takesNull: false)
     private static let instants = ["exp", "nbf", "iat", "auth_time", "updated_at"]
+    /// Each costs another reading.
+    private static let mostFractions = 32
 
-    static func parse(_ payload: [UInt8]) -> JSONObject? {
+    /// Nil where it is no object.
+    public static func parse(_ payload: [UInt8]) -> JSONObject? {
         var bytes = payload
-        for _ in 0...instants.count {
+        for _ in 0...mostFractions {
             do throws(JSONError) {
                 return try JSON.parse(bytes, limits: limits).object
             } catch {
                 guard error.reason == .notAnInteger,
-                    let number = number(around: error.offset, in: bytes),
-                    isInstant(before: number.lowerBound, in: bytes),
-                    let whole = wholeSeconds(bytes[number])
+                    let number = number(around: error.offset, in: bytes)
                 else { return nil }
-                bytes.replaceSubrange(number, with: String(whole).utf8)
+                let isInstant = isInstant(before: number.lowerBound, in: bytes)
+                guard let value = isInstant ? wholeText(bytes[number]) : quoted(bytes[number])
+                else { return nil }
+                bytes.replaceSubrange(number, with: value)
             }
         }
         return nil
+    }
+
+    private static func wholeText(_ number: ArraySlice<UInt8>) -> [UInt8]? {
+        wholeSeconds(number).map { Array(String($0).utf8) }
+    }
+
+    private static func quoted(_ number: ArraySlice<UInt8>) -> [UInt8]? {
+        let quote = UInt8(ascii: "\"")
+        return Parts(number) == nil ? nil : [quote] + number + [quote]
     }
 
     /// The reader stopped at the point or exponent; what stands before it are digits that it took.
@@ -61,35 +75,47 @@ enum ClaimsText {
         }
     }
 
-    /// `-?digits[.digits][e[+-]digits]` without its fraction; nil when it is no such number, or an
-    /// absurdly large one. What the reader refuses on its own, such as a leading zero or an integer
-    /// that not every reader keeps, it refuses in the result as well.
-    static func wholeSeconds(_ text: ArraySlice<UInt8>) -> Int64? {
-        var rest = text
-        let isNegative = rest.first == UInt8(ascii: "-")
-        if isNegative { rest = rest.dropFirst() }
-        let whole = digits(&rest)
-        guard !whole.isEmpty else { return nil }
+    /// What stands between the sign, the point and the exponent of a number.
+    private struct Parts {
+        var isNegative = false
+        var whole: ArraySlice<UInt8>
         var fraction: ArraySlice<UInt8> = []
-        if rest.first == UInt8(ascii: ".") {
-            rest = rest.dropFirst()
-            fraction = digits(&rest)
-            guard !fraction.isEmpty else { return nil }
-        }
         var exponent = 0
-        if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
-            rest = rest.dropFirst()
-            let sign = rest.first
-            if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest = rest.dropFirst() }
-            let power = digits(&rest)
-            guard !power.isEmpty, power.count <= 3, let value = Int(decimal: power) else {
-                return nil
+
+        /// `-?digits[.digits][e[+-]digits]`; nil when it is no such number. What the reader refuses on its
+        /// own, such as a leading zero, it refuses before.
+        init?(_ text: ArraySlice<UInt8>) {
+            var rest = text
+            isNegative = rest.first == UInt8(ascii: "-")
+            if isNegative { rest = rest.dropFirst() }
+            whole = digits(&rest)
+            guard !whole.isEmpty else { return nil }
+            if rest.first == UInt8(ascii: ".") {
+                rest = rest.dropFirst()
+                fraction = digits(&rest)
+                guard !fraction.isEmpty else { return nil }
             }
-            exponent = sign == UInt8(ascii: "-") ? -value : value
+            if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
+                rest = rest.dropFirst()
+                let sign = rest.first
+                if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest = rest.dropFirst() }
+                let power = digits(&rest)
+                guard !power.isEmpty, power.count <= 3, let value = Int(decimal: power) else {
+                    return nil
+                }
+                exponent = sign == UInt8(ascii: "-") ? -value : value
+            }
+            guard rest.isEmpty else { return nil }
         }
-        guard rest.isEmpty else { return nil }
-        return shifted(whole: Array(whole), fraction: Array(fraction), by: exponent)
-            .map { isNegative ? -$0 : $0 }
+    }
+
+    /// A number without its fraction; nil for an absurdly large one. An integer that not every reader keeps
+    /// is refused by the reader.
+    static func wholeSeconds(_ text: ArraySlice<UInt8>) -> Int64? {
+        guard let parts = Parts(text) else { return nil }
+        return shifted(
+            whole: Array(parts.whole), fraction: Array(parts.fraction), by: parts.exponent
+        ).map { parts.isNegative ? -$0 : $0 }
     }
 
     private static func digits(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {

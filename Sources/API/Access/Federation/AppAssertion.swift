@@ -28,10 +28,8 @@ struct AppAssertion {
     /// Nil for what is no signed message with `cnf`.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let limits = JSON.Limits(depth: 8, size: Self.longest, takesNull: false)
         func object(_ part: Substring) -> JSONObject? {
-            guard let bytes = Base64URL.decode(String(part)) else { return nil }
-            return (try? JSON.parse(bytes, limits: limits))?.object
+            Base64URL.decode(String(part)).flatMap(ClaimsText.parse)
         }
         guard text.utf8.count <= Self.longest, parts.count == 3, let header = object(parts[0]),
             let members = object(parts[1]), let shown = members["cnf"]?.object

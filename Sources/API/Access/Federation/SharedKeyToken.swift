@@ -1,9 +1,10 @@
 internal import Cryptography
+internal import JOSE
 internal import JSON
 internal import Values
 
-/// A JWT that is signed by a shared key (HS256), as clients of the profile make them: no `typ`, and times that may
-/// be texts. It is taken apart and not yet believed.
+/// A JWT that is signed by a shared key (HS256), as clients of the profile make them: no `typ`, times that may be
+/// texts, and either alphabet of Base64. It is taken apart and not yet believed.
 struct SharedKeyToken {
     let keyID: String?
     let members: JSONObject
@@ -15,13 +16,11 @@ struct SharedKeyToken {
     init?(_ text: String) {
         guard text.utf8.count <= Self.longest else { return nil }
         let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
-        let limits = JSON.Limits(depth: 8, size: Self.longest, takesNull: false)
         guard parts.count == 3,
-            let header = Self.object(parts[0], limits), header["alg"]?.string == "HS256",
+            let header = Self.object(parts[0]), header["alg"]?.string == "HS256",
             // What changes the meaning of the message would have to be understood.
             ["crit", "b64", "enc", "zip"].allSatisfy({ header[$0] == nil }),
-            let members = Self.object(parts[1], limits),
-            let signature = Base64URL.decode(String(parts[2]))
+            let members = Self.object(parts[1]), let signature = Self.bytes(parts[2])
         else { return nil }
         keyID = header["kid"]?.string
         self.members = members
@@ -29,9 +28,19 @@ struct SharedKeyToken {
         input = Array("\(parts[0]).\(parts[1])".utf8)
     }
 
-    private static func object(_ part: Substring, _ limits: JSON.Limits) -> JSONObject? {
-        guard let bytes = Base64URL.decode(String(part)) else { return nil }
-        return (try? JSON.parse(bytes, limits: limits))?.object
+    private static func object(_ part: Substring) -> JSONObject? {
+        bytes(part).flatMap(ClaimsText.parse)
+    }
+
+    /// Some apps write the alphabet of RFC 4648 section 4, without its padding. What is signed is the text as
+    /// it was sent.
+    private static func bytes(_ part: Substring) -> [UInt8]? {
+        let isPlain = part.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
+        guard isPlain else { return Base64URL.decode(String(part)) }
+        guard !part.utf8.contains(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        else { return nil }
+        return Base64URL.decode(
+            String(part.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }))
     }
 
     func isSigned(by key: String) -> Bool {
