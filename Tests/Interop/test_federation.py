@@ -1,6 +1,9 @@
 """Clients of the federation profile against `urd dev`, from the compatibility sheet: EDU-01 to EDU-16 are named where
 they are tested. What they sign and read goes through jwcrypto."""
 
+import base64
+import hashlib
+import hmac
 import json
 import time
 import unittest
@@ -143,6 +146,31 @@ class Devices(unittest.TestCase):
             self.assertEqual(status, 403)
         status, _ = site.call("POST", app.token_url, {"grant_type": "client_credentials"})
         self.assertEqual(status, 401)
+
+    def test_edu_16_an_app_may_write_the_alphabet_of_base64_and_fractions(self):
+        app = App(site)
+        app.register()
+        url = site.url + "/token"
+        while True:
+            # As an app for iOS writes it, which drops the padding alone.
+            now = time.time()
+            claims = {"iss": app.client_id, "aud": url, "iat": now, "exp": now + 60.5,
+                      "seq": Token.now(), "name": "Ann? Ann~ Ann>", "share": 1.5}
+            head, body = (
+                base64.b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+                for part in [{"alg": "HS256", "kid": app.client.kid}, claims])
+            tag = base64.b64encode(hmac.new(
+                app.client.key.encode(), f"{head}.{body}".encode(), hashlib.sha256
+            ).digest()).rstrip(b"=").decode()
+            if "+" in tag or "/" in tag:
+                break
+        ask = {"grant_type": "password", "username": site.values["URD_FEDERATION_USER"],
+               "password": site.values["URD_FEDERATION_PASSPHRASE"]}
+        other = tag.replace("+", "-", 1) if "+" in tag else tag.replace("/", "_", 1)
+        for signature, expected in [(tag[:-2] + "AA", 403), (other + "/+", 403), (tag, 200),
+                                    (tag.replace("+", "-").replace("/", "_"), 403)]:
+            status, answer = site.call("POST", url, ask, f"Bearer {head}.{body}.{signature}")
+            self.assertEqual(status, expected, (signature, answer))
 
     def test_edu_01_a_rejected_version_gets_no_token_and_its_tokens_are_dead(self):
         name = f"ch.eduid.app.{uuid.uuid4().hex[:6]}"
