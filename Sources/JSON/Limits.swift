@@ -9,12 +9,22 @@ extension JSON {
         /// Whether texts may have the null character, which PostgreSQL keeps in none.
         public let takesNull: Bool
 
-        public static let `default` = Limits(depth: 64, size: 4 << 20)
+        /// Whether numbers that are no integers which every reader keeps are read as texts, instead of refused.
+        public let takesFractions: Bool
 
-        public init(depth: Int = 64, size: Int = 4 << 20, takesNull: Bool = true) {
+        public static let `default` = Limits(depth: 64, size: 4 << 20)
+        /// For what other servers say: a number that means nothing here, such as a score or a time zone, makes
+        /// none of the rest unreadable.
+        public static let foreign = Limits(takesFractions: true)
+
+        public init(
+            depth: Int = 64, size: Int = 4 << 20, takesNull: Bool = true,
+            takesFractions: Bool = false
+        ) {
             self.depth = min(depth, 512)
             self.size = size
             self.takesNull = takesNull
+            self.takesFractions = takesFractions
         }
     }
 }

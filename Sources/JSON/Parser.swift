@@ -63,7 +63,7 @@ struct Parser {
         case UInt8(ascii: "["):
             return try array(depth: depth + 1)
         case UInt8(ascii: "-"), 0x30...0x39:
-            return .integer(try integer())
+            return try number()
         case UInt8(ascii: "t"):
             try literal("true")
             return .bool(true)
@@ -141,6 +141,37 @@ struct Parser {
         guard byte == bracket || byte == UInt8(ascii: ",") else { throw unexpected() }
         position += 1
         return byte == bracket
+    }
+
+    private mutating func number() throws(JSONError) -> JSON {
+        let start = position
+        do throws(JSONError) {
+            return .integer(try integer())
+        } catch {
+            guard limits.takesFractions,
+                error.reason == .notAnInteger || error.reason == .integerOutOfRange
+            else { throw error }
+            try skipFraction()
+            return .string(String(decoding: bytes[start..<position], as: UTF8.self))
+        }
+    }
+
+    /// From behind the digits before the point to the end of a number.
+    private mutating func skipFraction() throws(JSONError) {
+        if current == UInt8(ascii: ".") {
+            position += 1
+            try skipDigits()
+        }
+        guard current | 0x20 == UInt8(ascii: "e") else { return }
+        position += 1
+        if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+        try skipDigits()
+    }
+
+    private mutating func skipDigits() throws(JSONError) {
+        let first = position
+        while current &- 0x30 < 10 { position += 1 }
+        guard position > first else { throw unexpected() }
     }
 
     /// `-0` is read as zero, which is how RFC 8785 writes it.

@@ -46,7 +46,8 @@ class Service(http.server.ThreadingHTTPServer):
                 good = (form.get("secret") == SECRET and told.startswith("solved-")
                         and told not in service.used)
                 service.used.add(told)
-                data = json.dumps({"success": good}).encode()
+                # Some tell a score as well.
+                data = json.dumps({"success": good, "score": 0.5}).encode()
                 self.send_response(200 if service.answers else 500)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))

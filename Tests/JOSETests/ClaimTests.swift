@@ -154,11 +154,14 @@ import Values
 
     /// A claim that means nothing here spoils no token, and a fraction is never a time's whole seconds where the
     /// name is another one.
-    @Test(arguments: [
-        (#"{"exp":1.5,"iat":1.5,"nbf":1.5,"x":1.5}"#, "x", "1.5"), (#"{"x":-1.5e-3}"#, "x", "-1.5e-3"),
-        (#"{"x\"exp":1.5}"#, "x\"exp", "1.5"), (#"{"x":[1.5]}"#, "x", ["1.5"]),
-        (#"{"x":{"y":[0.1,2,0.3]}}"#, "x", ["y": ["0.1", 2, "0.3"]]), (#"{"x":1e400}"#, "x", "1e400"),
-    ] as [(String, String, JSON)])
+    @Test(
+        arguments: [
+            (#"{"exp":1.5,"iat":1.5,"nbf":1.5,"x":1.5}"#, "x", "1.5"),
+            (#"{"x":-1.5e-3}"#, "x", "-1.5e-3"),
+            (#"{"x\"exp":1.5}"#, "x\"exp", "1.5"), (#"{"x":[1.5]}"#, "x", ["1.5"]),
+            (#"{"x":{"y":[0.1,2,0.3]}}"#, "x", ["y": ["0.1", 2, "0.3"]]),
+            (#"{"x":1e400}"#, "x", "1e400"),
+        ] as [(String, String, JSON)])
     func `a token's other fractions are read as texts`(
         payload: String, name: String, value: JSON
     ) throws {

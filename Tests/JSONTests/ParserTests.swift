@@ -118,6 +118,27 @@ import Testing
         #expect(refusal(input) == JSONError(offset: 0, reason: .integerOutOfRange))
     }
 
+    @Test(arguments: [
+        ("1.5", "1.5"), ("-0.0", "-0.0"), ("1e5", "1e5"), ("-12.50E-300", "-12.50E-300"),
+        ("0e+0", "0e+0"),
+        ("9007199254740992", "9007199254740992"),
+        ("12345678901234567890.5", "12345678901234567890.5"),
+    ])
+    func `the parser reads other numbers as texts where that is asked for`(
+        input: String, text: String
+    ) throws {
+        let bytes = Array("[\(input),7]".utf8)
+        #expect(try JSON.parse(bytes, limits: .foreign) == [.string(text), 7])
+        #expect(throws: JSONError.self) { try JSON.parse(bytes) }
+    }
+
+    @Test(arguments: [
+        "1.", "1.e5", "1e", "1e+", ".5", "01.5", "1.5.5", "1e5e5", "--1.5", "1.5-", "1,5e", "-",
+    ])
+    func `the parser refuses what is no number whatever is asked for`(input: String) {
+        #expect(throws: JSONError.self) { try JSON.parse(Array(input.utf8), limits: .foreign) }
+    }
+
     @Test func `the parser refuses a number of a million digits`() throws {
         let number = String(repeating: "9", count: 1_000_000)
         #expect(refusal(number)?.reason == .integerOutOfRange)

@@ -197,7 +197,8 @@ extension SignalReceipt {
 
     /// RFC 8935 section 2.4: the receiver says why.
     fileprivate var refusal: String? {
-        guard status == 400, let reason = (try? JSON.parse(body))?["err"]?.string else {
+        guard status == 400, let reason = (try? JSON.parse(body, limits: .foreign))?["err"]?.string
+        else {
             return nil
         }
         return String(reason.prefix(100))

@@ -92,7 +92,7 @@ public final class RemoteKeys: Sendable {
 
     /// Any document at an address, fetched once and not kept.
     func document(at address: String) async -> JSON? {
-        await fetch(address).flatMap { try? JSON.parse($0) }
+        await fetch(address).flatMap { try? JSON.parse($0, limits: .foreign) }
     }
 
     private func keys(at address: String, newer: Bool) async -> KeySet? {

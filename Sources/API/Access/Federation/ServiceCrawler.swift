@@ -70,7 +70,9 @@ public final class ServiceCrawler: Sendable {
             let bytes = await fetch(address),
             let document = try? JSON.parse(
                 bytes,
-                limits: JSON.Limits(depth: 16, size: ServiceDescription.limit, takesNull: false)),
+                limits: JSON.Limits(
+                    depth: 16, size: ServiceDescription.limit, takesNull: false,
+                    takesFractions: true)),
             ServiceDescription.isReadable(document)
         else { return nil }
         return (document, min(max(entry.lifetime ?? Self.usual, Self.least), Self.most))

@@ -101,7 +101,7 @@ public final class Upstream: Sendable {
     func verifies(_ response: String, _ secret: String, at address: String) async -> Bool {
         let form: [Form.Pair] = [("secret", secret), ("response", response)]
         let answer = await calls.post(address, Array(Form.encode(form).utf8), nil)
-        return answer.flatMap { try? JSON.parse($0) }?["success"] == true
+        return answer.flatMap { try? JSON.parse($0, limits: .foreign) }?["success"] == true
     }
 
     /// What is published under the issuer's name; kept for a while.
@@ -112,7 +112,7 @@ public final class Upstream: Sendable {
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         guard
             let bytes = await calls.get("\(base)/.well-known/openid-configuration", nil),
-            let document = try? JSON.parse(bytes),
+            let document = try? JSON.parse(bytes, limits: .foreign),
             let metadata = ProviderMetadata(document, of: issuer)
         else { return nil }
         known.withLock { $0.set(Entry(metadata: metadata, fetchedAt: now), for: issuer) }
@@ -140,7 +140,7 @@ public final class Upstream: Sendable {
         guard
             let bytes = await calls.post(
                 metadata.token, Array(Form.encode(form).utf8), authorization),
-            let answer = try? JSON.parse(bytes)
+            let answer = try? JSON.parse(bytes, limits: .foreign)
         else { return nil }
         return answer["id_token"]?.string
     }
@@ -173,7 +173,8 @@ public final class Upstream: Sendable {
     func userInfo(_ accessToken: String, _ metadata: ProviderMetadata) async -> UpstreamPerson? {
         guard let address = metadata.userInfo, (1...8_192).contains(accessToken.utf8.count),
             accessToken.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let bytes = await calls.get(address, accessToken), let claims = try? JSON.parse(bytes),
+            let bytes = await calls.get(address, accessToken),
+            let claims = try? JSON.parse(bytes, limits: .foreign),
             let subject = claims["sub"]?.string, (1...255).contains(subject.utf8.count)
         else { return nil }
         return UpstreamPerson(

@@ -75,6 +75,6 @@ struct AppleMessages: Sendable {
     }
 
     private static func reason(_ body: [UInt8]) -> String {
-        (try? JSON.parse(body))?["reason"]?.string ?? ""
+        (try? JSON.parse(body, limits: .foreign))?["reason"]?.string ?? ""
     }
 }

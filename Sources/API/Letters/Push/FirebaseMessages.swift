@@ -39,7 +39,8 @@ struct FirebaseMessages: Sendable {
 
     /// The token in an answer, and for how many seconds it is good.
     static func token(in body: [UInt8]) -> (text: String, seconds: Int64)? {
-        guard let answer = try? JSON.parse(body), let text = answer["access_token"]?.string,
+        guard let answer = try? JSON.parse(body, limits: .foreign),
+            let text = answer["access_token"]?.string,
             (1...4_096).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             (answer["token_type"]?.string ?? "Bearer").lowercased() == "bearer"
@@ -102,7 +103,7 @@ struct FirebaseMessages: Sendable {
     }
 
     private static func isUnregistered(_ body: [UInt8]) -> Bool {
-        let details = (try? JSON.parse(body))?["error"]?["details"]?.array ?? []
+        let details = (try? JSON.parse(body, limits: .foreign))?["error"]?["details"]?.array ?? []
         return details.contains { $0["errorCode"] == "UNREGISTERED" }
     }
 }
