@@ -53,19 +53,23 @@ struct Site: Sendable {
 
 /// As much of a browser as it takes to sign in: cookies, forms and redirections.
 final class Browser {
-    private let line: Line
+    private var line: Line
+    private let port: UInt16
     private let host: String
     private var cookies: [Substring: Substring] = [:]
 
-    init(_ site: Site) throws {
-        line = try Line(port: site.server.port)
-        host = site.host
+    convenience init(_ site: Site) throws {
+        try self.init(port: site.server.port, host: site.host)
     }
 
     init(port: UInt16, host: String) throws {
         line = try Line(port: port)
+        self.port = port
         self.host = host
     }
+
+    /// A connection that rested for long is closed by the server.
+    func reconnect() throws { line = try Line(port: port) }
 
     func forget() { cookies = [:] }
 

@@ -25,7 +25,8 @@ enum VerifyFigures {
             return try await bench.figure(beside: .commits, bar: 0.15) { _ in
                 // Codes are made without a commit; only redeeming them is measured.
                 let requests = try browsers.map { browser in
-                    try (0..<each).map { _ in try tenant.exchange(browser) }
+                    try browser.browser.reconnect()
+                    return try (0..<each).map { _ in try tenant.exchange(browser) }
                 }
                 return try await bench.crowd(upTo: each) { caller in
                     let line = try Line(port: bench.server.port)
