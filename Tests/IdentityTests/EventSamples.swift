@@ -40,7 +40,8 @@ func notificationSamples() throws -> [any Event] {
                     reach: .audit, expression: "actor pr"), format: .cloudEvents,
                 includesPersonal: true, order: .strict,
                 signature: .both, headers: ["Authorization": "Basic AA"]),
-            secret: SubscriptionSecret(shared: Array(repeating: 1, count: 32)), startsAfter: 7),
+            secret: SubscriptionSecret(shared: Array(repeating: 1, count: 32)), startsAfter: 7,
+            slot: 3),
         SubscriptionEvent.created(
             .feed,
             SubscriptionTerms(

@@ -237,6 +237,25 @@ class Webhooks(unittest.TestCase):
         eventually(resent, "one came again")
         self.assertEqual(set(receiver.ids()), ids)
 
+    def test_a_realm_has_fifty_webhooks_however_many_are_asked_for_at_once(self):
+        body = {"url": "https://127.0.0.1:1/", "name": "many", "types": ["account.erased"]}
+        there = len(admin("GET", "/webhooks?limit=200")["items"])
+        answers = []
+
+        def ask():
+            answers.append(urd.api.call("POST", urd.realm + "/webhooks", body)[:2])
+
+        askers = [threading.Thread(target=ask) for _ in range(64)]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+        self.hooks += [answer for status, answer in answers if status == 201]
+        self.assertEqual(len(self.hooks), 50 - there)
+        refused = {(status, answer["type"]) for status, answer in answers if status != 201}
+        self.assertEqual(refused, {(409, "/problems/too-many-webhooks")})
+        self.assertEqual(len(admin("GET", "/webhooks?limit=200")["items"]), 50)
+
     def test_what_happens_while_it_is_paused_comes_later(self):
         receiver, hook = self.receiver()
         admin("POST", f"/webhooks/{hook['id']}/pause")

@@ -9,9 +9,6 @@ internal import Values
 enum FeedSubscriptionRoutes {
     static let table: [Route<AdminContext>] = [create, list, get, update, acknowledge, delete]
 
-    /// As many a realm may have.
-    static let limit = 100
-
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/subscriptions", id: "createSubscription",
         commandLine: .urd(
@@ -44,13 +41,6 @@ enum FeedSubscriptionRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = write.newID("subscription")
-        let known = try await reading { () throws(LogFailure) in
-            try await call.context.queries.subscriptions(
-                of: .feed, in: write.realm, after: nil, limit: limit)
-        }
-        if known.count >= limit, !known.contains(where: { $0.id == id }) {
-            throw Problem(.tooManySubscriptions, "A realm may have \(limit) subscriptions.")
-        }
         let history = try await call.context.commands.history(of: write.realm)
         let start = try await FeedStart(call.body["from"]?.string, of: "from").cursor(
             in: history, of: write.realm, call.context.commands.events)
@@ -58,7 +48,11 @@ enum FeedSubscriptionRoutes {
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateFeedSubscription(
             id: id, terms: terms, startsAfter: start.position)
-        let done = try await call.run(command, as: write)
+        let done = try await call.create(
+            command, as: write,
+            whenFull: Problem(
+                .tooManySubscriptions,
+                "A realm may have \(Subscription.Kind.feed.limit) subscriptions."))
         return try await call.shown(id, done, .created)
             .located("/api/admin/realms/\(write.realm)/subscriptions/\(id)")
     }
@@ -272,15 +266,6 @@ extension Problem {
         guard let known else { return }
         members["acknowledged"] = .string(known.acknowledged.description)
         members["sent"] = .integer(known.sent)
-    }
-}
-
-extension CreateFeedSubscription.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .idTaken: Problem(.internalError)
-        case .invalid(let fault): Problem(of: fault)
-        }
     }
 }
 
