@@ -108,7 +108,8 @@ func eventSamples(opened: Bool = false) throws -> [Recorded] {
                 "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
                 "authtype": "api_key", "authid": "00000000-0000-0004-0000-000000000004",
                 "urdrealm": "acme", "urdepoch": 3, "urdversion": 2, "urdpersonal": "none",
-                "urdleaf": .string(Base64URL.encode(event.leaf.bytes)), "data": ["attempt": 1, "channel": "sms"],
+                "urdleaf": .string(Base64URL.encode(event.leaf.bytes)),
+                "data": ["attempt": 1, "channel": "sms"],
             ])
     }
 

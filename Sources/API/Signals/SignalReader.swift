@@ -193,7 +193,7 @@ public struct SignalReader: Sendable {
             guard events.knownEpoch(of: realm) == epoch else { return }
             guard head > seen else { continue }
             let page = try await pages.page(after: seen, of: epoch, in: realm)
-            guard page.epochs.head.epoch == epoch, !page.concerns(stream.id, getting: kinds) else {
+            guard page.epochs.head.epoch == epoch, !page.concerns(stream, getting: kinds) else {
                 return
             }
             seen = page.last

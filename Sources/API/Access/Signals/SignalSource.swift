@@ -62,12 +62,12 @@ struct SignalPage: Sendable {
     /// Up to here the log was looked at.
     let last: Int64
     let sources: [SignalSource]
-    /// Where streams of signals changed themselves.
+    /// Where streams of signals changed themselves, and where clients did.
     let changes: [(position: Int64, stream: UUID)]
 
     /// Whether a stream has to be looked at for it.
-    func concerns(_ stream: UUID, getting kinds: Set<SignalKind>) -> Bool {
-        changes.contains { $0.stream == stream }
+    func concerns(_ stream: KnownSignalStream, getting kinds: Set<SignalKind>) -> Bool {
+        changes.contains { $0.stream == stream.id || $0.stream == stream.terms.client }
             || sources.contains { $0.kinds.contains(where: kinds.contains) }
     }
 }
