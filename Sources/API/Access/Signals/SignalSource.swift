@@ -65,9 +65,9 @@ struct SignalPage: Sendable {
     /// Where streams of signals changed themselves, and where clients did.
     let changes: [(position: Int64, stream: UUID)]
 
-    /// Whether a stream has to be looked at for it.
-    func concerns(_ stream: KnownSignalStream, getting kinds: Set<SignalKind>) -> Bool {
-        changes.contains { $0.stream == stream.id || $0.stream == stream.terms.client }
+    /// Whether a stream of signals has to be looked at for it.
+    func concerns(_ stream: UUID, of client: UUID, getting kinds: Set<SignalKind>) -> Bool {
+        changes.contains { $0.stream == stream || $0.stream == client }
             || sources.contains { $0.kinds.contains(where: kinds.contains) }
     }
 }
