@@ -126,7 +126,7 @@ extension World {
         let asked: JSONObject = [
             "types": ["account.*"], "not_types": ["account.disabled"], "streams": [.string(stream)],
             "to": "audit", "format": "cloudevents", "order": "none", "signature": "v1a",
-            "filter": "actor pr",
+            "filter": "actor pr", "description": "Leads for sales",
         ]
         let made = try await create(world, asked)
         for (name, value) in asked { #expect(made.json[name] == value, "\(name)") }
@@ -139,6 +139,15 @@ extension World {
         let path = "/api/admin/realms/acme/webhooks/\(made.json["id"]?.string ?? "")"
         let all = try await world.send(.patch, path, body: ["filter": .null])
         #expect(all.status == .ok && all.json["filter"] == nil, "\(all.json)")
+        #expect(all.json["description"] == "Leads for sales")
+        let none = try await world.send(.patch, path, body: ["description": .null])
+        #expect(none.status == .ok && none.json["description"] == nil, "\(none.json)")
+        let long = try await world.send(
+            .patch, path, body: ["description": .string(String(repeating: "x", count: 201))])
+        #expect(long.status == .badRequest && long.json["field"] == "description")
+        let twice = try await world.send(
+            .patch, path, body: ["headers": ["X-A": "1", "x-a": "2"]])
+        #expect(twice.status == .badRequest && twice.json["field"] == "headers")
     }
 
     /// One of each kind is there already.

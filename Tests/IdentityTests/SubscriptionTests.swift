@@ -124,6 +124,11 @@ import Values
             try await givenRealm().when(command)
                 .thenRejected(.invalid(FieldFault("url", .port)))
         }
+        try await givenRealm().when(create { $0.headers = ["X-A": "1", "x-a": "2"] })
+            .thenRejected(.invalid(FieldFault("headers", .duplicate)))
+        try await givenRealm().when(
+            create { $0.description = String(repeating: "x", count: 201) }
+        ).thenRejected(.invalid(FieldFault("description", .tooLong(limit: 200))))
         try await givenRealm().when(create { $0.headers = ["A": "x\r\nB: y"] })
             .thenRejected(.invalid(FieldFault("headers", .malformed)))
     }
@@ -225,6 +230,22 @@ import Values
         #expect(wants("account.erased") == true)
     }
 
+    @Test(arguments: SubscriptionTerms.Format.allCases)
+    func `an erasure that is owed is sent in each form, and has a record of OCSF`(
+        _ format: SubscriptionTerms.Format
+    ) {
+        var state = Subscription()
+        var terms = terms
+        (terms.format, terms.includesPersonal) = (format, true)
+        terms.filter.excluded = ["account.*"]
+        state.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        terms.includesPersonal = false
+        state.apply(.changed(terms))
+        let erased = Recorded.sample("account.erased")
+        #expect(SubscriptionSelection(state).wants(erased) == true)
+        #expect(OCSFFacts().rules(for: erased).map(\.type) == [300_199])
+    }
+
     @Test func `a type that is not known is neither sent nor passed over`() {
         var state = Subscription()
         state.apply(created)
@@ -289,7 +310,16 @@ import Values
         try await paused.when(PauseSubscription(id: webhook)).thenNothing()
         try await paused.when(ResumeSubscription(id: webhook))
             .then(SubscriptionEvent.resumed(after: nil), in: webhook)
-        try await paused.when(DisableSubscription(id: webhook, reason: .gone)).thenNothing()
+        try await paused.when(DisableSubscription(id: webhook, reason: .failing)).thenNothing()
+        let gone = SubscriptionEvent.disabled(.gone, position: nil, mail: nil)
+        try await paused.when(DisableSubscription(id: webhook, reason: .gone, url: terms.url))
+            .then(gone, in: webhook)
+        try await paused.given(gone, in: webhook).when(
+            DisableSubscription(id: webhook, reason: .gone)
+        ).thenNothing()
+        try await active.when(
+            DisableSubscription(id: webhook, reason: .gone, url: "https://former.example.org/")
+        ).thenNothing()
         try await active.when(DeleteSubscription(id: webhook))
             .then(SubscriptionEvent.deleted, in: webhook, releasing: [slot])
         let deleted = active.given(SubscriptionEvent.deleted, in: webhook)

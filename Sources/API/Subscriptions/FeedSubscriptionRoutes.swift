@@ -177,8 +177,8 @@ enum FeedSubscriptionRoutes {
         tag: "Subscriptions",
         summary: "Confirm that the reader has everything up to a cursor.",
         detail: """
-            The next feed of the subscription begins there. The cursor never moves back, nor beyond \
-            what was sent.
+            The next feed of the subscription begins there. What is confirmed already is no fault, and moves \
+            nothing back; what was not sent yet cannot be confirmed.
             """, right: .realm, permission: .eventsRead,
         parameters: [.realm, FeedSubscriptionSchema.id],
         body: Body(
@@ -212,8 +212,15 @@ enum FeedSubscriptionRoutes {
         }
         switch outcome {
         case .taken: return Response(status: .noContent)
-        case .missing: throw Problem(outOf: nil)
-        case .outOfRange(let known): throw Problem(outOf: known)
+        case .missing:
+            let folded = try await call.state(Subscription.self, of: view.id, in: realm)
+            guard here.position <= history.beginning(of: folded.state).position else {
+                throw Problem(outOf: nil)
+            }
+            return Response(status: .noContent)
+        case .outOfRange(let known):
+            guard here.position <= known.acknowledged.position else { throw Problem(outOf: known) }
+            return Response(status: .noContent)
         }
     }
 }
@@ -261,11 +268,11 @@ extension Problem {
         self.init(
             .cursorOutOfRange,
             known.map {
-                "\($0.acknowledged) was confirmed, and events were sent up to \($0.sent)."
+                "\($0.acknowledged) was confirmed, and events were sent up to \($0.sentCursor)."
             } ?? "Nothing was sent yet.", field: "cursor")
         guard let known else { return }
         members["acknowledged"] = .string(known.acknowledged.description)
-        members["sent"] = .integer(known.sent)
+        members["sent"] = .string(known.sentCursor.description)
     }
 }
 
