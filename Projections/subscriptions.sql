@@ -18,6 +18,8 @@ create table urd.subscriptions_{build} (
     created_at timestamptz not null,
     changed_at timestamptz not null,
     version integer not null,
+    -- Which of its kind's places in the realm it has; null for those from before places were numbered.
+    slot integer,
     primary key (realm, subscription)
 );
 
@@ -28,8 +30,9 @@ create function urd.subscriptions_{build}_apply(
 returns void language plpgsql as $$
 begin
     insert into urd.subscriptions_{build} as s (
-        realm, subscription, kind, terms, state, created_at, changed_at, version)
-    select p_realm, e.stream, e.data ->> 'kind', e.data::text, 'active', e.at, e.at, e.version
+        realm, subscription, kind, terms, state, created_at, changed_at, version, slot)
+    select p_realm, e.stream, e.data ->> 'kind', e.data::text, 'active', e.at, e.at, e.version,
+        (e.data ->> 'slot')::integer
     from urd.event e
     where e.realm = p_realm and e.position between p_first and p_last
         and e.type = 'subscription.created';
@@ -71,6 +74,6 @@ end $$;
 
 create or replace view urd.subscriptions as
     select s.realm, s.subscription, s.kind, s.terms, s.state, s.reason, s.created_at, s.changed_at,
-        s.version
+        s.version, s.slot
     from urd.subscriptions_{build} s;
 grant select on urd.subscriptions to urd_app, urd_observer;

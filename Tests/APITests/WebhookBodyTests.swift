@@ -70,7 +70,8 @@ import Values
     @Test func `a CloudEvent names the realm where no address is known`() throws {
         let event = try #require(try eventSamples().first)
         let source = CloudEvent(EventEnvelope(event, epoch: 3, issuer: "")).json["source"]
-        #expect(source == "/api/admin/realms/acme")
+        // As in the feed.
+        #expect(source == "urn:urd:realm:acme")
     }
 }
 

@@ -8,6 +8,20 @@ import Values
 
 @testable import API
 
+extension World {
+    /// Answers to the same request, so many times at once.
+    fileprivate func sendAtOnce(
+        _ count: Int, _ method: Method, _ path: String, body: JSON
+    ) async throws -> [Answered] {
+        try await withThrowingTaskGroup(of: Answered.self) { group in
+            for _ in 0..<count {
+                group.addTask { try await send(method, path, body: body) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
+
 @Suite struct `Webhooks of a realm` {
     private let path = "/api/admin/realms/acme/webhooks"
 
@@ -112,7 +126,7 @@ import Values
         let asked: JSONObject = [
             "types": ["account.*"], "not_types": ["account.disabled"], "streams": [.string(stream)],
             "to": "audit", "format": "cloudevents", "order": "none", "signature": "v1a",
-            "filter": "actor pr",
+            "filter": "actor pr", "description": "Leads for sales",
         ]
         let made = try await create(world, asked)
         for (name, value) in asked { #expect(made.json[name] == value, "\(name)") }
@@ -125,12 +139,48 @@ import Values
         let path = "/api/admin/realms/acme/webhooks/\(made.json["id"]?.string ?? "")"
         let all = try await world.send(.patch, path, body: ["filter": .null])
         #expect(all.status == .ok && all.json["filter"] == nil, "\(all.json)")
+        #expect(all.json["description"] == "Leads for sales")
+        let none = try await world.send(.patch, path, body: ["description": .null])
+        #expect(none.status == .ok && none.json["description"] == nil, "\(none.json)")
+        let long = try await world.send(
+            .patch, path, body: ["description": .string(String(repeating: "x", count: 201))])
+        #expect(long.status == .badRequest && long.json["field"] == "description")
+        let twice = try await world.send(
+            .patch, path, body: ["headers": ["X-A": "1", "x-a": "2"]])
+        #expect(twice.status == .badRequest && twice.json["field"] == "headers")
     }
 
-    @Test func `a realm has a limited number of webhooks`() async throws {
+    /// One of each kind is there already.
+    @Test(arguments: [Subscription.Kind.webhook, .feed])
+    func `a realm has as many subscriptions as it may have, however many are asked for at once`(
+        _ kind: Subscription.Kind
+    ) async throws {
         let world = try await World()
-        for _ in 1..<WebhookRoutes.limit { #expect(try await create(world).status == .created) }
-        let answer = try await create(world)
-        #expect(answer.problem == .tooManyWebhooks)
+        let path = kind == .webhook ? path : "/api/admin/realms/acme/subscriptions"
+        let body: JSON =
+            kind == .webhook
+            ? ["url": "https://crm.example.org/hook", "name": "CRM"] : ["name": "Index"]
+        let made = try await world.sendAtOnce(kind.limit + 15, .post, path, body: body)
+        let created = made.filter { $0.status == .created }
+        #expect(created.count == kind.limit - 1)
+        let refusal = kind == .webhook ? ProblemKind.tooManyWebhooks : .tooManySubscriptions
+        #expect(made.filter { $0.problem == refusal }.count == 16)
+        #expect(try await world.send(.post, path, body: body).problem == refusal)
+        // A place that is given back is the next one's.
+        let first = try #require(created.first?.json["id"]?.string)
+        #expect(try await world.send(.delete, "\(path)/\(first)").status == .noContent)
+        let answers = try await world.sendAtOnce(5, .post, path, body: body)
+        #expect(answers.filter { $0.status == .created }.count == 1)
+        let list = try await world.send(.get, path, query: "limit=200")
+        #expect(list.json["items"]?.array?.count == kind.limit)
+    }
+
+    @Test func `a repeat finds its webhook also where the realm is full`() async throws {
+        let world = try await World()
+        let made = try await create(world, key: "one")
+        for _ in 2..<Subscription.Kind.webhook.limit { _ = try await create(world) }
+        #expect(try await create(world).problem == .tooManyWebhooks)
+        let again = try await create(world, key: "one")
+        #expect(again.status == .created && again.json["id"] == made.json["id"])
     }
 }

@@ -34,13 +34,14 @@ func notificationSamples() throws -> [any Event] {
         SubscriptionEvent.created(
             .webhook,
             SubscriptionTerms(
-                name: "CRM", url: "https://crm.example.org/urd",
+                name: "CRM", description: "Leads", url: "https://crm.example.org/urd",
                 filter: SubscriptionFilter(
                     types: ["account.*"], excluded: ["account.erased"], streams: [account],
                     reach: .audit, expression: "actor pr"), format: .cloudEvents,
                 includesPersonal: true, order: .strict,
                 signature: .both, headers: ["Authorization": "Basic AA"]),
-            secret: SubscriptionSecret(shared: Array(repeating: 1, count: 32)), startsAfter: 7),
+            secret: SubscriptionSecret(shared: Array(repeating: 1, count: 32)), startsAfter: 7,
+            slot: 3),
         SubscriptionEvent.created(
             .feed,
             SubscriptionTerms(
@@ -48,7 +49,7 @@ func notificationSamples() throws -> [any Event] {
             secret: nil, startsAfter: 0),
         SubscriptionEvent.changed(
             SubscriptionTerms(
-                name: "CRM", url: "https://b.example.org/",
+                name: "CRM", description: "Leads", url: "https://b.example.org/",
                 filter: SubscriptionFilter(
                     excluded: ["session.*"], streams: [app], expression: "type pr"),
                 format: .ocsf, includesPersonal: true, headers: ["X-Team": "crm"])),

@@ -164,6 +164,31 @@ private func pushed(_ endpoint: String, _ header: String? = nil) -> SignalSettin
         .thenRejected(.notFound)
     }
 
+    @Test func `an account is removed by each of its names, and added once`() async throws {
+        var none = terms
+        none.defaultSubjects = .none
+        func set(_ isIncluded: Bool, _ name: NamedSubject, _ other: NamedSubject)
+            -> SetSignalSubject
+        {
+            SetSignalSubject(
+                stream: stream, client: client, subject: name, otherNames: [other],
+                isIncluded: isIncluded)
+        }
+        let named = try givenStream(none).given(SignalStreamEvent.subjectAdded(ann), in: stream)
+        try await named.when(set(true, mailbox, ann)).thenNothing()
+        try await named.when(set(false, mailbox, ann)).then(
+            SignalStreamEvent.subjectRemoved(ann), in: stream)
+        try await named.given(SignalStreamEvent.subjectAdded(mailbox), in: stream)
+            .when(set(false, mailbox, ann)).then(
+                SignalStreamEvent.subjectRemoved(mailbox), SignalStreamEvent.subjectRemoved(ann),
+                in: stream)
+        let removed = try givenStream().given(SignalStreamEvent.subjectRemoved(ann), in: stream)
+        try await removed.when(set(true, mailbox, ann)).then(
+            SignalStreamEvent.subjectAdded(ann), in: stream)
+        try await givenStream().when(set(false, mailbox, ann)).then(
+            SignalStreamEvent.subjectRemoved(mailbox), in: stream)
+    }
+
     @Test func `a stream of no account has those that were added`() {
         var named = terms
         named.defaultSubjects = .none

@@ -16,8 +16,10 @@ import Values
     }
 
     var created: SubscriptionEvent {
-        .created(.webhook, terms, secret: secret, startsAfter: nil)
+        .created(.webhook, terms, secret: secret, startsAfter: nil, slot: 0)
     }
+
+    private let slot = Claim("subscription", "webhook/0")
 
     func create(_ change: (inout SubscriptionTerms) -> Void = { _ in }) -> CreateWebhook {
         var terms = terms
@@ -26,8 +28,32 @@ import Values
     }
 
     @Test func `a webhook is created once`() async throws {
-        try await givenRealm().when(create()).then(created, in: webhook)
+        try await givenRealm().when(create()).then(created, in: webhook, taking: [slot])
         try await givenRealm().given(created, in: webhook).when(create()).thenRejected(.idTaken)
+    }
+
+    @Test func `a realm has fifty places for webhooks, and each is one webhook's alone`()
+        async throws
+    {
+        try await givenRealm().when(create()).thenRejected(.slotTaken, whenTaken: slot)
+        var last = create()
+        last.slot = 49
+        try await givenRealm().when(last).then(
+            last.created, in: webhook, taking: [Claim("subscription", "webhook/49")])
+        last.slot = 50
+        try await givenRealm().when(last).thenRejected(.slotTaken)
+        var feed = CreateFeedSubscription(id: webhook, slot: 99, terms: terms, startsAfter: 0)
+        try await givenRealm().when(feed).then(
+            feed.created, in: webhook, taking: [Claim("subscription", "feed/99")])
+        feed.slot = 100
+        try await givenRealm().when(feed).thenRejected(.slotTaken)
+    }
+
+    @Test func `a webhook from before places were numbered has none to give back`() async throws {
+        let old = SubscriptionEvent.created(.webhook, terms, secret: secret, startsAfter: nil)
+        try await givenRealm().given(old, in: webhook).when(DeleteSubscription(id: webhook))
+            .then(SubscriptionEvent.deleted, in: webhook)
+        #expect(SubscriptionEvent(name: old.name, fields: old.fields) == old)
     }
 
     @Test
@@ -37,8 +63,9 @@ import Values
         let feed = UUID(high: 0, low: 78)
         let terms = SubscriptionTerms(name: "Index", url: "")
         let create = CreateFeedSubscription(id: feed, terms: terms, startsAfter: 4)
-        let made = SubscriptionEvent.created(.feed, terms, secret: nil, startsAfter: 4)
-        try await givenRealm().when(create).then(made, in: feed)
+        let made = SubscriptionEvent.created(.feed, terms, secret: nil, startsAfter: 4, slot: 0)
+        let slot = Claim("subscription", "feed/0")
+        try await givenRealm().when(create).then(made, in: feed, taking: [slot])
         let there = givenRealm().given(made, in: feed)
         try await there.when(create).thenRejected(.idTaken)
         var unknown = create
@@ -55,7 +82,7 @@ import Values
         try await there.when(ResumeSubscription(id: feed)).thenRejected(.notFound)
         try await there.when(DeleteSubscription(id: feed)).thenRejected(.notFound)
         try await there.when(DeleteSubscription(id: feed, kind: .feed))
-            .then(SubscriptionEvent.deleted, in: feed)
+            .then(SubscriptionEvent.deleted, in: feed, releasing: [slot])
         try await givenRealm().given(created, in: webhook)
             .when(DeleteSubscription(id: webhook, kind: .feed)).thenRejected(.notFound)
     }
@@ -77,7 +104,8 @@ import Values
         command.mayBeLoopback = true
         try await givenRealm().when(command).then(
             SubscriptionEvent.created(
-                .webhook, command.terms, secret: secret, startsAfter: nil), in: webhook)
+                .webhook, command.terms, secret: secret, startsAfter: nil, slot: 0), in: webhook,
+            taking: [slot])
     }
 
     @Test func `a webhook is refused with an unknown type or a header of ours`() async throws {
@@ -96,6 +124,11 @@ import Values
             try await givenRealm().when(command)
                 .thenRejected(.invalid(FieldFault("url", .port)))
         }
+        try await givenRealm().when(create { $0.headers = ["X-A": "1", "x-a": "2"] })
+            .thenRejected(.invalid(FieldFault("headers", .duplicate)))
+        try await givenRealm().when(
+            create { $0.description = String(repeating: "x", count: 201) }
+        ).thenRejected(.invalid(FieldFault("description", .tooLong(limit: 200))))
         try await givenRealm().when(create { $0.headers = ["A": "x\r\nB: y"] })
             .thenRejected(.invalid(FieldFault("headers", .malformed)))
     }
@@ -197,6 +230,22 @@ import Values
         #expect(wants("account.erased") == true)
     }
 
+    @Test(arguments: SubscriptionTerms.Format.allCases)
+    func `an erasure that is owed is sent in each form, and has a record of OCSF`(
+        _ format: SubscriptionTerms.Format
+    ) {
+        var state = Subscription()
+        var terms = terms
+        (terms.format, terms.includesPersonal) = (format, true)
+        terms.filter.excluded = ["account.*"]
+        state.apply(.created(.webhook, terms, secret: secret, startsAfter: nil))
+        terms.includesPersonal = false
+        state.apply(.changed(terms))
+        let erased = Recorded.sample("account.erased")
+        #expect(SubscriptionSelection(state).wants(erased) == true)
+        #expect(OCSFFacts().rules(for: erased).map(\.type) == [300_199])
+    }
+
     @Test func `a type that is not known is neither sent nor passed over`() {
         var state = Subscription()
         state.apply(created)
@@ -261,9 +310,18 @@ import Values
         try await paused.when(PauseSubscription(id: webhook)).thenNothing()
         try await paused.when(ResumeSubscription(id: webhook))
             .then(SubscriptionEvent.resumed(after: nil), in: webhook)
-        try await paused.when(DisableSubscription(id: webhook, reason: .gone)).thenNothing()
+        try await paused.when(DisableSubscription(id: webhook, reason: .failing)).thenNothing()
+        let gone = SubscriptionEvent.disabled(.gone, position: nil, mail: nil)
+        try await paused.when(DisableSubscription(id: webhook, reason: .gone, url: terms.url))
+            .then(gone, in: webhook)
+        try await paused.given(gone, in: webhook).when(
+            DisableSubscription(id: webhook, reason: .gone)
+        ).thenNothing()
+        try await active.when(
+            DisableSubscription(id: webhook, reason: .gone, url: "https://former.example.org/")
+        ).thenNothing()
         try await active.when(DeleteSubscription(id: webhook))
-            .then(SubscriptionEvent.deleted, in: webhook)
+            .then(SubscriptionEvent.deleted, in: webhook, releasing: [slot])
         let deleted = active.given(SubscriptionEvent.deleted, in: webhook)
         try await deleted.when(DeleteSubscription(id: webhook)).thenRejected(.notFound)
         try await deleted.when(ResumeSubscription(id: webhook)).thenRejected(.notFound)

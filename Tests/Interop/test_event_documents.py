@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 
 import pinned
+from feed_client import Feed
 from phone import Phone
 from token_tool import missing, rerun
 from urd_process import Urd
@@ -24,6 +25,7 @@ if not MISSING:
 
     DRAFT = jsonschema.Draft202012Validator
 
+LINES = "application/x-ndjson"
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 LIST = TESTS / "IdentityTests" / "golden" / "events.txt"
 RECORDS = TESTS / "APITests" / "golden" / "ocsf.txt"
@@ -81,6 +83,7 @@ ASYNCAPI = {
                         "properties": {
                             "name": {"type": "string"}, "title": {"type": "string"},
                             "summary": {"type": "string"}, "contentType": {"type": "string"},
+                            "headers": {"type": "object", "required": ["type", "properties"]},
                             "payload": {"type": "object", "required": ["allOf"]},
                         },
                         "patternProperties": {"^x-urd-": {}},
@@ -199,7 +202,8 @@ class AsyncAPI(unittest.TestCase):
         self.assertEqual(set().union(*channels.values()), set(document["components"]["messages"]))
         self.assertLess(channels["clientFeed"], channels["feed"])
         self.assertFalse(channels["feed"] & channels["webhook"])
-        types = {name for name in channels["feed"] if not name.startswith("urd.")}
+        types = {name for name in channels["feed"] if not name.startswith(("urd.", "line.urd."))}
+        self.assertEqual({name for name in channels["replay"] if not name.startswith(("urd.", "line.urd."))}, types)
         self.assertEqual(channels["webhook"], {f"webhook.{name}" for name in types} | {"urd.test", "log.rewound"})
 
     def test_every_sample_is_valid_as_the_payload_of_its_message(self):
@@ -225,6 +229,101 @@ class AsyncAPI(unittest.TestCase):
                 DRAFT(payload).validate(body)
                 for wrong in (event, dict(body, type="other"), dict(body, data=dict(event, type="other"))):
                     self.assertFalse(DRAFT(payload).is_valid(wrong))
+
+
+class Frames(unittest.TestCase):
+    """What feeds and replays send, under the schemas of the document: all of it, in both forms."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.document = fetch("/asyncapi.json")[1]
+
+    def setUp(self):
+        self.seen = set()
+
+    def payload(self, name):
+        message = self.document["components"]["messages"][name]
+        return DRAFT(dict(message["payload"], components=self.document["components"]))
+
+    def open(self, path, query, accept, key=None):
+        return Feed(urd.values["URD_URL"], key or urd.key, None, query, accept=accept,
+                    path=urd.realm + path)
+
+    def frames(self, feed, accept):
+        """Each frame that comes, once it was found to be as the document says."""
+        for name, frame in (self.lines(feed) if accept == LINES else self.events(feed)):
+            self.seen.add(name)
+            yield name, frame
+
+    def lines(self, feed):
+        for line in feed.lines():
+            if not line:
+                continue
+            entry = json.loads(line)
+            name = entry["type"]
+            if name.startswith("urd."):
+                self.payload("line." + name).validate(entry)
+                self.assertFalse(self.payload("line." + name).is_valid(dict(entry, type="urd.other")))
+            else:
+                self.payload(name + ".1").validate(entry)
+            yield name, entry
+
+    def events(self, feed):
+        fields = {}
+        for line in feed.lines():
+            name, _, value = line.decode().partition(": ")
+            if line and name:
+                fields[name] = value
+            if line or "data" not in fields:
+                continue
+            name, data = fields["event"], json.loads(fields["data"])
+            if name.startswith("urd."):
+                headers = {key: fields[key] for key in ("id", "event") if key in fields}
+                DRAFT(self.document["components"]["messages"][name]["headers"]).validate(headers)
+                self.payload(name).validate(data)
+            else:
+                self.payload(name + ".1").validate(data)
+            fields = {}
+            yield name, data
+
+    def until(self, frames, wanted):
+        for name, frame in frames:
+            if name == wanted:
+                return frame
+        self.fail(f"no {wanted} came")
+
+    def test_every_frame_of_a_feed_and_of_a_replay_is_as_the_document_says(self):
+        for accept in ("text/event-stream", LINES):
+            with self.subTest(accept):
+                self.seen = set()
+                with self.open("/feed", "from=start&leaves=all&type=client.*", accept) as feed:
+                    frames = self.frames(feed, accept)
+                    self.until(frames, "urd.leaves")
+                    self.until(frames, "urd.checkpoint")
+                made = urd.api.call("POST", urd.realm + "/subscriptions", {"name": "frames"})[1]
+                query = f"subscription={made['id']}"
+                with self.open("/feed", query, accept) as first:
+                    frames = self.frames(first, accept)
+                    self.until(frames, "urd.progress")
+                    with self.open("/feed", query + "&take_over=true", accept) as second:
+                        self.until(frames, "urd.taken_over")
+                        frames = self.frames(second, accept)
+                        self.until(frames, "urd.progress")
+                        urd.api.call("DELETE", f"{urd.realm}/subscriptions/{made['id']}")
+                        error = self.until(frames, "urd.error")
+                        self.assertIn("no-such-subscription", json.dumps(error))
+                with self.open("/replay", "from=start&speed=0", accept) as feed:
+                    self.until(self.frames(feed, accept), "urd.replayed")
+                with self.open("/replay", "from=start&speed=1", accept) as feed:
+                    self.until(self.frames(feed, accept), "urd.clock")
+                words = {name for name in self.document["components"]["messages"] if name.startswith("urd.")}
+                self.assertEqual({name for name in self.seen if name.startswith("urd.")}, words - {"urd.test"})
+
+    def test_the_items_of_a_list_that_waits_are_payloads_of_events(self):
+        page = urd.api.call("GET", urd.realm + "/events?limit=50&wait=1")[1]
+        self.assertTrue(page["items"])
+        for item in page["items"]:
+            self.payload(item["type"] + ".1").validate(item)
 
 
 class OCSF(unittest.TestCase):

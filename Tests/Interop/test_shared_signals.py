@@ -816,6 +816,27 @@ class Faults(unittest.TestCase):
             else (time.sleep(1), log_out(phone, tokens))))
         self.assertEqual(len(answers[0]["sets"]), 1, answers)
 
+    def test_a_long_poll_of_a_client_that_is_disabled_ends_at_once_without_signals(self):
+        other = Ours()
+        stream = other.create(requested=[REVOKED])
+        other.signals(stream)
+        phone, tokens = somebody()
+
+        def disable():
+            time.sleep(1)
+            status, answer, _ = urd.api.call(
+                "POST", f"{other.door.realm}/clients/{other.id}/disable")
+            assert status < 300, answer
+            log_out(phone, tokens)
+
+        began = time.monotonic()
+        answers = together(2, lambda number: (
+            other.poll(stream, wait=True) if number == 0 else disable()))
+        self.assertEqual(answers[0]["sets"], {})
+        self.assertLess(time.monotonic() - began, 8)
+        url = stream["delivery"]["endpoint_url"]
+        self.assertEqual(other.call("POST", url, {"returnImmediately": True})[0], 401)
+
     def test_a_receiver_sees_no_stream_of_another_and_pushes_lead_to_no_address(self):
         other = Ours()
         url = other.endpoint("configuration", stream_id=self.stream["stream_id"])

@@ -218,7 +218,8 @@ class Webhooks(unittest.TestCase):
         # They are of three streams, and come in any order.
         earliest = min(receiver.taken, key=lambda one: one["json"]["data"]["position"])
         first = earliest["json"]["data"]["position"]
-        admin("POST", f"/webhooks/{hook['id']}/replay", {"from": first})
+        self.assertEqual(
+            admin("POST", f"/webhooks/{hook['id']}/replay", {"from": first}), {"queued": 3})
         # At least once: what was taken while its runner ended may come another time, with the same id.
         ids = set(receiver.ids()[:3])
 
@@ -236,6 +237,25 @@ class Webhooks(unittest.TestCase):
             return earliest["headers"]["webhook-id"] in receiver.ids()[before:]
         eventually(resent, "one came again")
         self.assertEqual(set(receiver.ids()), ids)
+
+    def test_a_realm_has_fifty_webhooks_however_many_are_asked_for_at_once(self):
+        body = {"url": "https://127.0.0.1:65535/", "name": "many", "types": ["account.erased"]}
+        there = len(admin("GET", "/webhooks?limit=200")["items"])
+        answers = []
+
+        def ask():
+            answers.append(urd.api.call("POST", urd.realm + "/webhooks", body)[:2])
+
+        askers = [threading.Thread(target=ask) for _ in range(64)]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+        self.hooks += [answer for status, answer in answers if status == 201]
+        self.assertEqual(len(self.hooks), 50 - there)
+        refused = {(status, answer["type"]) for status, answer in answers if status != 201}
+        self.assertEqual(refused, {(409, "/problems/too-many-webhooks")})
+        self.assertEqual(len(admin("GET", "/webhooks?limit=200")["items"]), 50)
 
     def test_what_happens_while_it_is_paused_comes_later(self):
         receiver, hook = self.receiver()
@@ -514,7 +534,8 @@ class Webhooks(unittest.TestCase):
         event = clouds.taken[0]
         self.assertEqual(event["headers"]["content-type"], "application/cloudevents+json")
         self.assertEqual((event["json"]["specversion"], event["json"]["subject"]), ("1.0", account))
-        self.assertTrue(event["json"]["source"])
+        # The issuer that tokens of the realm name as well.
+        self.assertEqual(event["json"]["source"], urd.values["URD_REALM_URL"])
         self.assertEqual(event["json"]["id"], event["headers"]["webhook-id"])
         record = records.taken[0]["json"][0]
         self.assertEqual((record["class_uid"], record["user"]["uid"]), (3001, account))
@@ -544,6 +565,69 @@ class Webhooks(unittest.TestCase):
         count = len([one for one in events("personal_data.streamed")
                      if one["data"]["subscription"] == hook["id"]])
         self.assertEqual(count, 1)
+
+    def test_an_erasure_that_is_owed_comes_as_a_record_of_ocsf_too(self):
+        receiver, hook = self.receiver(format="ocsf", include=["personal"], types=["session.*"])
+        account = register()
+        admin("PATCH", f"/webhooks/{hook['id']}", {"include": []})
+        urd.command("account", "erase", account, "--realm", urd.values["URD_REALM"], "--yes")
+        eventually(lambda: receiver.taken, "the erasure came")
+        record, = receiver.taken[0]["json"]
+        self.assertEqual(
+            (record["class_uid"], record["activity_name"], record["user"]["uid"]),
+            (3001, "account.erased", account))
+
+    def test_what_waits_of_a_type_that_is_not_known_halts_the_webhook(self):
+        receiver, hook = self.receiver(types=["account.*"])
+        receiver.answer = lambda message: (500, {})
+        account = register()
+        eventually(lambda: self.shown(hook).get("waiting") == 1, "it waits to be tried again")
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        position = receiver.seen[0]["json"]["data"]["position"]
+        before = len(receiver.seen)
+        receiver.answer = lambda message: (204, {})
+
+        def rename(name):
+            # As a later version would have written it.
+            urd.sql(f"update urd.event set type = '{name}' where position = {position} "
+                    f"and realm = '{urd.values['URD_REALM']}'")
+        rename("account.baked")
+        try:
+            admin("POST", f"/webhooks/{hook['id']}/resume", {})
+            eventually(lambda: "does not know" in (self.shown(hook).get("halted") or ""), "it halts")
+            self.assertEqual([one["data"]["position"] for one in events("subscription.halted")
+                              if one["stream"] == hook["id"]], [position])
+            self.assertEqual(len(receiver.seen), before)
+            self.assertIn(hook["id"], urd.command("doctor").stdout)
+        finally:
+            rename("account.registered")
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        admin("POST", f"/webhooks/{hook['id']}/resume", {})
+        eventually(lambda: account in registered(receiver), "it goes on once it can be sent")
+
+    def test_410_disables_also_what_an_administrator_pauses_meanwhile(self):
+        receiver, hook = self.receiver()
+        answered = threading.Event()
+        receiver.answer = lambda message: (answered.wait(10), (410, {}))[1]
+        register()
+        # It is kept only once it is answered: until then the attempt is under way.
+        time.sleep(1)
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        answered.set()
+        eventually(lambda: self.shown(hook)["state"] == "disabled", "it is disabled")
+        self.assertEqual(self.shown(hook)["reason"], "gone")
+        # What another address answered says nothing of this one.
+        other, moved = self.receiver()
+        answered.clear()
+        other.answer = receiver.answer
+        register()
+        time.sleep(1)
+        new = Receiver()
+        self.receivers.append(new)
+        admin("PATCH", f"/webhooks/{moved['id']}", {"url": new.url})
+        answered.set()
+        eventually(lambda: new.taken, "what was refused there came here")
+        self.assertEqual(self.shown(moved)["state"], "active")
 
     def test_what_is_erased_between_two_attempts_is_not_sent(self):
         receiver, _ = self.receiver(include=["personal"], to="audit")

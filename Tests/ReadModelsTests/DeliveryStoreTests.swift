@@ -33,9 +33,10 @@ import Values
             return try await store.claim(webhook, in: realm, by: lease, from: start)
                 .waiting.map(\.lane)
         }
-        try await store.replay(
+        let count = try await store.replay(
             1...3, types: ["account.registered", "account.disabled"], streams: [], order: .none,
             to: webhook, in: realm, at: now)
+        #expect(count == 3)
         let own = (1...3).map { UUID(high: 0, low: UInt64($0)) }
         let all: [(DeliveryOrder, [UUID])] = [
             (.none, own), (.stream, accounts), (.strict, [.zero, .zero, .zero]),
@@ -69,9 +70,10 @@ import Values
         try await write(delivery(attempts: 1))
         #expect(try await waiting().map(\.attempts) == [1])
 
-        try await store.replay(
+        let count = try await store.replay(
             1...1, types: ["account.registered"], streams: [], order: .none, to: webhook,
             in: realm, at: now)
+        #expect(count == 1)
         try await write(delivery(attempts: 2, isGivenUp: isGivenUp))
         let again = try #require(try await waiting().first)
         #expect(again.isReplay && again.attempts == 0 && again.nextAt == now)
@@ -81,5 +83,7 @@ import Values
         #expect(try await waiting().map(\.nextAt) == [now.adding(seconds: 3600)])
         try await write(delivery(attempts: 2, isReplay: true, isGivenUp: true))
         #expect(try await waiting().isEmpty)
+        #expect(try await store.revive(webhook, in: realm, at: now) == 1)
+        #expect(try await store.revive(webhook, in: realm, at: now) == 0)
     }
 }

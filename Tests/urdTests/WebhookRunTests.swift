@@ -91,12 +91,45 @@ import Values
         #expect(items.filter { run.isUnchecked($0) }.map(\.position) == [1])
     }
 
+    @Test func `an event that waited of a type that is not known is not sent`() throws {
+        let run = run(try subscription())
+        func fault(_ type: String, isUnchecked: Bool) throws -> String? {
+            WebhookTarget(
+                subscription: run.subscription, selection: run.selection, epoch: 1, issuer: "",
+                isUnchecked: isUnchecked
+            ).fault(of: try event(1, type))
+        }
+        #expect(try fault("account.baked", isUnchecked: true) == WebhookRun.unknownType)
+        #expect(try fault("account.registered", isUnchecked: true) == nil)
+        // What is left out is no fault.
+        #expect(try fault("client.registered", isUnchecked: true) == nil)
+        #expect(try fault("account.baked", isUnchecked: false) == nil)
+    }
+
     @Test func `a receiver that wants nothing more is disabled at once`() throws {
         var run = run(try subscription())
         run.take(try event(1), now: now)
         let item = try #require(run.start(at: now).first)
         #expect(run.settle(item, answer(.gone), at: now, chance: 0) == nil)
-        #expect(run.end == .disabled(.gone, position: 1))
+        #expect(run.end == .gone(from: "https://crm.example.org/", position: 1))
+        #expect(run.outcome == run.end)
+    }
+
+    @Test func `a receiver that wants nothing more is heeded also while a change winds up`() throws
+    {
+        var run = run(try subscription())
+        run.take(try event(1), now: now)
+        run.take(try event(2, stream: 2), now: now)
+        let items = run.start(at: now)
+        run.take(try event(3, "subscription.paused", isOwn: true), now: now)
+        _ = run.settle(items[0], answer(.gone), at: now, chance: 0)
+        // The other one is let finish first, and counts.
+        #expect(run.isWindingUp)
+        _ = run.settle(items[1], answer(.taken), at: now, chance: 0)
+        #expect(!run.isWindingUp && run.end == .changed)
+        #expect(
+            run.outcome
+                == .gone(from: "https://crm.example.org/", position: items[0].position))
     }
 
     @Test

@@ -31,9 +31,13 @@ struct PollRequest: Sendable {
         guard errors == nil || errors?.isNull == true || errors?.object != nil,
             errors?.object?.count ?? 0 <= Self.mostSettled
         else { throw Self.malformed("setErrs") }
-        refused = (errors?.object ?? [:]).map { id, error in
-            (id, String((error["err"]?.string ?? "invalid_request").prefix(100)))
+        var refused: [(id: String, reason: String)] = []
+        for (id, error) in errors?.object ?? [:] {
+            // RFC 8935 section 2.4. What says no reason is no refusal: the signal would be lost.
+            guard let reason = error["err"]?.string else { throw Self.malformed("setErrs") }
+            refused.append((id, String(reason.prefix(100))))
         }
+        self.refused = refused
     }
 
     private static func malformed(_ name: String) -> Problem {

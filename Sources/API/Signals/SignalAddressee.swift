@@ -27,12 +27,19 @@ extension SignalReader {
             sector: client?.metadata.sector, kinds: stream.kinds)
     }
 
-    /// Whether the receiver's client is there, and an administrator still lets it receive.
+    /// Whether the receiver's client is there, and an administrator still lets it receive: by the log itself, so that
+    /// it holds from the moment on that a client is disabled.
     func mayReceive(_ stream: KnownSignalStream, in realm: RealmID) async throws(LogFailure) -> Bool
     {
-        let client = try await queries.knownClient(stream.terms.clientID, in: realm)
-        guard let client, !client.isDisabled, client.id == stream.terms.client else { return false }
-        return client.metadata.scope.contains(where: SignalScope.all.contains)
+        var client = Client()
+        for recorded in try await events.stream(stream.terms.client, after: 0, in: realm) {
+            guard let event = ClientEvent(recorded) else { throw .damaged }
+            client.apply(event)
+        }
+        guard !client.isDisabled, !client.isDeleted, let metadata = client.metadata else {
+            return false
+        }
+        return metadata.scope.contains(where: SignalScope.all.contains)
     }
 
     /// What an event says to a receiver.
@@ -76,7 +83,7 @@ extension SignalReader {
         return state.includes(names)
     }
 
-    private func mailbox(
+    func mailbox(
         of account: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> UUID? {
         try await events.stream(account, after: 0, in: realm)

@@ -52,20 +52,31 @@ struct SignalPoll: Sendable {
     }
 
     func fetch(_ request: PollRequest) async throws(Problem) -> Found {
-        try await reading { () throws(LogFailure) in try await look(stream, request).found }
+        let found = try await reading { () throws(LogFailure) -> Found? in
+            let found = try await look(stream, request).found
+            return try await feed.mayReceive(stream, in: realm) ? found : nil
+        }
+        guard let found else { throw Problem(.unauthenticated) }
+        return found
     }
 
     /// The answer, as soon as there is something to answer, or the time is over. Nothing is held meanwhile
-    /// but the connection of the receiver. The stream is looked at anew each time: it may have been
-    /// paused, or deleted.
+    /// but the connection of the receiver. The stream and its client are looked at anew each time: the stream may have
+    /// been paused, or deleted; a client that was disabled or deleted, or has lost its scopes, is answered at once that there is
+    /// nothing, and its next request is refused.
     func wait(_ request: PollRequest, for patience: Duration) async throws -> [UInt8] {
         let end = context.clock.passed() + patience
         while context.clock.passed() < end {
             guard let stream = try await feed.stream(stream.id, in: realm),
-                stream.state.settings.delivery == .poll
+                stream.state.settings.delivery == .poll,
+                try await feed.mayReceive(stream, in: realm)
             else { break }
             let (found, position) = try await look(stream, request)
-            if !found.isEmpty { return found.bytes }
+            if !found.isEmpty {
+                // The client may have been disabled since the look began.
+                guard try await feed.mayReceive(stream, in: realm) else { break }
+                return found.bytes
+            }
             try Task.checkCancellation()
             try await feed.rest(
                 stream, past: position, atMost: end - context.clock.passed())

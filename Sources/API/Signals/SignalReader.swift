@@ -193,9 +193,8 @@ public struct SignalReader: Sendable {
             guard events.knownEpoch(of: realm) == epoch else { return }
             guard head > seen else { continue }
             let page = try await pages.page(after: seen, of: epoch, in: realm)
-            guard page.epochs.head.epoch == epoch, !page.concerns(stream.id, getting: kinds) else {
-                return
-            }
+            let concerns = page.concerns(stream.id, of: stream.terms.client, getting: kinds)
+            guard page.epochs.head.epoch == epoch, !concerns else { return }
             seen = page.last
         }
     }

@@ -59,6 +59,12 @@ struct SignalStreamDocument {
             throw Problem(
                 .invalidField, "\(name) is the transmitter's to set.", field: name)
         }
+        let subjects = body["default_subjects"] ?? .null
+        guard subjects.isNull || subjects.string == stream.terms.defaultSubjects.rawValue else {
+            throw Problem(
+                .invalidField, "default_subjects is said when a stream is made, and stays.",
+                field: "default_subjects")
+        }
     }
 
     // MARK: - What a receiver says

@@ -86,7 +86,8 @@ enum SignalStreamRoutes {
         Route(
             method, path, id: id, tag: SignalAnswers.tag, summary: summary,
             detail: """
-                Needs the scope `ssf.manage`. What is the transmitter's to say may only be repeated. \
+                Needs the scope `ssf.manage`. What is the transmitter's to say may only be repeated, and so \
+                may `default_subjects`. \
                 An `authorization_header` that is left out stays, as long as the endpoint does.
                 """,
             right: .service, voice: .oauth,

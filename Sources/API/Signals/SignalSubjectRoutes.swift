@@ -33,18 +33,23 @@ enum SignalSubjectRoutes {
             let receiver = try call.signalReceiver(SignalScope.manage)
             let stream = try await call.namedSignalStream(of: receiver)
             if let subject = try call.namedSubject(for: stream) {
+                let context = call.context
+                let otherNames = try await reading { () throws(LogFailure) in
+                    try await SignalReader(context).otherNames(of: subject, in: stream)
+                }
                 try await Commands(call).dispatch(
                     SetSignalSubject(
                         stream: stream.id, client: receiver.client, subject: subject,
-                        isIncluded: isIncluded), as: receiver.caller)
+                        otherNames: otherNames, isIncluded: isIncluded), as: receiver.caller)
             }
             return Response(status: answer.status)
         }
     }
 
     private static let detail = """
-        Needs the scope `ssf.manage`. Accounts are named by `iss_sub` or `email`; the answer does not \
-        tell whether there is such an account.
+        Needs the scope `ssf.manage`. Accounts are named by `iss_sub` or `email`, and both names of \
+        one account are one subject: what was added by one is removed by the other. The answer does \
+        not tell whether there is such an account.
         """
 
     private static let example: JSONObject = [

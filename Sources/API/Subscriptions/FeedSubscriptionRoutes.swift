@@ -9,9 +9,6 @@ internal import Values
 enum FeedSubscriptionRoutes {
     static let table: [Route<AdminContext>] = [create, list, get, update, acknowledge, delete]
 
-    /// As many a realm may have.
-    static let limit = 100
-
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/subscriptions", id: "createSubscription",
         commandLine: .urd(
@@ -44,13 +41,6 @@ enum FeedSubscriptionRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = write.newID("subscription")
-        let known = try await reading { () throws(LogFailure) in
-            try await call.context.queries.subscriptions(
-                of: .feed, in: write.realm, after: nil, limit: limit)
-        }
-        if known.count >= limit, !known.contains(where: { $0.id == id }) {
-            throw Problem(.tooManySubscriptions, "A realm may have \(limit) subscriptions.")
-        }
         let history = try await call.context.commands.history(of: write.realm)
         let start = try await FeedStart(call.body["from"]?.string, of: "from").cursor(
             in: history, of: write.realm, call.context.commands.events)
@@ -58,7 +48,11 @@ enum FeedSubscriptionRoutes {
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateFeedSubscription(
             id: id, terms: terms, startsAfter: start.position)
-        let done = try await call.run(command, as: write)
+        let done = try await call.create(
+            command, as: write,
+            whenFull: Problem(
+                .tooManySubscriptions,
+                "A realm may have \(Subscription.Kind.feed.limit) subscriptions."))
         return try await call.shown(id, done, .created)
             .located("/api/admin/realms/\(write.realm)/subscriptions/\(id)")
     }
@@ -183,8 +177,8 @@ enum FeedSubscriptionRoutes {
         tag: "Subscriptions",
         summary: "Confirm that the reader has everything up to a cursor.",
         detail: """
-            The next feed of the subscription begins there. The cursor never moves back, nor beyond \
-            what was sent.
+            The next feed of the subscription begins there. What is confirmed already is no fault, and moves \
+            nothing back; what was not sent yet cannot be confirmed.
             """, right: .realm, permission: .eventsRead,
         parameters: [.realm, FeedSubscriptionSchema.id],
         body: Body(
@@ -218,8 +212,15 @@ enum FeedSubscriptionRoutes {
         }
         switch outcome {
         case .taken: return Response(status: .noContent)
-        case .missing: throw Problem(outOf: nil)
-        case .outOfRange(let known): throw Problem(outOf: known)
+        case .missing:
+            let folded = try await call.state(Subscription.self, of: view.id, in: realm)
+            guard here.position <= history.beginning(of: folded.state).position else {
+                throw Problem(outOf: nil)
+            }
+            return Response(status: .noContent)
+        case .outOfRange(let known):
+            guard here.position <= known.acknowledged.position else { throw Problem(outOf: known) }
+            return Response(status: .noContent)
         }
     }
 }
@@ -267,20 +268,11 @@ extension Problem {
         self.init(
             .cursorOutOfRange,
             known.map {
-                "\($0.acknowledged) was confirmed, and events were sent up to \($0.sent)."
+                "\($0.acknowledged) was confirmed, and events were sent up to \($0.sentCursor)."
             } ?? "Nothing was sent yet.", field: "cursor")
         guard let known else { return }
         members["acknowledged"] = .string(known.acknowledged.description)
-        members["sent"] = .integer(known.sent)
-    }
-}
-
-extension CreateFeedSubscription.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .idTaken: Problem(.internalError)
-        case .invalid(let fault): Problem(of: fault)
-        }
+        members["sent"] = .string(known.sentCursor.description)
     }
 }
 

@@ -116,7 +116,7 @@ enum WebhookDeliveryRoutes {
         summary: "Send an event to a webhook again.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .position, .idempotencyKey],
-        answer: .gone("It is sent soon."),
+        answer: queued,
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook, .noSuchEvent]
     ) { call throws(Problem) in
         let position = try call.requiredInteger("position")
@@ -146,7 +146,7 @@ enum WebhookDeliveryRoutes {
                             of: .text(1...100), 0...SubscriptionFilter.typeLimit, unique: true),
                         "Types of events, or groups of them; all that it is sent if it is empty."))
             ), example: ["from": 1]),
-        answer: .gone("They are sent soon."),
+        answer: queued,
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -172,19 +172,19 @@ enum WebhookDeliveryRoutes {
         summary: "Send all that was given up to a webhook again.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
-        answer: .gone("It is sent soon."),
+        answer: queued,
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let webhook = try await call.knownWebhook()
         try await call.requireRight(to: webhook)
         let now = call.context.time.now(in: write.realm)
-        try await reading { () throws(LogFailure) in
+        let count = try await reading { () throws(LogFailure) in
             try await call.context.deliveries.revive(webhook.id, in: write.realm, at: now)
         }
         let done = try await call.run(
             ReplaySubscription(id: webhook.id, replay: .givenUp), as: write)
-        return Response(status: .noContent).at(done)
+        return Response.json(.ok, ["queued": .integer(Int64(count))]).at(done)
     }
 
     private static let test = Route<AdminContext>(
@@ -228,6 +228,16 @@ enum WebhookDeliveryRoutes {
     }
 
     // MARK: - Schemas
+
+    private static let queued = Answer.written(
+        .ok, "How many are sent soon, from now on or once it is resumed.",
+        .named(
+            "QueuedDeliveries",
+            .object(
+                .required(
+                    "queued", WebhookSchema.position,
+                    "How many events are sent again, but for those that the filter leaves out."))),
+        example: ["queued": 12])
 
     private static let delivery = Schema.named(
         "WebhookDelivery",
@@ -369,12 +379,12 @@ extension Call<AdminContext> {
             .filter { filter.wants($0) && asked.wants($0) }.sorted()
         let order = DeliveryOrder(rawValue: webhook.terms.order.rawValue) ?? .stream
         let now = context.time.now(in: write.realm)
-        try await reading { () throws(LogFailure) in
+        let count = try await reading { () throws(LogFailure) in
             try await context.deliveries.replay(
                 range, types: names, streams: webhook.terms.filter.streams, order: order,
                 to: webhook.id, in: write.realm, at: now)
         }
         let done = try await run(command, as: write)
-        return Response(status: .noContent).at(done)
+        return Response.json(.ok, ["queued": .integer(Int64(count))]).at(done)
     }
 }

@@ -3,15 +3,6 @@ internal import JSON
 
 // What the domain refuses of webhooks, as problems.
 
-extension CreateWebhook.Rejection: Refusal {
-    var problem: Problem {
-        switch self {
-        case .idTaken: Problem(.internalError)
-        case .invalid(let fault): Problem(of: fault)
-        }
-    }
-}
-
 extension ChangeSubscription.Rejection: Refusal {
     var problem: Problem {
         switch self {

@@ -12,9 +12,6 @@ enum WebhookRoutes {
         create, list, get, update, pause, resume, rotate, delete,
     ]
 
-    /// As many a realm may have.
-    static let limit = 50
-
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/webhooks", id: "createWebhook",
         commandLine: .urd(
@@ -53,19 +50,16 @@ enum WebhookRoutes {
         guard let secret = mint.webhookSecret(of: write.command) else {
             throw Problem(.internalError)
         }
-        let known = try await reading { () throws(LogFailure) in
-            try await call.context.queries.subscriptions(
-                of: .webhook, in: write.realm, after: nil, limit: limit)
-        }
-        if known.count >= limit, !known.contains(where: { $0.id == id }) {
-            throw Problem(.tooManyWebhooks, "A realm may have \(limit) webhooks.")
-        }
         let terms = try await call.webhookTerms(over: SubscriptionTerms(name: "", url: ""))
         if terms.includesPersonal { try await call.requirePermission(.eventsOpen, for: "include") }
         let command = CreateWebhook(
             id: id, terms: terms, secret: secret, startsAfter: try await call.startsAfter(),
             mayBeLoopback: call.context.deliveries.mayBeLoopback)
-        let done = try await call.run(command, as: write)
+        let done = try await call.create(
+            command, as: write,
+            whenFull: Problem(
+                .tooManyWebhooks,
+                "A realm may have \(Subscription.Kind.webhook.limit) webhooks."))
         let made = try await call.state(Subscription.self, of: id, after: done)
         guard let told = made.state.secret else { throw Problem.secretRetired }
         var members = try WebhookSchema.json(id, made)

@@ -34,6 +34,9 @@ enum WebhookSchema {
             isNew ? .required("url", url.0, url.1) : .optional("url", url.0, url.1),
             isNew ? .required("name", name.0, name.1) : .optional("name", name.0, name.1),
             .optional(
+                "description", .nullable(.text(1...200, Names.showable(200))),
+                "What it is for; null for nothing."),
+            .optional(
                 "types", types, "Types of events, or groups such as account.*; all if it is empty."
             ),
             .optional("not_types", types, "Types of events that are not sent, or groups of them."),
@@ -68,6 +71,7 @@ enum WebhookSchema {
     static let members: [Member] = [
         .required("id", Fields.id, "Its id."),
         .required("name", .text(1...200), "What administrators call it."),
+        .optional("description", .text(1...200), "What it is for."),
         .required("url", .text(1...2000), "Where it is."),
         .required("types", types, "Types of events, or groups of them; all if it is empty."),
         .required("not_types", types, "Types of events that are not sent, or groups of them."),
@@ -134,6 +138,7 @@ enum WebhookSchema {
             "created_at": .string(view.createdAt.description),
             "changed_at": .string(view.changedAt.description),
         ]
+        members["description"] = view.terms.description.map { .string($0) }
         members["filter"] = view.terms.filter.expression.map { .string($0) }
         switch view.standing {
         case .active: members["state"] = "active"
@@ -173,6 +178,7 @@ enum WebhookSchema {
     ) -> SubscriptionTerms {
         var terms = old
         if let name = body["name"]?.string { terms.name = name }
+        if let description = body["description"] { terms.description = description.string }
         if let url = body["url"]?.string { terms.url = url }
         if let types = body["types"]?.array { terms.filter.types = types.compactMap(\.string) }
         if let types = body["not_types"]?.array {

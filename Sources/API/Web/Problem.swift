@@ -95,7 +95,7 @@ public struct Problem: Error, Sendable {
                 "acknowledged", .text(3...25),
                 "Of a cursor that is refused: up to where events were confirmed."),
             .optional(
-                "sent", .integer(0...281_474_976_710_655),
+                "sent", .text(3...25),
                 "Of a cursor that is refused: up to where events were sent.")))
 }
 

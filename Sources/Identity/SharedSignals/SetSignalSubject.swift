@@ -7,12 +7,18 @@ public struct SetSignalSubject: Command {
     /// Only if it is this client's stream.
     public var client: UUID
     public var subject: NamedSubject
+    /// By which the stream treats the same account as well.
+    public var otherNames: Set<NamedSubject>
     public var isIncluded: Bool
 
-    public init(stream: UUID, client: UUID, subject: NamedSubject, isIncluded: Bool) {
+    public init(
+        stream: UUID, client: UUID, subject: NamedSubject, otherNames: Set<NamedSubject> = [],
+        isIncluded: Bool
+    ) {
         self.stream = stream
         self.client = client
         self.subject = subject
+        self.otherNames = otherNames
         self.isIncluded = isIncluded
     }
 
@@ -31,13 +37,20 @@ public struct SetSignalSubject: Command {
     public func decide(_ facts: InRealm<SignalStream>) throws(Rejection) -> Decision {
         let state = facts.thing.state
         guard state.aliveTerms?.client == client else { throw .notFound }
-        guard state.includes(subject) != isIncluded else { return Decision() }
-        let event = isIncluded ? SignalStreamEvent.subjectAdded(subject) : .subjectRemoved(subject)
-        var after = state
-        after.apply(event)
+        let names = otherNames.union([subject])
+        guard state.includes(names) != isIncluded else { return Decision() }
+        // One name is enough to treat an account otherwise than the default says; none may be left to treat it so again.
+        let known = state.named.intersection(names)
+        let changed = known.isEmpty ? [subject] : known.sorted { $0.key < $1.key }
+        var (after, decision) = (state, Decision())
+        for name in changed {
+            let event = isIncluded ? SignalStreamEvent.subjectAdded(name) : .subjectRemoved(name)
+            after.apply(event)
+            decision.append(event, in: stream)
+        }
         guard after.named.count <= SignalStream.mostNamed else {
             throw .tooMany(limit: SignalStream.mostNamed)
         }
-        return Decision(event, in: stream)
+        return decision
     }
 }

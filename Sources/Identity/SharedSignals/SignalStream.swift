@@ -43,7 +43,4 @@ public struct SignalStream: StreamState {
     public func includes(_ names: some Sequence<NamedSubject>) -> Bool {
         names.contains(where: named.contains) != hasAll
     }
-
-    /// Whether a subject of this name alone belongs in it.
-    func includes(_ subject: NamedSubject) -> Bool { includes([subject]) }
 }

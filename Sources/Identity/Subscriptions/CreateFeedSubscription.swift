@@ -2,33 +2,25 @@ public import EventSourcing
 public import Values
 
 /// Has the server keep how far a reader of the realm's feed is.
-public struct CreateFeedSubscription: Command {
+public struct CreateFeedSubscription: Command, SubscriptionCreation {
+    public static let kind = Subscription.Kind.feed
+
     public var id: UUID
+    public var slot: Int
     public var terms: SubscriptionTerms
     /// The reader's first event stands behind this position.
     public var startsAfter: Int64
 
-    public init(id: UUID, terms: SubscriptionTerms, startsAfter: Int64) {
+    public init(id: UUID, slot: Int = 0, terms: SubscriptionTerms, startsAfter: Int64) {
         self.id = id
+        self.slot = slot
         self.terms = terms
         self.startsAfter = startsAfter
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case idTaken
-        case invalid(FieldFault)
-    }
+    public var mayBeLoopback: Bool { false }
 
-    public func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> InRealm<Subscription> {
-        try await .read(id, from: streams)
-    }
-
-    public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard !facts.thing.exists else { throw .idTaken }
-        do { try terms.check(.feed) } catch { throw .invalid(error) }
-        return Decision(
-            SubscriptionEvent.created(.feed, terms, secret: nil, startsAfter: startsAfter), in: id)
+    public var created: SubscriptionEvent {
+        .created(.feed, terms, secret: nil, startsAfter: startsAfter, slot: slot)
     }
 }

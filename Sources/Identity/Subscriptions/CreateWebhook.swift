@@ -2,8 +2,11 @@ public import EventSourcing
 public import Values
 
 /// Has the events of a realm sent to an address.
-public struct CreateWebhook: Command {
+public struct CreateWebhook: Command, SubscriptionCreation {
+    public static let kind = Subscription.Kind.webhook
+
     public var id: UUID
+    public var slot: Int
     public var terms: SubscriptionTerms
     public var secret: SubscriptionSecret
     /// Nil: what happens from now on.
@@ -12,34 +15,18 @@ public struct CreateWebhook: Command {
     public var mayBeLoopback: Bool
 
     public init(
-        id: UUID, terms: SubscriptionTerms, secret: SubscriptionSecret, startsAfter: Int64? = nil,
-        mayBeLoopback: Bool = false
+        id: UUID, slot: Int = 0, terms: SubscriptionTerms, secret: SubscriptionSecret,
+        startsAfter: Int64? = nil, mayBeLoopback: Bool = false
     ) {
         self.id = id
+        self.slot = slot
         self.terms = terms
         self.secret = secret
         self.startsAfter = startsAfter
         self.mayBeLoopback = mayBeLoopback
     }
 
-    public enum Rejection: Error, Equatable, Sendable {
-        case idTaken
-        case invalid(FieldFault)
-    }
-
-    public func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> InRealm<Subscription> {
-        try await .read(id, from: streams)
-    }
-
-    public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
-        guard !facts.thing.exists else { throw .idTaken }
-        do { try terms.check(.webhook, mayBeLoopback: mayBeLoopback) } catch {
-            throw .invalid(error)
-        }
-        return Decision(
-            SubscriptionEvent.created(
-                .webhook, terms, secret: secret, startsAfter: startsAfter), in: id)
+    public var created: SubscriptionEvent {
+        .created(.webhook, terms, secret: secret, startsAfter: startsAfter, slot: slot)
     }
 }

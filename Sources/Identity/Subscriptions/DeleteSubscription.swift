@@ -21,6 +21,10 @@ public struct DeleteSubscription: Command {
 
     public func decide(_ facts: InRealm<Subscription>) throws(Rejection) -> Decision {
         guard facts.thing.isThere(kind) else { throw .notFound }
-        return Decision(SubscriptionEvent.deleted, in: id)
+        var decision = Decision(SubscriptionEvent.deleted, in: id)
+        if let slot = facts.thing.state.slot {
+            decision.release(Subscription.claim(of: kind, slot: slot), by: id)
+        }
+        return decision
     }
 }

@@ -8,6 +8,14 @@ public struct Subscription: StreamState {
         case webhook
         /// Events are read over a feed, whose cursor is kept.
         case feed
+
+        /// As many of the kind a realm may have.
+        public var limit: Int {
+            switch self {
+            case .webhook: 50
+            case .feed: 100
+            }
+        }
     }
 
     public enum DisableReason: String, CaseIterable, Sendable {
@@ -31,6 +39,8 @@ public struct Subscription: StreamState {
     public private(set) var kind = Kind.webhook
     public private(set) var terms = SubscriptionTerms(name: "", url: "")
     public private(set) var standing = Standing.active
+    /// Which of its kind's places in the realm it has. Nil for one from before places were numbered.
+    public private(set) var slot: Int?
     /// Nil where it cannot be opened any more.
     public private(set) var secret: SubscriptionSecret?
     /// They sign beside the newer one, each until its time is over: the newest first.
@@ -55,8 +65,9 @@ public struct Subscription: StreamState {
 
     public mutating func apply(_ event: SubscriptionEvent) {
         switch event {
-        case .created(let kind, let terms, let secret, let start):
+        case .created(let kind, let terms, let secret, let start, let slot):
             (self.kind, self.terms, self.secret) = (kind, terms, secret)
+            self.slot = slot
             startsAfter = start
             starts += 1
             runs += 1
@@ -91,6 +102,11 @@ public struct Subscription: StreamState {
             standing = .deleted
             (secret, oldSecrets) = (nil, [])
         }
+    }
+
+    /// Held by each subscription, so that no two requests at once make one too many.
+    static func claim(of kind: Kind, slot: Int) -> Claim {
+        Claim("subscription", "\(kind.rawValue)/\(slot)")
     }
 
     /// What signs a message at a time: the newest first.

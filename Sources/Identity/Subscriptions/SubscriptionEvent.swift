@@ -5,7 +5,8 @@ public import Values
 /// What happens to a subscription. Its deliveries are no events, but for those that are given up.
 public enum SubscriptionEvent: Event {
     case created(
-        Subscription.Kind, SubscriptionTerms, secret: SubscriptionSecret?, startsAfter: Int64?)
+        Subscription.Kind, SubscriptionTerms, secret: SubscriptionSecret?, startsAfter: Int64?,
+        slot: Int? = nil)
     case changed(SubscriptionTerms)
     case paused
     case resumed(after: Int64?)
@@ -38,6 +39,7 @@ public enum SubscriptionEvent: Event {
                     "starts_after",
                     "Position after which it starts; the event's own if it is missing."
                 ).optional,
+                .integer("slot", "Which of the realm's subscriptions of its kind it is.").optional,
             ]),
         EventShape(
             "subscription.changed", .audit, "The subscription was changed.",
@@ -106,9 +108,9 @@ public enum SubscriptionEvent: Event {
     /// Not personal data, but sealed like it: secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {
         switch self {
-        case .created(.feed, _, _, _): nil
+        case .created(.feed, _, _, _, _): nil
         case .changed(let terms): terms.url.isEmpty ? nil : stream
-        case .created(.webhook, _, _, _), .secretRotated: stream
+        case .created(.webhook, _, _, _, _), .secretRotated: stream
         case .paused, .resumed, .disabled, .halted, .failing, .replayed, .tested, .deleted,
             .givenUp:
             nil
@@ -117,8 +119,9 @@ public enum SubscriptionEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .created(let kind, let terms, let secret, let start):
+        case .created(let kind, let terms, let secret, let start, let slot):
             var fields = terms.fields
+            fields["slot"] = slot.map { .integer(Int64($0)) }
             fields["kind"] = .string(kind.rawValue)
             fields["starts_after"] = start.map { .integer($0) }
             fields.set(secret)
@@ -158,7 +161,8 @@ public enum SubscriptionEvent: Event {
             else { return nil }
             self = .created(
                 kind, terms, secret: fields.subscriptionSecret,
-                startsAfter: fields["starts_after"]?.integer)
+                startsAfter: fields["starts_after"]?.integer,
+                slot: fields["slot"]?.integer.map { Int(clamping: $0) })
         case "subscription.changed":
             guard let terms = SubscriptionTerms(fields) else { return nil }
             self = .changed(terms)

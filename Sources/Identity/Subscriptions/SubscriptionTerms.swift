@@ -31,6 +31,8 @@ public struct SubscriptionTerms: Sendable, Equatable {
     }
 
     public var name: String
+    /// What it is for.
+    public var description: String?
     public var url: String
     public var filter: SubscriptionFilter
     public var format: Format
@@ -42,11 +44,13 @@ public struct SubscriptionTerms: Sendable, Equatable {
     public var headers: [String: String]
 
     public init(
-        name: String, url: String, filter: SubscriptionFilter = SubscriptionFilter(),
+        name: String, description: String? = nil, url: String,
+        filter: SubscriptionFilter = SubscriptionFilter(),
         format: Format = .standard, includesPersonal: Bool = false, order: Order = .stream,
         signature: Signature = .shared, headers: [String: String] = [:]
     ) {
         self.name = name
+        self.description = description
         self.url = url
         self.filter = filter
         self.format = format
@@ -70,6 +74,11 @@ extension SubscriptionTerms {
         do throws(FieldFault.Reason) { try TextRule.label(name, limit: 200) } catch {
             throw FieldFault("name", error)
         }
+        if let description {
+            do throws(FieldFault.Reason) { try TextRule.label(description, limit: 200) } catch {
+                throw FieldFault("description", error)
+            }
+        }
         try filter.check()
         switch kind {
         case .feed: break
@@ -91,6 +100,10 @@ extension SubscriptionTerms {
             throw FieldFault("headers", .tooMany(limit: Self.headerLimit))
         }
         for (name, value) in headers { try Self.check(header: name, value) }
+        // Of two that differ in case alone one would be lost on the way.
+        guard Set(headers.keys.map { $0.lowercased() }).count == headers.count else {
+            throw FieldFault("headers", .duplicate)
+        }
     }
 
     private static func check(header name: String, _ value: String) throws(FieldFault) {
@@ -118,6 +131,7 @@ extension SubscriptionTerms {
     var fields: JSONObject {
         var fields = filter.fields
         fields["name"] = .string(name)
+        fields["description"] = description.map { .string($0) }
         // A feed is read: nothing is sent anywhere.
         if !url.isEmpty {
             fields["url"] = .string(url)
@@ -150,7 +164,8 @@ extension SubscriptionTerms {
         var headers: [String: String] = [:]
         for (name, value) in fields["headers"]?.object ?? [:] { headers[name] = value.string }
         self.init(
-            name: name, url: url, filter: filter, format: format,
+            name: name, description: fields["description"]?.string, url: url, filter: filter,
+            format: format,
             includesPersonal: included.contains(Include.personal.rawValue), order: order,
             signature: signature, headers: headers)
     }
@@ -168,6 +183,7 @@ extension SubscriptionTerms {
     static let eventFields: [EventField] =
         SubscriptionFilter.eventFields + [
             .text("name", "What the administrators call the subscription."),
+            .text("description", "What the subscription is for.").optional,
             .text("url", "Where messages are sent; missing for a feed.").optional,
             .choice("format", Format.self, "What a message says; standard if it is missing.")
                 .optional,

@@ -109,10 +109,11 @@ extension DeliveryStore {
     }
 
     /// Has the events of a range sent again that are of these types. Those that are waiting are due at once.
+    /// - Returns: how many are sent again.
     public func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
         to subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws {
+    ) async throws -> Int {
         try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
             parameters.add(range.lowerBound)
@@ -125,16 +126,19 @@ extension DeliveryStore {
             var places = ArrayParameter(of: .uuid)
             for stream in streams { places.append(uuid: (stream.high, stream.low)) }
             parameters.add(places)
-            try connection.execute(replaying, parameters)
+            return try connection.execute(replaying, parameters).changed
         }
     }
 
     /// Has what was given up sent again.
-    public func revive(_ subscription: UUID, in realm: RealmID, at now: Timestamp) async throws {
+    /// - Returns: how many are sent again.
+    public func revive(
+        _ subscription: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws -> Int {
         try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
             parameters.add(time: now.microseconds)
-            try connection.execute(reviving, parameters)
+            return try connection.execute(reviving, parameters).changed
         }
     }
 }

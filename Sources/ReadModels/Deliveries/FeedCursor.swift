@@ -22,6 +22,9 @@ public struct FeedCursor: Sendable, Equatable {
         self.leasedUntil = leasedUntil
     }
 
+    /// The last event that the reader may have been sent.
+    public var sentCursor: LogCursor { LogCursor(epoch: acknowledged.epoch, position: sent) }
+
     /// What came of asking for it.
     public enum Claim: Sendable, Equatable {
         case leased(FeedCursor)

@@ -15,11 +15,13 @@ public struct SubscriptionView: Sendable, Equatable {
     public var createdAt: Timestamp
     public var changedAt: Timestamp
     public var version: Int
+    /// Which of its kind's places in the realm it has; nil for one from before places were numbered.
+    public var slot: Int?
 
     public init(
         id: UUID, kind: Subscription.Kind = .webhook, terms: SubscriptionTerms,
         headerNames: [String] = [], standing: Subscription.Standing, createdAt: Timestamp,
-        changedAt: Timestamp, version: Int
+        changedAt: Timestamp, version: Int, slot: Int? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -29,6 +31,7 @@ public struct SubscriptionView: Sendable, Equatable {
         self.createdAt = createdAt
         self.changedAt = changedAt
         self.version = version
+        self.slot = slot
     }
 
     fileprivate init?(_ rows: Rows, _ row: Int) {
@@ -42,7 +45,7 @@ public struct SubscriptionView: Sendable, Equatable {
             id: rows.identifier(row, 1), kind: kind, terms: terms,
             headerNames: (fields["header_names"]?.array ?? []).compactMap(\.string),
             standing: standing, createdAt: rows.instant(row, 6), changedAt: rows.instant(row, 7),
-            version: rows.integer(row, 8))
+            version: rows.integer(row, 8), slot: rows.optionalInteger(row, 9))
     }
 }
 
@@ -85,7 +88,7 @@ extension ReadModelQueries {
 
 private let columns = Columns(
     of: "subscriptions", key: "subscription",
-    "m.kind, m.terms, m.state, m.reason, m.created_at, m.changed_at, m.version",
+    "m.kind, m.terms, m.state, m.reason, m.created_at, m.changed_at, m.version, m.slot",
     SubscriptionView.init)
 private let byID = columns.find(
     "subscription_by_id", where: "m.subscription = $2 and m.state <> 'deleted'")

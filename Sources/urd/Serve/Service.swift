@@ -46,6 +46,7 @@ struct Service: Sendable {
         var geoDatabases: [String] = []
         /// Told at hosts that lead to no realm.
         var issuers: Places.Issuers?
+        var address = HostAddresses.secure
     }
 
     let store: Store
@@ -177,7 +178,8 @@ struct Service: Sendable {
                     context: AdminContext(
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)),
-                        sender: sender, mayBeLoopback: options.allowsLoopback))
+                        sender: sender, mayBeLoopback: options.allowsLoopback,
+                        address: options.address))
             ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
             lead: { await realms.led($0) },
             pages: realms.pages)
@@ -320,7 +322,8 @@ extension Store {
 extension AdminContext {
     init(
         store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
-        sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
+        sender: WebhookSender? = nil, mayBeLoopback: Bool = false,
+        address: @escaping HostAddress = HostAddresses.secure, operator: String? = nil,
         now: (@Sendable () -> Timestamp)? = nil
     ) {
         let start = ContinuousClock.now
@@ -339,7 +342,7 @@ extension AdminContext {
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
             whatIfs: WhatIfAnswers(store),
-            asOfBuilds: AsOfBuildStore(store.database),
+            asOfBuilds: AsOfBuildStore(store.database), address: address,
             operator: `operator`)
     }
 }

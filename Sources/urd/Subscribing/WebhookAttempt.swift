@@ -16,6 +16,11 @@ struct WebhookTarget: Sendable {
     let issuer: String
     /// Whether the event was chosen by other terms, or was asked for again.
     let isUnchecked: Bool
+
+    /// Why an event that waited cannot be sent: another version of Urd, which knew its type, let it wait.
+    func fault(of event: Recorded) -> String? {
+        isUnchecked && selection.wants(event) == nil ? WebhookRun.unknownType : nil
+    }
 }
 
 /// How far a subscription is behind.
@@ -48,8 +53,10 @@ extension WebhookRunner {
         if service.isOurs {
             do {
                 if let event = try await event(at: item.position, target) {
-                    let answer = try await answer(to: event, item, target)
-                    outcome = Outcome(item: item, answer: answer)
+                    outcome.fault = target.fault(of: event)
+                    if outcome.fault == nil {
+                        outcome.answer = try await answer(to: event, item, target)
+                    }
                 } else {
                     outcome.fault = "it is missing in the log"
                 }

@@ -55,7 +55,7 @@ struct WebhookDesk: WebhookDeliveries {
     func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
         to subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws(LogFailure) {
+    ) async throws(LogFailure) -> Int {
         try await asking {
             try await store.replay(
                 range, types: types, streams: streams, order: order, to: subscription,
@@ -65,7 +65,7 @@ struct WebhookDesk: WebhookDeliveries {
 
     func revive(
         _ subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws(LogFailure) {
+    ) async throws(LogFailure) -> Int {
         try await asking { try await store.revive(subscription, in: realm, at: now) }
     }
 

@@ -56,7 +56,9 @@ extension WebhookRunner {
                 continue
             }
             service.metrics.count(answer.outcome)
-            if answer.verdict == .gone { return .disabled(.gone, position: kept) }
+            if answer.verdict == .gone {
+                return .gone(from: run.subscription.terms.url, position: kept)
+            }
             let isTaken = answer.verdict == .taken
             if isTaken {
                 progress = DeliveryProgress(

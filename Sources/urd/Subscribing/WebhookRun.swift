@@ -9,6 +9,8 @@ import Values
 struct WebhookRun: Sendable {
     enum End: Sendable, Equatable {
         case disabled(Subscription.DisableReason, position: Int64?)
+        /// The receiver at this address answered that it wants nothing more.
+        case gone(from: String, position: Int64)
         /// Another node has it.
         case leaseLost
         /// The log is in another epoch: all that was read is void.
@@ -23,6 +25,7 @@ struct WebhookRun: Sendable {
 
     /// Attempts that may be on no record yet. Were it lost, as many would be made again.
     private static let mostUnrecorded = 256
+    static let unknownType = "this version of Urd does not know the type of the event"
     static let warningAfter: Int64 = 12 * 3600
     static let disabledAfter: Int64 = 5 * 86_400
 
@@ -44,6 +47,8 @@ struct WebhookRun: Sendable {
     private(set) var attempts: [DeliveryAttempt] = []
     private(set) var givenUp: [Delivery] = []
     private(set) var end: End?
+    /// The first event that the receiver answered so to that it wants nothing more.
+    private var goneAt: Int64?
 
     init(
         _ subscription: Subscription, id: UUID, _ progress: DeliveryProgress,
@@ -82,6 +87,12 @@ struct WebhookRun: Sendable {
 
     mutating func finish(_ end: End) { self.end = self.end ?? end }
 
+    /// How the run ended, once nothing of it is under way any more. A receiver that wants nothing more is heeded however it
+    /// ended.
+    var outcome: End? {
+        goneAt.map { .gone(from: subscription.terms.url, position: $0) } ?? end
+    }
+
     /// Whether nothing more is started, and what is under way is let finish first.
     var isWindingUp: Bool { end == .changed && !queue.isIdle }
 
@@ -108,9 +119,7 @@ struct WebhookRun: Sendable {
         }
         guard let wants = selection.wants(event) else {
             return finish(
-                .halted(
-                    "this version of Urd does not know the type of the event",
-                    position: event.position))
+                .halted(Self.unknownType, position: event.position))
         }
         let isWanted = wants && !isLeftOut
         queue.take(
@@ -212,7 +221,8 @@ struct WebhookRun: Sendable {
         case .taken, .leftOut, .notTried: break
         case .gone:
             queue.putBack(item)
-            finish(.disabled(.gone, position: item.position))
+            goneAt = goneAt ?? item.position
+            finish(.gone(from: subscription.terms.url, position: item.position))
         case .unreachable:
             queue.putBack(item)
             // Those that were under way together fail together, and count once.

@@ -12,7 +12,7 @@ import Values
 final class WebhookRunner: Sendable {
     struct Outcome: Sendable {
         let item: DeliveryQueue.Item
-        let answer: WebhookAnswer
+        var answer: WebhookAnswer
         /// Why the event cannot be sent at all.
         var fault: String?
     }
@@ -88,6 +88,10 @@ final class WebhookRunner: Sendable {
                 case .disabled(let reason, let position):
                     try await disable(reason, position)
                     return
+                case .gone(let address, let position):
+                    // Also where this runner was cancelled meanwhile.
+                    try await Task { try await disable(.gone, position, url: address) }.value
+                    return
                 }
             } catch {
                 guard !Task.isCancelled else { return }
@@ -100,11 +104,14 @@ final class WebhookRunner: Sendable {
         }
     }
 
-    private func disable(_ reason: Subscription.DisableReason, _ position: Int64?) async throws {
-        try await service.dispatch(
+    private func disable(
+        _ reason: Subscription.DisableReason, _ position: Int64?, url: String? = nil
+    ) async throws {
+        let isDisabled = try await service.dispatch(
             DisableSubscription(
-                id: id, reason: reason, position: position,
+                id: id, reason: reason, position: position, url: url,
                 mail: await service.mailToContact(of: realm)), in: realm)
+        guard isDisabled else { return }
         service.metrics.ended.add()
         store.lines.warning(
             "webhook.disabled",
@@ -205,9 +212,9 @@ final class WebhookRunner: Sendable {
                 try await settle(&run)
                 continue
             }
-            if let end = run.end {
+            if run.end != nil {
                 try await recordRest(of: &run)
-                return run.end ?? end
+                return run.outcome
             }
             try await warn(of: &run, at: now)
             switch reading {
@@ -240,6 +247,7 @@ final class WebhookRunner: Sendable {
             try await settle(&run)
         }
         try await recordRest(of: &run)
+        if case .gone? = run.outcome { return run.outcome }
         return nil
     }
 
@@ -290,7 +298,9 @@ final class WebhookRunner: Sendable {
             let page = try await store.log.page(at: positions, in: realm)
             let unwanted = try await unwanted(
                 of: page.events, run.selection, epoch: page.head.epoch)
-            run.look(at: page.events, leftOut: unwanted ?? [], of: positions)
+            // What this version does not know is not sent, but halts the subscription when its turn comes.
+            let known = page.events.filter { run.selection.wants($0) != nil }
+            run.look(at: known, leftOut: unwanted ?? [], of: positions)
         }
         while let batch = run.disclosure.batch(at: store.now(in: realm)), service.isOurs {
             try await run.disclosure.record(

@@ -19,6 +19,7 @@ final class WebhookService: Sendable {
     let metrics: SubscriptionMetrics
     let queries: ReadModelQueries
     private let leadership: Leadership
+    private let address: HostAddress
 
     private struct Key: Hashable {
         let realm: RealmID
@@ -47,7 +48,11 @@ final class WebhookService: Sendable {
 
     private static let keptDays: Int64 = 30
 
-    init(_ store: Store, _ queries: ReadModelQueries, sender: WebhookSender) {
+    init(
+        _ store: Store, _ queries: ReadModelQueries, sender: WebhookSender,
+        address: @escaping HostAddress = HostAddresses.secure
+    ) {
+        self.address = address
         self.store = store
         self.queries = queries
         self.sender = sender
@@ -166,17 +171,20 @@ final class WebhookService: Sendable {
         }
     }
 
-    func dispatch<C: Command>(_ command: C, in realm: RealmID) async throws {
+    /// - Returns: whether anything was put on record.
+    @discardableResult
+    func dispatch<C: Command>(_ command: C, in realm: RealmID) async throws -> Bool {
         let now = store.clock.now()
         do {
-            _ = try await store.dispatcher.dispatch(
+            let done = try await store.dispatcher.dispatch(
                 command, in: realm, id: newID(), digest: [],
                 origin: Origin(actor: Self.actor, at: now))
+            return done.positions.count > 0
         } catch is NotFound<Subscription> {
             // It was deleted meanwhile.
-            return
+            return false
         } catch is RealmRejection {
-            return
+            return false
         }
     }
 
@@ -208,7 +216,7 @@ final class WebhookService: Sendable {
             return links.hasSuffix("/") ? String(links.dropLast()) : links
         }
         let host = try? await queries.hosts(of: realm, after: nil, limit: 1).first
-        return host.map { "https://\($0.host)" } ?? ""
+        return host.map { address($0.host) } ?? ""
     }
 
     /// The id of a mail to the realm's contact; nil where it has none.

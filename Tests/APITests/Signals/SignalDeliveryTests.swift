@@ -66,6 +66,16 @@ import Values
         let errors: JSONObject = [
             refused: ["err": "invalid_request", "description": "No such user"]
         ]
+        let wrong: [JSON] = [
+            [], "no", 1, [.string(refused)], .object([refused: "invalid_request"]),
+            .object([refused: ["description": "No such user"]]), .object([refused: ["err": 1]]),
+        ]
+        for errors in wrong {
+            let answer = try await ours.call(
+                .post, "/ssf/poll/\(stream)", ["returnImmediately": true, "setErrs": errors])
+            #expect(answer.status == .badRequest, "\(errors)")
+        }
+        #expect(try await ours.poll(stream) == rest)
         #expect(try await ours.poll(stream, ["setErrs": .object(errors)]).count == 1)
         #expect(try await ours.poll(stream, ["maxEvents": 0]).isEmpty)
     }

@@ -119,6 +119,18 @@ import Values
         }
     }
 
+    @Test func `whose signals a stream has is said when it is made, and stays`() async throws {
+        let ours = try await SignalWorld(try await SignInWorld())
+        let stream = try await ours.create(["default_subjects": "NONE"])
+        for method in [Method.patch, .put] {
+            let all: JSON = ["stream_id": .string(stream), "default_subjects": "ALL"]
+            let answer = try await ours.call(method, "/ssf/streams", all)
+            #expect(answer.status == .badRequest)
+            let same: JSON = ["stream_id": .string(stream), "default_subjects": "NONE"]
+            #expect(try await ours.call(method, "/ssf/streams", same).status == .ok)
+        }
+    }
+
     @Test func `a client that registers itself gets no scope of signals, with whichever token`()
         async throws
     {

@@ -143,7 +143,7 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
             SubscriptionView(
                 id: one.stream, kind: one.state.kind, terms: one.state.terms,
                 headerNames: one.state.terms.headers.keys.sorted(), standing: one.state.standing,
-                createdAt: one.first, changedAt: one.last, version: 1)
+                createdAt: one.first, changedAt: one.last, version: 1, slot: one.state.slot)
         }
     }
 

@@ -43,14 +43,18 @@ enum AsyncAPI {
     private static func name(of shape: EventShape) -> String { "\(shape.name).\(shape.revision)" }
 
     private static func channels(_ shapes: [EventShape]) -> JSON {
-        let frames = words.map(\.name)
+        let frames = names(of: ControlFrame.ofFeeds)
         let services = shapes.filter { $0.reach == .services }
         return [
             "feed": [
                 "address": "/api/admin/realms/{realm}/feed", "title": "Feed",
                 "description": """
                 Server-sent events (`text/event-stream`): `id` is the cursor, `event` the type, \
-                `data` the payload. `Last-Event-ID` goes on behind the event that it names.
+                `data` the payload. `Last-Event-ID` goes on behind the event that it names. With \
+                `Accept: application/x-ndjson` each line is a payload: an event's is the same, and \
+                what the feed says itself is a message of its own (`line.urd.progress`). Lists of \
+                the log, also those that wait, have the payloads of events as their items and \
+                nothing of what a feed says itself.
                 """,
                 "parameters": ["realm": ["description": "The realm's name."]],
                 "servers": [["$ref": "#/servers/urd"]],
@@ -62,6 +66,15 @@ enum AsyncAPI {
                 "servers": [["$ref": "#/servers/urd"]],
                 "messages": references(services.map(name) + frames),
             ],
+            "replay": [
+                "address": "/api/admin/realms/{realm}/replay", "title": "Replay",
+                "description": "A part of the log once more, in the forms of the feed.",
+                "parameters": ["realm": ["description": "The realm's name."]],
+                "servers": [["$ref": "#/servers/urd"]],
+                "messages": references(
+                    shapes.map(name) + names(of: ControlFrame.ofReplays)
+                        + names(of: ControlFrame.ofFeeds.filter { $0.isOfReplaysToo })),
+            ],
             "webhook": [
                 "address": .null, "title": "Webhook",
                 "description": """
@@ -71,6 +84,10 @@ enum AsyncAPI {
                 "messages": references(shapes.map(webhookName) + letters.map(\.name)),
             ],
         ]
+    }
+
+    private static func names(of frames: [ControlFrame]) -> [String] {
+        frames.map(\.name) + frames.map(\.lineName)
     }
 
     private static func webhookName(of shape: EventShape) -> String { "webhook.\(name(of: shape))" }
@@ -86,8 +103,9 @@ enum AsyncAPI {
     private static func messages(_ shapes: [EventShape]) -> JSONObject {
         var messages = JSONObject(shapes.map { (name(of: $0), message(of: $0)) })
         for shape in shapes { messages[webhookName(of: shape)] = webhookMessage(of: shape) }
-        for (name, sentence) in words {
-            messages[name] = message(name, sentence, ["type": ["const": .string(name)]], ["type"])
+        for frame in ControlFrame.ofFeeds + ControlFrame.ofReplays {
+            messages[frame.name] = frame.message
+            messages[frame.lineName] = frame.lineMessage
         }
         for (name, sentence) in letters {
             messages[name] = message(
@@ -95,21 +113,6 @@ enum AsyncAPI {
         }
         return messages
     }
-
-    /// What the feed says itself.
-    private static let words = [
-        (
-            name: "urd.progress",
-            sentence: "The reader is here: events were left out, or none happened."
-        ),
-        (name: "urd.error", sentence: "The last frame of a feed that cannot go on."),
-        (
-            name: "urd.taken_over",
-            sentence: "Another reader has the subscription, or it was changed."
-        ),
-        (name: "urd.leaves", sentence: "The leaves of events that were left out."),
-        (name: "urd.checkpoint", sentence: "A signed checkpoint of the log."),
-    ]
 
     /// What webhooks are sent that is in no log.
     private static let letters = [
@@ -154,10 +157,13 @@ enum AsyncAPI {
         "sendFeed": [
             "action": "send", "channel": ["$ref": "#/channels/feed"],
             "summary": "Streams the events of a realm to a reader.",
-            "security": [
-                ["$ref": "#/components/securitySchemes/adminKey"],
-                ["$ref": "#/components/securitySchemes/accessToken"],
-            ],
+            "security": [["$ref": "#/components/securitySchemes/adminKey"]],
+            "bindings": ["http": ["method": "GET", "bindingVersion": "0.3.0"]],
+        ],
+        "sendReplay": [
+            "action": "send", "channel": ["$ref": "#/channels/replay"],
+            "summary": "Streams a part of a realm's log once more.",
+            "security": [["$ref": "#/components/securitySchemes/adminKey"]],
             "bindings": ["http": ["method": "GET", "bindingVersion": "0.3.0"]],
         ],
         "sendClientFeed": [

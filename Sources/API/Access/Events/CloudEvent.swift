@@ -20,7 +20,7 @@ struct CloudEvent: Sendable {
 
     /// Never empty, which CloudEvents does not allow.
     private var source: String {
-        envelope.issuer.isEmpty ? "/api/admin/realms/\(envelope.event.realm)" : envelope.issuer
+        envelope.issuer.isEmpty ? "urn:urd:realm:\(envelope.event.realm)" : envelope.issuer
     }
 
     /// All attributes but the data, which in binary mode are headers. Integers of CloudEvents have 32 bits,

@@ -41,14 +41,16 @@ public protocol WebhookDeliveries: Sendable {
         since: Timestamp?, before: Int64, limit: Int
     ) async throws(LogFailure) -> [DeliveryAttempt]
 
+    /// - Returns: how many are sent again.
     func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
         to subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws(LogFailure)
+    ) async throws(LogFailure) -> Int
 
+    /// - Returns: how many are sent again.
     func revive(
         _ subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws(LogFailure)
+    ) async throws(LogFailure) -> Int
 
     /// Sends what is in no log, and tells what came of it.
     func test(
@@ -82,11 +84,11 @@ public struct NoDeliveries: WebhookDeliveries {
     public func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
         to subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws(LogFailure) {}
+    ) async throws(LogFailure) -> Int { 0 }
 
     public func revive(
         _ subscription: UUID, in realm: RealmID, at now: Timestamp
-    ) async throws(LogFailure) {}
+    ) async throws(LogFailure) -> Int { 0 }
 
     public func test(
         _ subscription: Subscription, of webhook: UUID, in realm: RealmID, id: String,

@@ -93,7 +93,7 @@ public final class SignalPages: Sendable {
         if whole.isEmpty, page.hole(after: last) != nil { throw .damaged }
         for event in whole {
             if let source = try await SignalSource(event, in: log) { sources.append(source) }
-            if event.name.hasPrefix("ssf_stream.") {
+            if event.name.hasPrefix("ssf_stream.") || event.name.hasPrefix("client.") {
                 changes.append((event.position, event.stream))
             }
             last = event.position

@@ -62,12 +62,12 @@ struct SignalPage: Sendable {
     /// Up to here the log was looked at.
     let last: Int64
     let sources: [SignalSource]
-    /// Where streams of signals changed themselves.
+    /// Where streams of signals changed themselves, and where clients did.
     let changes: [(position: Int64, stream: UUID)]
 
-    /// Whether a stream has to be looked at for it.
-    func concerns(_ stream: UUID, getting kinds: Set<SignalKind>) -> Bool {
-        changes.contains { $0.stream == stream }
+    /// Whether a stream of signals has to be looked at for it.
+    func concerns(_ stream: UUID, of client: UUID, getting kinds: Set<SignalKind>) -> Bool {
+        changes.contains { $0.stream == stream || $0.stream == client }
             || sources.contains { $0.kinds.contains(where: kinds.contains) }
     }
 }
