@@ -296,10 +296,20 @@ import Values
             let uses = events.filter { $0.stream == id && $0.type == "passkey.used" }
             #expect(entry.usedAt?.seconds == uses.last?.at.seconds, "seed \(seed), \(id)")
         }
-        for account in Set(folded.values.compactMap { $0.enrolled?.account }) {
-            let wanted = folded.filter { $0.value.enrolled?.account == account }.map(\.key)
-            let found = try await world.queries.passkeys(of: account, in: realm).map(\.id)
-            #expect(found == wanted.sorted().reversed(), "seed \(seed)")
+        // At the same time, so that several are asked for in one query.
+        let accounts = Set(
+            folded.values.compactMap { $0.enrolled?.account } + [UUID(high: 7, low: 7)])
+        try await withThrowingTaskGroup(of: (UUID, [UUID]).self) { group in
+            for account in accounts {
+                let (queries, realm) = (world.queries, realm)
+                group.addTask {
+                    (account, try await queries.passkeys(of: account, in: realm).map(\.id))
+                }
+            }
+            for try await (account, found) in group {
+                let wanted = folded.filter { $0.value.enrolled?.account == account }.map(\.key)
+                #expect(found == wanted.sorted().reversed(), "seed \(seed)")
+            }
         }
         let rows = try world.superuser.executeOnce(
             "select count(*) from urd.passkeys where realm = 'one'", Parameters())
