@@ -52,12 +52,15 @@ struct Reader {
     /// Returns the end that they set.
     private func checkConditions() throws(SAML.Rejection) -> Timestamp {
         guard let conditions = root.only("Conditions", in: Names.assertion),
-            conditions["NotBefore"] != nil, conditions["NotOnOrAfter"] != nil
+            conditions["NotOnOrAfter"] != nil
         else { throw .badConditions }
-        let begin = try instant(conditions["NotBefore"])
         let end = try instant(conditions["NotOnOrAfter"])
-        guard begin < end else { throw .badConditions }
-        guard begin <= latest else { throw .notYetValid }
+        // SAML Core section 2.5.1 leaves it open when an assertion begins.
+        if let text = conditions["NotBefore"] {
+            let begin = try instant(text)
+            guard begin < end else { throw .badConditions }
+            guard begin <= latest else { throw .notYetValid }
+        }
         guard !hasPassed(end) else { throw .expired }
         let known = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"]
         for condition in conditions.children {

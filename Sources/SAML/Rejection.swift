@@ -81,8 +81,8 @@ extension SAML.Rejection: CustomStringConvertible, CustomDebugStringConvertible 
         case .issuedInTheFuture: "Its IssueInstant is in the future: compare the clocks."
         case .badSubject: "It has not exactly one Subject with one NameID that is a text."
         case .badConditions:
-            "It has not exactly one Conditions with NotBefore, NotOnOrAfter and an "
-                + "AudienceRestriction."
+            "It has not exactly one Conditions with NotOnOrAfter and an AudienceRestriction, or "
+                + "ends before it begins."
         case .unknownCondition: "It has a condition that is not known."
         case .badInstant: "An instant in it is missing or is not written in UTC as SAML demands."
         case .notYetValid: "Its NotBefore is in the future: compare the clocks."

@@ -51,7 +51,8 @@ import Values
 
     @Test func `a client's credentials in both header and body are refused`() {
         let header = basic("demo:x")
-        #expect(refusal([header], ["client_secret": "x"]) == .invalidRequest)
+        #expect(refusal([header], ["client_secret": "y"]) == .invalidRequest)
+        #expect(refusal([basic("demo:")], ["client_secret": "x"]) == .invalidRequest)
         #expect(refusal([header], ["client_id": "other"]) == .invalidRequest)
         #expect(
             refusal([header], ["client_assertion": "x", "client_assertion_type": "y"])
@@ -67,6 +68,35 @@ import Values
         #expect(refusal([], ["client_assertion": "x"]) == .invalidRequest)
         #expect(
             refusal([], ["client_id": "a", "client_assertion_type": "x"]) == .invalidRequest)
+    }
+
+    @Test func `a client's secret that is in the body as well is noted where it is the same`()
+        throws
+    {
+        let header = basic("demo:x")
+        #expect(try read([header], ["client_secret": "x"]).isRepeated)
+        #expect(try read([header], ["client_id": "demo", "client_secret": "x"]).isRepeated)
+        #expect(try !read([header]).isRepeated)
+        #expect(refusal([header], ["client_id": "other", "client_secret": "x"]) == .invalidRequest)
+        #expect(
+            refusal(
+                [header],
+                [
+                    "client_secret": "x", "client_assertion": "x", "client_assertion_type": "y",
+                ]) == .invalidRequest)
+    }
+
+    @Test func `a client's credentials in the header need no padding`() throws {
+        for text in ["demo:s", "demo:s3", "demo:s3c"] {
+            let line = basic(text)
+            let bare = line.replacing("=", with: "")
+            #expect(try read([bare]) == read([line]))
+            #expect(refusal([bare + "==="]) == .invalidClient)
+            if bare != line { #expect(refusal([bare + "A="]) == .invalidClient) }
+        }
+        // One value has one spelling.
+        #expect(try read(["Basic ZGVtbzpz"]).clientID == "demo")
+        #expect(refusal(["Basic ZGVtbzpzMB"]) == .invalidClient)
     }
 
     @Test(arguments: [

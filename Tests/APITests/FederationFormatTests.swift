@@ -53,6 +53,24 @@ import Values
         #expect(LinkResolution.resolve(link, from: "https://a.example/") == nil)
     }
 
+    @Test(arguments: [
+        ("https://a.example", ["https://a.example/services.txt"]),
+        ("https://a.example/", ["https://a.example/services.txt"]),
+        (
+            "https://a.example/moodle/",
+            ["https://a.example/moodle/services.txt", "https://a.example/services.txt"]
+        ),
+        (
+            "https://a.example/moodle?x=/y#z",
+            ["https://a.example/moodle/services.txt", "https://a.example/services.txt"]
+        ),
+    ])
+    func `services.txt is asked for below the address, then at the host`(
+        host: String, lists: [String]
+    ) {
+        #expect(ServiceCrawler.lists(of: host) == lists)
+    }
+
     @Test func `services.txt names a document and how long it is good`() {
         let text = "# ours\r\ntext/html; /\r\napplication/x-rsd+json; /rsd.json\r\nttl: 600\r\n"
         #expect(ServicesText(text)?.link == "/rsd.json")

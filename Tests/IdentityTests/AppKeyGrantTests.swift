@@ -46,12 +46,12 @@ private func givenPerson() throws -> Scenario {
 }
 
 private func terms(
-    _ token: FederatedToken, of client: UUID, _ clientID: String = "web"
+    _ token: FederatedToken, of client: UUID, _ clientID: String = "web", isOffline: Bool = false
 ) -> SessionTerms {
     var terms = SessionTerms(
         account: account, stamp: 0, client: client, clientID: clientID, app: nil,
         scope: ["openid"], resources: [], factors: [.passphrase], openedAt: noon,
-        expiresAt: noon.adding(seconds: 86_400), isOffline: false, method: .jwtBearer)
+        expiresAt: noon.adding(seconds: 86_400), isOffline: isOffline, method: .jwtBearer)
     terms.federation = token
     return terms
 }
@@ -219,5 +219,31 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
         token.holder = .service
         try await refuses(given(token), "invalid_assertion")
         try await refuses(given(), "invalid_assertion", secret: 1, by: client)
+    }
+}
+
+@Suite struct `Refreshing a person's token of the federation profile` {
+    private func refresh(_ takesRequestKeys: Bool) throws -> RedeemGrant<RefreshGrant> {
+        var grant = RefreshGrant(session: person, generation: 0)
+        grant.takesRequestKeys = takesRequestKeys
+        return RedeemGrant(
+            grant,
+            GrantRequest(
+                client: client, clientID: "web", proof: .secret(try digest(1), by: .secretBasic),
+                session: opened, now: noon))
+    }
+
+    private func given(_ token: FederatedToken) throws -> Scenario {
+        try givenPerson().given(
+            SessionEvent.opened(terms(token, of: client, isOffline: true)), in: person)
+    }
+
+    @Test func `a token that signs requests is refreshed as such a token alone`() async throws {
+        let signing = try given(personToken(nil))
+        try await signing.when(refresh(false)).thenRejected(.invalidRefreshToken)
+        let names = try await signing.when(refresh(true)).result.get().events.map(\.name)
+        #expect(names == ["session.refreshed"])
+        let bearer = try await given(personToken()).when(refresh(false)).result.get()
+        #expect(bearer.events.map(\.name) == ["session.refreshed"])
     }
 }

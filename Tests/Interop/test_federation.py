@@ -105,6 +105,23 @@ class Walk(unittest.TestCase):
         self.assertEqual(first.sign_in()[0], 200)
 
 
+    def test_edu_09_a_service_that_is_called_as_a_token_could_be_ends_its_tokens(self):
+        name = uuid.uuid4().hex[:10]
+        own = Token(site, {"kid": name, "mac_key": service(name)}, name)
+        app = App(site)
+        app.register(), app.person(), app.join(f"https://{name}.example")
+        revoke, gone = site.url + "/revoke", {"token": app.service.answer["access_token"]}
+        stranger = Token(site, {"kid": name, "mac_key": "x" * 43}, name)
+        self.assertEqual(stranger.call_by_jwt("POST", revoke, gone)[0], 403)
+        self.assertEqual(app.service.call("GET", site.url + "/user-profile")[0], 200)
+        self.assertEqual(own.call_by_jwt("POST", revoke, gone)[0], 200)
+        self.assertEqual(app.service.call("GET", site.url + "/user-profile")[0], 403)
+        # The person's token has a name of ten signs as well, and ends itself.
+        status, _ = app.user.call_by_jwt("POST", revoke, {"token": app.user.answer["access_token"]})
+        self.assertEqual(status, 200)
+        self.assertEqual(app.user.call("GET", site.url + "/user-profile")[0], 403)
+
+
 class Devices(unittest.TestCase):
     def test_edu_01_a_device_gets_a_token_by_the_key_of_its_version(self):
         app = App(site)
@@ -171,6 +188,12 @@ class Devices(unittest.TestCase):
                                     (tag.replace("+", "-").replace("/", "_"), 403)]:
             status, answer = site.call("POST", url, ask, f"Bearer {head}.{body}.{signature}")
             self.assertEqual(status, expected, (signature, answer))
+
+    def test_edu_01_the_address_above_the_token_endpoint_is_an_audience_too(self):
+        app = App(site)
+        self.assertEqual(app.show(aud=site.url)[0], 200)
+        for other in (site.url + "/authorization", f"{site.base.scheme}://{site.base.netloc}"):
+            self.assertEqual(app.show(aud=other)[0], 403, other)
 
     def test_edu_01_a_rejected_version_gets_no_token_and_its_tokens_are_dead(self):
         name = f"ch.eduid.app.{uuid.uuid4().hex[:6]}"
@@ -389,6 +412,38 @@ class Profiles(unittest.TestCase):
         self.assertEqual(profile["attributes"]["given_name"], "Ann")
         self.assertEqual(profile["affiliations"], ["student"])
 
+    def test_edu_04_a_profile_has_the_members_that_apps_of_the_reference_server_read(self):
+        app = App(site)
+        app.register(), app.person()
+        [profile] = app.user.call("GET", site.url + "/user-profile")[1]
+        self.assertEqual(profile["extra"]["name"], "Ann Example")
+        for name in ("mailaddress", "userid", "user_id"):
+            self.assertEqual(profile[name], site.values["URD_FEDERATION_USER"])
+        service("nomail", federation_attributes=["name"])
+        app.join("https://nomail.example")
+        [profile] = app.service.call("GET", site.url + "/user-profile")[1]
+        self.assertNotIn("mailaddress", profile)
+        self.assertEqual(profile["extra"], {"name": "Ann Example"})
+
+    def test_edu_04_an_assertion_says_of_a_name_that_nobody_knows_that_it_is_empty(self):
+        app = App(site)
+        app.register(), app.person()
+        service("nonames", federation_attributes=["email"])
+        account = urd.api.call(
+            "GET", "/api/admin/realms/federation/accounts",
+            Email=site.values["URD_FEDERATION_USER"])[1]["items"][0]["id"]
+        admin("PATCH", f"/accounts/{account}", {"last_name": None})
+        try:
+            claims = read(app.assertion_for()["code"], site.values["URD_FEDERATION_SERVICE_KEY"])
+            self.assertEqual(
+                (claims["given_name"], claims["family_name"], claims["name"]), ("Ann", "", "Ann"))
+            from jwcrypto import jws
+            message = jws.JWS()
+            message.deserialize(app.assertion_for("https://nonames.example")["code"])
+            self.assertNotIn("family_name", json.loads(message.objects["payload"]))
+        finally:
+            admin("PATCH", f"/accounts/{account}", {"last_name": "Example"})
+
     def test_edu_04_each_service_is_told_its_own_attributes(self):
         service("filtered", federation_attributes=["email", "affiliations"])
         app = App(site)
@@ -442,6 +497,35 @@ class Assertions(unittest.TestCase):
         self.assertEqual(claims["exp"] - claims["iat"], 3600)
         self.assertEqual(claims["name"], "Ann Example")
         self.assertEqual(len(claims["jti"]), 10)
+
+    def test_edu_05_an_assertion_for_an_app_that_names_its_device_names_the_device(self):
+        key = site.values["URD_FEDERATION_SERVICE_KEY"]
+        status, answer = self.app.issue(client_id=self.app.device)
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(read(answer["code"], key)["azp"], self.app.device)
+        self.assertEqual(self.app.redeem(answer)[0], 200)
+        status, answer = self.app.issue(client_id=None)
+        self.assertEqual((status, read(answer["code"], key)["azp"]), (200, self.app.client_id))
+        other = App(site)
+        other.register()
+        for named in (other.device, self.app.device.upper(), self.app.user.kid):
+            self.assertEqual(self.app.issue(client_id=named)[0], 403, named)
+
+    def test_edu_05_a_service_is_known_by_its_token_endpoint_as_well(self):
+        here = f'{site.url}/services/{site.values["URD_FEDERATION_SERVICE_ID"]}/token'
+        service("outside", federation_endpoint="https://outside.example/login/token")
+        for address, endpoint in (
+                (here, here), (here + "/", here),
+                ("https://outside.example/login/token", "https://outside.example/login/token")):
+            status, answer = self.app.issue(address)
+            self.assertEqual((status, answer.get("redirect_uri")), (200, endpoint), answer)
+            status, [engine] = self.app.user.call(
+                "POST", site.url + "/protocol-discovery/service", [address])
+            # Apps add the endpoint's name to the link of the protocol.
+            link = engine["apis"]["org.ietf.oauth2"]["apiLink"]
+            self.assertEqual(link + "/token", endpoint)
+        moved = site.url + "/services/outside/token"
+        self.assertEqual(self.app.issue(moved)[0], 404)
 
     def test_edu_05_or_by_the_realms_where_the_service_wants_that(self):
         import json
@@ -691,6 +775,26 @@ class Assertions(unittest.TestCase):
 
 
 class Probes(unittest.TestCase):
+    def test_edu_01_the_addresses_of_the_reference_server_are_taken_as_well(self):
+        old = Site(site.values)
+        old.url = site.url + "/eduid.php"
+        self.assertEqual(site.call("GET", old.url)[0], 403)
+        for path in ("/nothing", "/eduid.php"):
+            self.assertEqual(site.call("GET", old.url + path)[0], 501, path)
+        app = App(old)
+        app.register()
+        app.person()
+        app.join()
+        self.assertEqual(app.user.call("GET", old.url + "/user-profile")[0], 200)
+        self.assertEqual(app.user.call_by_jwt("GET", site.url + "/user-profile")[0], 200)
+        self.assertEqual(app.authorize_app()[0], 200)
+        for audience in (old.url, site.url, app.token_url, site.url + "/token"):
+            self.assertEqual(app.show(aud=audience)[0], 200, audience)
+        # A MAC is of the very path that is asked.
+        app.register(), app.person()
+        other = app.user.mac("GET", site.url + "/user-profile")
+        self.assertEqual(site.call("GET", old.url + "/user-profile", None, other)[0], 403)
+
     def test_the_base_answers_403_and_an_unknown_service_501(self):
         self.assertEqual(site.call("GET", site.url)[0], 403)
         self.assertEqual(site.call("GET", site.url + "/nothing")[0], 501)

@@ -33,11 +33,12 @@ def begin(node, at):
         "oauth-token": {"source": None, "client": None}}})
     secrets = {}
     for name, more in {
-            VERSION: {"profile": "federation_app", "scope": "openid email"},
-            SERVICE: {"profile": "federation_service", "scope": "openid email",
+            VERSION: {"profile": "federation_app", "scope": "openid email profile"},
+            SERVICE: {"profile": "federation_service", "scope": "openid email profile",
                       "redirect_uris": [PLACE]},
             "elsewhere": {"profile": "federation_service", "scope": "openid",
-                          "redirect_uris": ["https://elsewhere.example"]}}.items():
+                          "redirect_uris": ["https://elsewhere.example"]},
+            "ordinary": {"redirect_uris": ["https://ordinary.example"]}}.items():
         secrets[name] = admin("POST", "/clients", {
             "client_id": name, "client_name": name, **more})["client_secret"]
     metadata = get("/.well-known/openid-configuration")
@@ -157,6 +158,63 @@ class SignIn(Cases):
             claims = claims_of(phone.tokens["id_token"])
             self.assertEqual(claims["cnf"], {"kid": phone.kid})
             self.assertIn("at_hash", claims)
+
+    def test_edu_15_an_id_token_says_of_the_person_what_the_scope_allows(self):
+        mail = {"email": site.values["URD_FEDERATION_USER"]}
+        names = {"given_name": "Ann", "family_name": "Example", "name": "Ann Example"}
+        for scope, expected in {
+                "openid": {}, "openid email": mail, "openid profile": names,
+                "openid email profile": {**mail, **names}}.items():
+            phone = Phone()
+            for client, assertion in (
+                    (VERSION, phone.first()), (SERVICE, phone.later())):
+                status, told = redeem(client, phone.sign(assertion), scope)
+                self.assertEqual(status, 200, told)
+                shown = claims_of(told["id_token"])
+                self.assertEqual(
+                    {name: shown[name] for name in {**mail, **names} if name in shown}, expected)
+
+    def test_edu_15_a_client_repeats_its_secret_in_the_form_and_leaves_out_padding(self):
+        for client in (VERSION, SERVICE, "elsewhere", "ordinary"):
+            secret = secrets[client]
+
+            def ask(authorization=basic(client), **form):
+                return site.call(
+                    "POST", metadata["revocation_endpoint"], authorization=authorization,
+                    form={"token": "x", **form})[0]
+
+            is_ordinary = client == "ordinary"
+            self.assertEqual(ask(client_secret=secret), 400 if is_ordinary else 200)
+            self.assertEqual(
+                ask(client_id=client, client_secret=secret), 400 if is_ordinary else 200)
+            self.assertEqual(ask(client_secret=secret + "x"), 400)
+            self.assertEqual(ask(client_id="other", client_secret=secret), 400)
+            self.assertEqual(ask(basic(client).rstrip("=")), 200)
+            wrong = "Basic " + base64.b64encode(f"{client}:wrong".encode()).decode()
+            self.assertEqual(ask(wrong, client_secret="wrong"), 400 if is_ordinary else 401)
+
+    def test_edu_15_tokens_that_sign_requests_and_bearer_tokens_are_refreshed_apart(self):
+        app = App(site, VERSION, secrets[VERSION])
+        app.register()
+        user = app.person()
+
+        def at_openid(token):
+            return site.call(
+                "POST", metadata["token_endpoint"], authorization=basic(VERSION),
+                form={"grant_type": "refresh_token", "refresh_token": token})
+
+        def at_device(token):
+            return site.call(
+                "POST", app.token_url, {"grant_type": "refresh_token", "refresh_token": token})
+
+        status, told = at_openid(user.answer["refresh_token"])
+        self.assertEqual((status, told["error"]), (400, "invalid_grant"))
+        self.assertEqual(user.call("GET", site.url + "/user-profile")[0], 200, "it kept its key")
+        self.assertEqual(at_device(user.answer["refresh_token"])[0], 200)
+        phone = Phone().sign_in()
+        self.assertEqual(at_device(phone.tokens["refresh_token"])[0], 403)
+        status, told = at_openid(phone.tokens["refresh_token"])
+        self.assertEqual((status, told["token_type"]), (200, "Bearer"))
 
     def test_edu_15_the_old_spelling_of_the_grant_and_times_as_texts_are_taken(self):
         phone, now = Phone(), int(time.time())

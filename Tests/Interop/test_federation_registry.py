@@ -69,6 +69,27 @@ class Registry(unittest.TestCase):
             " and data::text like '%org.example.published%'")
         self.assertEqual(kept, "1")
 
+    def test_edu_13_the_list_is_below_the_services_address_or_at_its_host_and_may_be_the_document(self):
+        def offer(name):
+            return {"engineName": name, "engineLink": f"/{name}/", "homePageLink": self.home + "/",
+                    "apis": {f"org.example.{name}": {"apiLink": "api"}}}
+
+        publisher.documents["/below/services.txt"] = b"application/x-rsd+json; rsd.json\n"
+        publisher.documents["/below/rsd.json"] = offer("below")
+        publisher.documents["/direct/services.txt"] = offer("direct")
+        publisher.documents["/lost/services.txt"] = b"text/html; /\n"
+        publisher.documents["/services.txt"] = b"application/x-rsd+json; /root.json\n"
+        publisher.documents["/root.json"] = offer("root")
+        for name, address in {
+                "below": "/below/", "direct": "/direct", "lost": "/lost?page=1"}.items():
+            self.service(name, self.home + address)
+        self.found("org.ietf.oauth2")
+        for name, kind in {"below": "below", "direct": "direct", "lost": "root"}.items():
+            eventually(lambda: self.found(f"org.example.{kind}"), f"{name} is crawled")
+            [engine] = self.found(f"org.example.{kind}")
+            self.assertEqual(
+                engine["apis"][f"org.example.{kind}"]["apiLink"], f"{self.home}/{kind}/api")
+
     def test_a_change_shows_no_secret_that_stays(self):
         path = "/api/admin/realms/federation/clients/" + site.values["URD_FEDERATION_SERVICE_ID"]
         for change in ({"client_name": "Another name"}, {"client_name": "Demo service"}):

@@ -132,6 +132,21 @@ class Shown(unittest.TestCase):
         recorded("session.refused",
                  f"data ->> 'method' = '{GRANT}' and data ->> 'reason' = 'invalid_assertion'")
 
+    def test_a_request_with_an_assertion_of_saml_counts_once(self):
+        place = "/api/admin/realms/federation/settings"
+        kept = urd.api.call("GET", place)[1]["rate_limits"]
+
+        def limit(rates):
+            status, body, _ = urd.api.call("PATCH", place, {"rate_limits": rates})
+            self.assertEqual(status, 200, body)
+
+        limit({**kept, "oauth-token": {"source": {"amount": 6, "seconds": 3600}}})
+        try:
+            statuses = [self.show(b"no xml")[0] for _ in range(8)]
+            self.assertEqual(statuses, [403] * 6 + [429] * 2)
+        finally:
+            limit(kept)
+
     def test_edu_01_an_assertion_of_a_device_by_another_key_is_on_record(self):
         client_id = site.values["URD_FEDERATION_CLIENT_ID"]
         self.assertEqual(App(site).show(key="x" * 43)[0] // 100, 4)

@@ -8,7 +8,7 @@ import Values
         "good p384 sha256", "good p384 sha384", "good no key info", "good old key",
         "good foreign key info", "good prefix list", "good one-time use", "good cdata",
         "good other confirmation first", "two audiences", "confirmation within skew",
-        "begins within skew", "ends within skew", "issued a while ago",
+        "begins within skew", "not before missing", "ends within skew", "issued a while ago",
     ])
     func `an assertion that pysaml2 makes is accepted`(name: String) throws {
         let forge = try Forge.forge()

@@ -89,7 +89,7 @@ import Values
         ("wrong audience", SAML.Rejection.wrongAudience),
         ("audience that begins alike", .wrongAudience), ("two restrictions", .wrongAudience),
         ("no restriction", .badConditions), ("no conditions", .badConditions),
-        ("not before missing", .badConditions), ("not on or after missing", .badConditions),
+        ("not on or after missing", .badConditions),
         ("ends before it begins", .badConditions), ("not yet valid", .notYetValid),
         ("expired", .expired),
         ("unknown condition", .unknownCondition),

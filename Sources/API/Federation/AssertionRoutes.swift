@@ -17,7 +17,7 @@ enum AssertionRoutes {
             schema: .object(
                 .optional("request_type", .anything, "`code`."),
                 .optional("redirect_uri", .anything, "The service's address."),
-                .optional("client_id", .anything, "The app's version."),
+                .optional("client_id", .anything, "The app's version, or the device itself."),
                 .optional("state", .anything, "Comes back.")),
             example: [
                 "request_type": "code", "redirect_uri": "https://service.example.org",
@@ -37,21 +37,32 @@ enum AssertionRoutes {
         guard try call.requireMember("request_type") == "code" else {
             throw Problem(.invalidRequest, "request_type must be code.")
         }
-        if let client = call.member("client_id"), client != caller.session.terms.clientID {
-            throw Problem(.forbidden, "client_id is not the app's version that the token is of.")
-        }
+        let party = try call.party(of: caller)
         let services = FederationServices(call.context)
         let address = try call.requireMember("redirect_uri")
         guard let service = try await services.find(at: address) else {
             throw Problem(.noSuchClient, "There is no such service.")
         }
-        return try await call.issue(for: service, caller)
+        return try await call.issue(for: service, caller, party)
     }
 }
 
 extension Call<RealmContext> {
+    /// By whom the assertion says that it is shown (`azp`): the app's version, or the device, where that was named.
+    /// Services take later requests of the `iss` alone that `azp` was.
+    fileprivate func party(of caller: FederatedCaller) throws(Problem) -> String {
+        let version = caller.session.terms.clientID
+        guard let named = member("client_id"), named != version else { return version }
+        guard let device = caller.token.device, context.mint.federatedDevice(named) == device else {
+            throw Problem(
+                .forbidden,
+                "client_id is neither the app's version nor the device that the token is of.")
+        }
+        return named
+    }
+
     fileprivate func issue(
-        for service: FederationService, _ caller: FederatedCaller
+        for service: FederationService, _ caller: FederatedCaller, _ party: String
     ) async throws(Problem) -> Response {
         let (id, now) = (TokenMint.newKeyID(), context.clock.now())
         guard let person = try await FederatedPerson.find(try caller.account, in: context) else {
@@ -60,8 +71,7 @@ extension Call<RealmContext> {
         let lifetime = IssueFederatedAssertion.longest
         // What cannot be written must not be on record as issued.
         let text = try await AssertionText(context).make(
-            of: person, id: id, azp: caller.session.terms.clientID, for: service, issuedAt: now,
-            lifetime: lifetime)
+            of: person, id: id, azp: party, for: service, issuedAt: now, lifetime: lifetime)
         let rejection = try await Commands(self).attempt(
             IssueFederatedAssertion(
                 assertion: context.mint.federatedAssertion(id), session: caller.session.id,

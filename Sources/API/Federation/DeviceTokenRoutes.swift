@@ -69,7 +69,7 @@ extension Call<RealmContext> {
         let notGood = Problem.refused(
             "invalid_client",
             "The assertion must be a JWT of now, signed (HS256) by the key of a version that is not "
-                + "rejected: kid and iss its client_id, aud the token endpoint alone, sub the device and "
+                + "rejected: kid and iss its client_id, aud the token endpoint or the address above it, sub the device and "
                 + "name its name.")
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
@@ -78,7 +78,7 @@ extension Call<RealmContext> {
             shown.keyID == clientID,
             let client = try await signer(of: shown, clientID),
             shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
-            shown.isFor([context.place.federationEndpoint]),
+            shown.isFor(context.place.federationAddresses),
             let device = shown.text("sub"), let name = shown.label("name"),
             let sequence = RequestAuthorization(self).sequence(of: shown)
         else {

@@ -16,7 +16,7 @@ enum DiscoveryRoutes {
             [
                 "engineName": "Moodle", "engineLink": "https://moodle.example.org/",
                 "homePageLink": "https://moodle.example.org/",
-                "apis": ["org.ietf.oauth2": ["apiLink": "https://moodle.example.org/token"]],
+                "apis": ["org.ietf.oauth2": ["apiLink": "https://moodle.example.org/oauth2"]],
             ]
         ])
 
@@ -65,7 +65,9 @@ enum DiscoveryRoutes {
         _ = try await RequestAuthorization(call).caller(.person)
         let addresses = try call.listedNames()
         let services = try await call.registeredServices()
-        return call.answer(services.filter { service in addresses.contains(where: service.isAt) })
+        let place = call.context.place
+        return call.answer(
+            services.filter { service in addresses.contains { service.isAt($0, in: place) } })
     }
 }
 

@@ -41,9 +41,12 @@ extension Call<RealmContext> {
         let isOfService = token.holder == .service || token.holder == .application
         guard isOfService == (service != nil),
             service.map({ $0.client.id == session.terms.client }) ?? true,
+            // Tokens of an app with a key of its own are refreshed with its secret, at the other endpoint.
+            token.confirmation == nil,
             let client = try await RealmLookups(context).client(named: session.terms.clientID)
         else { throw notGood }
-        let grant = RefreshGrant(session: shown.session, generation: shown.generation)
+        var grant = RefreshGrant(session: shown.session, generation: shown.generation)
+        grant.takesRequestKeys = true
         guard
             case .success(let granted) = try await self.grant(
                 grant, of: client, session.terms.clientID)

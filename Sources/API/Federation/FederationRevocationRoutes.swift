@@ -78,12 +78,24 @@ extension Call<RealmContext> {
         let line = request.headers.all("Authorization").first
         let shown = line.flatMap { AuthorizationLine($0) }
         let keyID = shown.flatMap { SharedKeyToken($0.text)?.keyID }
-        let isOfService =
-            shown?.scheme == "basic"
-            || keyID.map { $0.utf8.count != TokenMint.keyIDLength } ?? false
-        if isOfService { return .service(try await ServiceAuthentication(self).service()) }
+        var isService = shown?.scheme == "basic"
+        if !isService { isService = try await isOfService(keyID) }
+        if isService {
+            return .service(try await ServiceAuthentication(self).service())
+        }
         return .holder(
             try await RequestAuthorization(self).caller(.device, .person, .service))
+    }
+
+    /// A service may be called what a token could be called: it is one where no token has that name.
+    private func isOfService(_ keyID: String?) async throws(Problem) -> Bool {
+        guard let keyID else { return false }
+        if keyID.utf8.count == TokenMint.keyIDLength,
+            try await context.live(context.mint.session(ofKey: keyID)) != nil
+        {
+            return false
+        }
+        return try await FederationServices(context).find(keyID) != nil
     }
 
     /// The living session of any token that this surface gives, or of its `kid`.

@@ -9,7 +9,8 @@ extension Voice {
         refusal: { problem, _ in problem.federationResponse() },
         refusalSchemas: [Problem.federationSchema],
         sentence: { _ in "What is not described is ignored." }, label: { $0.oauthCode },
-        content: { _ in ["application/json": ["schema": Problem.federationSchema.document]] })
+        content: { _ in ["application/json": ["schema": Problem.federationSchema.document]] },
+        alias: Alias(base: FederationPaths.base, other: FederationPaths.otherBase))
 }
 
 extension Problem {

@@ -16,7 +16,13 @@ enum ProfileRoutes {
         right: .nothing, voice: .federation,
         answer: .ok(
             "The profiles: one.", .list(of: .openObject, 0...10),
-            example: [["user_id": "ann@example.org", "attributes": [:], "affiliations": []]]),
+            example: [
+                [
+                    "user_id": "ann@example.org", "userid": "ann@example.org",
+                    "mailaddress": "ann@example.org", "attributes": ["email": "ann@example.org"],
+                    "extra": ["email": "ann@example.org"], "affiliations": [],
+                ]
+            ]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person, .service)
@@ -33,14 +39,9 @@ enum ProfileRoutes {
         let seesAffiliations = attributes.remove(.affiliations) != nil
         return .json(
             .ok,
-            [
-                [
-                    "user_id": .string(person.subject),
-                    "attributes": .object(person.attributes(attributes)),
-                    "affiliations": .array(
-                        seesAffiliations ? person.affiliations.map { .string($0) } : []),
-                ]
-            ])
+            .array([
+                person.profile(person.attributes(attributes), withAffiliations: seesAffiliations)
+            ]))
     }
 
     private static let changePassphrase = Route<RealmContext>(
@@ -56,6 +57,20 @@ enum ProfileRoutes {
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
         return try await call.changePassphrase(try caller.account, caller)
+    }
+}
+
+extension FederatedPerson {
+    /// Apps of the reference server know the person's name, attributes and address by other words, which stand
+    /// beside ours.
+    fileprivate func profile(_ attributes: JSONObject, withAffiliations: Bool) -> JSON {
+        var members: JSONObject = [
+            "user_id": .string(subject), "userid": .string(subject),
+            "attributes": .object(attributes), "extra": .object(attributes),
+            "affiliations": .array(withAffiliations ? affiliations.map { .string($0) } : []),
+        ]
+        members["mailaddress"] = attributes[FederationAttribute.email.rawValue]
+        return .object(members)
     }
 }
 

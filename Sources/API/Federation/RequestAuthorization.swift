@@ -108,10 +108,7 @@ struct RequestAuthorization {
     /// Whom a JWT may be made for: the very address that is asked, or the surface as a whole.
     var audiences: Set<String> {
         let issuer = context.place.issuer
-        return [
-            issuer + request.path, issuer, issuer + FederationPaths.base,
-            context.place.federationEndpoint,
-        ]
+        return context.place.federationAddresses.union([issuer + request.path, issuer])
     }
 
     /// The app signs as its version, as its token, or as the device; with a service's token as the service, too.

@@ -54,12 +54,18 @@ struct ServiceOffer {
     /// Those that it described, those that other apps may ask for, and the token endpoint itself.
     private var interfaces: JSONObject {
         var interfaces = said["apis"]?.object ?? [:]
-        let endpoint: JSON = ["apiLink": .string(place.endpoint(of: service))]
+        let endpoint = place.endpoint(of: service)
         for name in service.client.metadata.scope + [Self.plainProtocol, Self.assertionProtocol]
         where interfaces[name] == nil {
-            interfaces[name] = endpoint
+            let link = name == Self.plainProtocol ? Self.above(endpoint) : endpoint
+            interfaces[name] = ["apiLink": .string(link)]
         }
         return interfaces
+    }
+
+    /// Apps add `/token` to the link of the plain protocol.
+    private static func above(_ endpoint: String) -> String {
+        endpoint.hasSuffix("/token") ? String(endpoint.dropLast("/token".count)) : endpoint
     }
 
     /// A relative link is resolved by the one above it: an interface's by the engine's, and that by the home page's.

@@ -79,7 +79,6 @@ extension Call<RealmContext> {
     fileprivate func redeemSAML(at service: FederationService) async throws(Problem) -> Response {
         let notGood = Problem.refused(
             "invalid_grant", "The assertion is not valid for this service, or was used.")
-        try RateCounter(self).count(.oauthToken)
         guard let text = member("assertion") else { throw notGood }
         guard
             let grant = SAMLAssertions(context).grant(

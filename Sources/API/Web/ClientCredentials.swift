@@ -19,11 +19,18 @@ public struct ClientCredentials: Sendable, Equatable {
     /// Nil only beside an assertion, which names the client itself.
     public let clientID: String?
     public let proof: Proof
+    /// The same secret is in the body and in the header. RFC 6749 section 2.3 forbids it: whether the client may
+    /// is for others to find out.
+    public let isRepeated: Bool
 
     public init(clientID: String?, proof: Proof) {
         self.clientID = clientID
         self.proof = proof
+        isRepeated = false
     }
+
+    static let severalWays = Problem(
+        .invalidRequest, "The client authenticates in more than one way.")
 
     /// The members that a form has for this.
     static let members: [Member] = [
@@ -51,10 +58,10 @@ public struct ClientCredentials: Sendable, Equatable {
                 .invalidRequest,
                 "client_assertion and client_assertion_type come together or not at all.")
         }
-        let ways = [header != nil, secret != nil, assertion != nil].filter { $0 }.count
-        guard ways <= 1 else {
-            throw Problem(.invalidRequest, "The client authenticates in more than one way.")
-        }
+        let isRepeated = secret != nil && header?.secret == secret
+        let ways = [header != nil, secret != nil && !isRepeated, assertion != nil]
+        guard ways.filter({ $0 }).count <= 1 else { throw Self.severalWays }
+        self.isRepeated = isRepeated
         if let header {
             guard id == nil || id == header.id else {
                 throw Problem(
@@ -81,12 +88,19 @@ public struct ClientCredentials: Sendable, Equatable {
         let parts = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard line.utf8.count <= 8192, parts.count == 2,
             String(Substring(parts[0])).lowercased() == "basic",
-            let bytes = Base64.decode(String(Substring(parts[1]))),
+            let bytes = decoded(String(Substring(parts[1]))),
             let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             let id = unescaped(bytes[..<colon]), let secret = unescaped(bytes[(colon + 1)...]),
             (1...255).contains(id.utf8.count), secret.utf8.count <= 1024
         else { throw refused }
         return (id, secret)
+    }
+
+    /// Some clients leave out the padding; what else has another spelling is refused.
+    private static func decoded(_ text: String) -> [UInt8]? {
+        let missing = (4 - text.utf8.count % 4) % 4
+        let isBare = missing < 3 && !text.hasSuffix("=")
+        return Base64.decode(isBare ? text + String(repeating: "=", count: missing) : text)
     }
 
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {

@@ -50,17 +50,21 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
     private var fixed: [String: Match] = [:]
 
     init(_ table: [Entry]) {
-        for route in table { insert(route) }
-        for route in table where route.outline.path.parameters.isEmpty {
-            let path = route.outline.path.description
-            fixed[path] = walk(path)
+        let places = table.flatMap { route in Self.paths(of: route.outline).map { (route, $0) } }
+        for (route, path) in places { insert(route, at: path) }
+        for (_, path) in places where path.parameters.isEmpty {
+            fixed[path.description] = walk(path.description)
         }
     }
 
-    private mutating func insert(_ route: Entry) {
+    private static func paths(of outline: Outline) -> [PathTemplate] {
+        [outline.path] + [outline.voice.alias?.path(of: outline.path)].compactMap { $0 }
+    }
+
+    private mutating func insert(_ route: Entry, at path: PathTemplate) {
         let outline = route.outline
         var index = 0
-        for segment in outline.path.segments {
+        for segment in path.segments {
             let known =
                 switch segment {
                 case .literal(let text): nodes[index].literals[text]

@@ -18,6 +18,21 @@ public struct Voice: Sendable {
     let label: @Sendable (ProblemKind) -> String
     /// The content of a refusal with one of these problems, which have one status.
     let content: @Sendable (_ kinds: [ProblemKind]) -> JSONObject
+    /// Where its routes are as well, for clients that know them there.
+    var alias: Alias?
+
+    /// Paths that begin with a base may begin with another one.
+    struct Alias: Sendable {
+        let base: String
+        let other: String
+
+        /// Nil for a path elsewhere.
+        func path(of path: PathTemplate) -> PathTemplate? {
+            let text = path.description
+            guard text == base || text.hasPrefix(base + "/") else { return nil }
+            return PathTemplate(stringLiteral: other + text.dropFirst(base.count))
+        }
+    }
 
     struct Reading: OptionSet, Sendable {
         let rawValue: UInt8

@@ -29,6 +29,10 @@ public struct ClientRules: Sendable, Equatable {
     public internal(set) var hasSharedKey = false
     /// It is a version of the app whose devices sign people in.
     public internal(set) var isFederationApp = false
+    /// It may show its secret in the body as well as in the header, if it is the same there.
+    public internal(set) var repeatsSecret = false
+    /// Its ID tokens say of the person what the scope allows, as user info does.
+    public internal(set) var idTokenShowsPerson = false
     /// It takes assertions of devices.
     public internal(set) var isFederationService = false
     /// Seconds that its access tokens are valid, where nothing was said.
@@ -63,6 +67,8 @@ public struct ClientRules: Sendable, Equatable {
         rules.issuesWithoutOffline = true
         rules.hasSharedKey = true
         rules.isFederationApp = true
+        rules.repeatsSecret = true
+        rules.idTokenShowsPerson = true
         rules.asksForConsent = false
         return rules
     }()
@@ -72,6 +78,8 @@ public struct ClientRules: Sendable, Equatable {
         rules.issuesWithoutOffline = true
         rules.hasSharedKey = true
         rules.isFederationService = true
+        rules.repeatsSecret = true
+        rules.idTokenShowsPerson = true
         rules.asksForConsent = false
         rules.accessLifetime = 86_000
         return rules

@@ -25,7 +25,7 @@ extension MetadataField {
         description,
         .web(
             "service_description_uri", \.serviceHost,
-            "Where the service publishes what it offers, in /services.txt"),
+            "Where the service publishes what it offers, in services.txt"),
     ]
 
     /// Left out where it is the usual, as it is for nearly all.

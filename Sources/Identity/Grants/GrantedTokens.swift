@@ -43,6 +43,8 @@ public struct TokenStyle: Sendable, Equatable {
     public var accessToken = TokenFormat.reference
     public var accessTokenSignature = TokenSignature.rs256
     public var idTokenSignature = TokenSignature.rs256
+    /// The ID token says of the person what the scope allows.
+    public var idTokenShowsPerson = false
 
     public init() {}
 
@@ -50,5 +52,6 @@ public struct TokenStyle: Sendable, Equatable {
         accessToken = metadata.accessTokenFormat
         accessTokenSignature = metadata.accessTokenSignature
         idTokenSignature = metadata.idTokenSignature
+        idTokenShowsPerson = metadata.rules.idTokenShowsPerson
     }
 }

@@ -10,6 +10,8 @@ public struct RefreshGrant: Grant {
     public var session: UUID
     /// The number of the token that was shown; that it is authentic is known already.
     public var generation: Int
+    /// It is shown where tokens are refreshed that sign requests by a key.
+    public var takesRequestKeys = false
 
     public init(session: UUID, generation: Int) {
         self.session = session
@@ -48,6 +50,7 @@ public struct RefreshGrant: Grant {
             terms.isOffline, session.state.end == nil, now < terms.expiresAt,
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
             isFresh(session, desk), facts.superiors.areAlive(at: desk),
+            takesRequestKeys || !terms.hasPersonalRequestKey,
             terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
         guard generation <= session.state.generation else { throw .invalidRefreshToken }
@@ -162,6 +165,12 @@ public struct RefreshGrant: Grant {
 }
 
 extension SessionTerms {
+    /// A person on a device of the federation profile, whose token is a key that signs requests, and no bearer token.
+    /// Refreshed as one it would lose that key.
+    public var hasPersonalRequestKey: Bool {
+        self.federation?.holder == .person && self.federation?.confirmation == nil
+    }
+
     /// A session opened by an issuer's assertion ends with the trust in the issuer: its key may
     /// have been stolen.
     public func isTrusted(in settings: Settings) -> Bool {

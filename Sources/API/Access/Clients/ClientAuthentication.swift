@@ -97,11 +97,16 @@ extension RealmContext {
         _ known: KnownClient?, _ clientID: String, _ credentials: ClientCredentials,
         _ request: Request, _ traits: RouteTraits, isOld: Bool
     ) async throws(Problem) -> PresentClient? {
-        guard
-            let known = known ?? (isOld ? StandInClient.known : StandInClient.read()),
-            // A tenant has endpoints of its own, and no others.
-            !known.isDisabled, !known.metadata.rules.isTenant
-        else { return nil }
+        guard let known = known ?? (isOld ? StandInClient.known : StandInClient.read()) else {
+            return nil
+        }
+        if credentials.isRepeated, !known.metadata.rules.repeatsSecret {
+            // What was known a moment ago is no reason to refuse.
+            guard !isOld else { return nil }
+            throw ClientCredentials.severalWays
+        }
+        // A tenant has endpoints of its own, and no others.
+        guard !known.isDisabled, !known.metadata.rules.isTenant else { return nil }
         let way = known.metadata.authenticationMethod.way
         if isOld, !way.mayBeOld { return nil }
         let claim = ClientClaim(

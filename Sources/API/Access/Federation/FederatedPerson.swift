@@ -25,8 +25,15 @@ struct FederatedPerson {
 
     var subject: String { claims["email"]?.string ?? "" }
 
+    /// What an assertion says. Services read the usual ones without asking whether they are there: those that they
+    /// are told and that nobody knows are empty.
     func attributes(for service: FederationService) -> JSONObject {
-        attributes(service.attributes)
+        let chosen = service.attributes
+        var members = attributes(chosen)
+        for attribute in FederationAttribute.usual where chosen.contains(attribute) {
+            members[attribute.rawValue] = members[attribute.rawValue] ?? ""
+        }
+        return members
     }
 
     func attributes(_ chosen: Set<FederationAttribute>) -> JSONObject {

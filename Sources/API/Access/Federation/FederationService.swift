@@ -17,11 +17,11 @@ extension FederationService {
         return Set(chosen.isEmpty ? FederationAttribute.usual : chosen)
     }
 
-    /// Whether an address is one of its own.
-    func isAt(_ address: String) -> Bool {
+    /// Whether an address is one of its own: where it is, or where its tokens come from.
+    func isAt(_ address: String, in place: Place) -> Bool {
         let bare = Self.bare(address)
         return client.metadata.redirectURIs.contains { Self.bare($0) == bare }
-            || client.metadata.federationEndpoint.map(Self.bare) == bare
+            || Self.bare(place.endpoint(of: self)) == bare
     }
 
     /// A slash at the end says nothing.
@@ -47,7 +47,10 @@ struct FederationServices {
     }
 
     func find(at address: String) async throws(Problem) -> FederationService? {
-        guard let found = try await all().first(where: { $0.isAt(address) }) else { return nil }
+        let place = context.place
+        guard let found = try await all().first(where: { $0.isAt(address, in: place) }) else {
+            return nil
+        }
         // The list may be a moment old.
         return try await find(found.clientID)
     }

@@ -5,8 +5,9 @@ internal import ReadModels
 import Synchronization
 internal import Values
 
-/// Reads what services publish of what they offer: `/services.txt` at their host, and the document (RSD2) that it
-/// names. A request for services is answered from the registry, and starts the crawl of the services that are due.
+/// Reads what services publish of what they offer: `services.txt` below their address or else at their host, and the
+/// document (RSD2) that it names or is. A request for services is answered from the registry, and starts the crawl of
+/// the services that are due.
 public final class ServiceCrawler: Sendable {
     private let fetch: RemoteKeys.Fetch
     private let passed: @Sendable () -> Duration
@@ -61,21 +62,40 @@ public final class ServiceCrawler: Sendable {
     }
 
     private func read(_ host: String) async -> (description: JSON, lifetime: Int64)? {
-        guard let list = LinkResolution.resolve("/services.txt", from: host),
-            let text = await fetch(list),
-            let entry = ServicesText(String(decoding: text, as: UTF8.self)),
+        for list in Self.lists(of: host) {
+            if let found = await read(list: list) { return found }
+        }
+        return nil
+    }
+
+    /// Where clients look for the list: below the service's address. Hosts that have it at their root alone are found
+    /// all the same.
+    static func lists(of host: String) -> [String] {
+        let address = host.prefix { $0 != "?" && $0 != "#" }
+        let near = FederationService.bare(String(address)) + "/services.txt"
+        guard let root = LinkResolution.resolve("/services.txt", from: host) else { return [] }
+        return near == root ? [root] : [String(near), root]
+    }
+
+    private func read(list: String) async -> (description: JSON, lifetime: Int64)? {
+        guard let text = await fetch(list) else { return nil }
+        if let document = Self.document(text) { return (document, Self.usual) }
+        guard let entry = ServicesText(String(decoding: text, as: UTF8.self)),
             // What a host publishes is at that host: it must not send us elsewhere.
             let address = LinkResolution.resolve(entry.link, from: list),
             LinkResolution.origin(address) == LinkResolution.origin(list),
-            let bytes = await fetch(address),
-            let document = try? JSON.parse(
-                bytes,
-                limits: JSON.Limits(
-                    depth: 16, size: ServiceDescription.limit, takesNull: false,
-                    takesFractions: true)),
-            ServiceDescription.isReadable(document)
+            let bytes = await fetch(address), let document = Self.document(bytes)
         else { return nil }
         return (document, min(max(entry.lifetime ?? Self.usual, Self.least), Self.most))
+    }
+
+    private static func document(_ bytes: [UInt8]) -> JSON? {
+        let limits = JSON.Limits(
+            depth: 16, size: ServiceDescription.limit, takesNull: false, takesFractions: true)
+        guard let document = try? JSON.parse(bytes, limits: limits),
+            ServiceDescription.isReadable(document)
+        else { return nil }
+        return document
     }
 }
 

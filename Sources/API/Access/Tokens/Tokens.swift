@@ -54,19 +54,17 @@ struct Tokens {
     }
 
     /// What OpenID Connect Core section 2 asks for, and nothing about the person unless it was asked for
-    /// by name: that is for the user info endpoint, which hears of changes.
+    /// by name: that is for the user info endpoint, which hears of changes. Clients of the federation profile
+    /// ask no such endpoint, and read here what their scope allows.
     func idToken(
         _ granted: GrantedTokens, for accessToken: String, at now: Timestamp
     ) async throws(Problem) -> String? {
         let terms = granted.terms
         guard let account = terms.account, granted.scope.contains("openid"), terms.exchange == nil
         else { return nil }
-        var additional: JSONObject = [:]
-        if !granted.idTokenClaims.isEmpty {
-            additional = try await PersonClaims(context).claims(of: account).filter {
-                granted.idTokenClaims.contains($0.key)
-            }
-        }
+        var additional = try await PersonClaims(context).claims(
+            of: account, granted.style.idTokenShowsPerson ? granted.scope : [],
+            named: granted.idTokenClaims)
         additional["sid"] = .string(granted.session.description)
         // RFC 7800: an app that presents the token has to prove that it holds the key.
         if terms.federation?.confirmation != nil, let kid = terms.federation?.keyID {
