@@ -6,7 +6,7 @@ import secrets
 import unittest
 import uuid
 
-from phone import code, inbox
+from phone import code, inbox, mail
 from token_tool import missing, rerun
 from verify_client import address
 
@@ -233,7 +233,9 @@ class Events(Asking):
 
 class Rest(Asking):
     def test_cot_16_a_reset_tells_a_challenge_and_takes_the_new_pin_by_its_name(self):
+        before = len(inbox(urd, self.person.who))
         self.person.pin()
+        mail(urd, self.person.who, before)  # That it was set.
         other, before = new_pin(), len(inbox(urd, self.person.who))
         path = "/api/v0/user/reset/%s/" + self.person.id
         sent = self.app.call("POST", path % "start", {

@@ -222,7 +222,7 @@ class Frame(unittest.TestCase):
                 self.assertEqual(result["user"]["identifier"], who)
                 self.assertEqual(len(inbox(urd, who)), 1)
 
-    def test_the_page_around_hears_of_a_number_as_it_is_known_and_of_nothing_else(self):
+    def test_the_page_around_the_frame_hears_of_a_number_as_it_is_known_and_of_no_other_text(self):
         self.open("PHONE")
         self.event("LOADED")
 
@@ -240,7 +240,7 @@ class Frame(unittest.TestCase):
         self.assertEqual(
             (begun["identifier"], begun["identifier_type"]), (f"+4178{digits}", "PHONE"))
 
-    def test_a_page_says_by_which_channels_codes_go_and_else_it_is_sms(self):
+    def test_a_page_says_by_which_channels_codes_go_and_sms_is_the_default(self):
         sms, whatsapp = "Send me a code by SMS", "Send me a code by WhatsApp"
         for config, more, shown in (
                 ({}, "", [sms]), ({"phoneChannels": ["WHATSAPP"]}, "", [whatsapp]),
