@@ -22,7 +22,7 @@ import Testing
                 "pushAuthorizationRequest",
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
                 "getKeySetFile", "getWebhookKeys", "getIdentityTokenKeys", "getVerifyKeys",
-                "verifyTenantToken",
+                "verifyTenantToken", "screenTenantForm", "completeTenantForm",
             ])
     }
 
@@ -31,7 +31,8 @@ import Testing
         #expect(
             routes(.forTenantScripts) == [
                 "getVerifiedIdentity", "refreshVerifyToken", "refreshVerifyTokenByHeader",
-                "endVerifyToken", "createTenantUser", "getTenantUser", "getTenantUserMethod",
+                "endVerifyToken", "createTenantUser", "getTenantUser", "getTenantUserByPath",
+                "getTenantUserMethod",
                 "getTenantInfo", "hasTenantPasskey", "beginTenantPasskeyEnrollment",
                 "enrollTenantPasskey", "beginTenantPasskeySignIn", "signInByTenantPasskey",
                 "changeTenantUserMethod", "changeTenantUserMethodByPath", "hasAnyTenantDevice",

@@ -162,9 +162,11 @@ class Frame(unittest.TestCase):
         self.assertEqual((result["status"], result["sameState"]), (200, True))
         self.assertEqual(result["client_json"], {})
         self.assertEqual(result["user"]["identifier"], who)
-        self.assertEqual(
-            self.reader.browser.run("() => window.begun"),
-            {"identifier": who, "auth_required": True})
+        begun = self.reader.browser.run("() => window.begun")
+        self.assertRegex(begun.pop("device_name"), "Chrom")
+        self.assertEqual(begun, {
+            "identifier": who, "identifier_type": "EMAIL", "device_type": "BROWSER",
+            "client_json": {}, "auth_required": True})
         self.assertEqual(
             self.reader.browser.run("() => window.events"),
             ["FIRST_LOAD", "LOADED", "ON_BEGIN", "ON_SUBMIT_AUTHORIZATION_CODE"])
@@ -219,6 +221,134 @@ class Frame(unittest.TestCase):
                 result = self.reader.browser.run("() => window.result")
                 self.assertEqual(result["user"]["identifier"], who)
                 self.assertEqual(len(inbox(urd, who)), 1)
+
+    def test_the_page_around_the_frame_hears_of_a_number_as_it_is_known_and_of_no_other_text(self):
+        self.open("PHONE")
+        self.event("LOADED")
+
+        def begin(number):
+            self.reader.fill("identifier", number)
+            self.reader.click("Send me a code by SMS")
+
+        self.inside(lambda: begin("+41 78"))
+        self.event("ON_ERROR")
+        self.assertNotIn("ON_BEGIN", self.reader.browser.run("() => window.events"))
+        digits = f"{secrets.randbelow(10 ** 7):07}"
+        self.inside(lambda: begin(f"+41 78 {digits[:3]} {digits[3:5]} {digits[5:]}"))
+        self.event("ON_BEGIN")
+        begun = self.reader.browser.run("() => window.begun")
+        self.assertEqual(
+            (begun["identifier"], begun["identifier_type"]), (f"+4178{digits}", "PHONE"))
+
+    def test_a_page_says_by_which_channels_codes_go_and_sms_is_the_default(self):
+        sms, whatsapp = "Send me a code by SMS", "Send me a code by WhatsApp"
+        for config, more, shown in (
+                ({}, "", [sms]), ({"phoneChannels": ["WHATSAPP"]}, "", [whatsapp]),
+                ({"phoneChannels": ["SMS", "WHATSAPP"]}, "", [sms, whatsapp]),
+                ({"phoneChannels": ["PIGEON"]}, "", [sms, whatsapp]),
+                ({}, "&phone_channels[]=SMS&phone_channels[]=WHATSAPP", [sms, whatsapp])):
+            self.open("PHONE", config=json.dumps(config), more=more)
+            self.event("LOADED")
+            self.assertEqual(
+                self.inside(lambda: self.reader.browser.run(
+                    "() => [...document.querySelectorAll('#frame-address button')]"
+                    ".map((button) => button.textContent)")), shown, config)
+
+    def test_what_a_page_asks_beside_the_address_comes_back_to_it(self):
+        who = address()
+        self.open(config=json.dumps({"additionalFields": [
+            {"name": "name", "label": "Your <b>name</b>", "placeholder": "Ann"},
+            {"name": "plan", "initialValue": "gold", "optional": True}, {"label": "nothing"}]}))
+        self.event("LOADED")
+
+        def begin():
+            self.assertEqual(self.reader.faults(), [])
+            self.reader.fill("identifier", who)
+            self.reader.browser.run(
+                "() => { document.getElementById('frame-more-0').value = 'Ann <Example>'; }")
+
+        self.inside(begin)
+        result = self.sign_in(who)
+        told = {"name": "Ann <Example>", "plan": "gold"}
+        self.assertEqual(result["client_json"], told)
+        self.assertEqual(
+            self.reader.browser.run("() => window.begun.client_json"), told)
+
+    def test_cot_03_a_page_shows_the_frame_for_links_by_its_other_address(self):
+        for back in ("https://www.shop.example/", "ORIGIN/back?a=1"):
+            with self.subTest(back=back):
+                back = back.replace("ORIGIN", self.origins[0])
+                app, who = App(urd), address()
+                query = urllib.parse.urlencode({
+                    "auth_method": "MAGIC_LINK", "code_challenge": app.challenge, "type": "EMAIL",
+                    "domain": self.origins[0], "api_key": app.key, "state": app.state,
+                    # As the script has it, which encodes what is encoded.
+                    "redirect_url": urllib.parse.quote(back, safe=""), "id": "x7cotter-form",
+                    "redirect_link": "true"})
+                answer = Browser(site).call("GET", "/login?" + query)
+                self.assertEqual(answer.status, 303)
+                shown = Browser(site).call("GET", answer.location)
+                if back.startswith("https"):
+                    self.assertEqual(shown.status, 400)
+                    self.assertIn(back, shown.text)
+                    continue
+                self.assertEqual(shown.status, 200, shown.text)
+                self.open_at("/login?" + query, app)
+                self.event("LOADED")
+
+                def begin():
+                    self.reader.fill("identifier", who)
+                    self.reader.click("Send me a code")
+
+                self.inside(begin)
+                text = mail(urd, who)["text"]
+                link = "/" + re.search(r"https?://\S+/app/open\S+", text)[0].split("/", 3)[3]
+                other = Browser(site)
+                other.post(other.call("GET", link), link)
+                self.reader.until("() => window.submitted")
+                told = self.reader.browser.run("() => window.submitted")
+                self.assertEqual(told["state"], app.state)
+                app.redirect = back
+                tokens = app.exchange(app.body(
+                    {"code": told["authorization_code"], "challenge_id": told["challenge_id"]}))
+                self.assertEqual(tokens.status, 200, tokens.text)
+                self.assertEqual(tokens.json["oauth_token"]["auth_method"], "MAGIC_LINK")
+        # Without what a tenant's page says it is the page where people sign in.
+        page = Browser(site).call("GET", "/login?domain=http://localhost&api_key=x")
+        self.assertEqual(page.status, 200)
+
+    def open_at(self, path, app):
+        """A page that shows a frame by its address alone, and hears what it is told."""
+        self.pages["/"] = """<!doctype html><title>Shop</title><script>
+window.events = [];
+const frame = document.createElement("iframe");
+frame.style.width = "600px"; frame.style.height = "600px";
+addEventListener("message", (event) => {
+  const data = JSON.parse(event.data), name = data.callbackName.replace("x7cotter-form", "");
+  window.events.push(name);
+  const tell = (told) => frame.contentWindow.postMessage(JSON.stringify(told), "*");
+  if (name === "FIRST_LOAD") tell({action: "CONFIG", payload: {authenticationMethod: "MAGIC_LINK"}});
+  if (name === "ON_BEGIN") tell({action: "CONTINUE_SUBMIT", payload: data.payload});
+  if (name === "ON_SUBMIT_AUTHORIZATION_CODE") window.submitted = data.payload;
+});
+frame.src = %s;
+document.documentElement.append(frame);
+</script>""" % json.dumps(site + path)
+        self.reader.go(self.origins[0] + "/")
+
+    def test_the_frame_for_a_passkey_goes_on_without_one(self):
+        app = App(urd)
+        query = {"type": "REGISTRATION", "domain": self.origins[0], "api_key": app.key,
+                 "state": app.state, "id": "x7cotter-form", "identifier": address()}
+        self.open_at("/webauthn?" + urllib.parse.urlencode(query), app)
+        self.event("SKIP_WEBAUTHN")
+        self.assertEqual(
+            self.reader.browser.run("() => window.events"),
+            ["FIRST_LOAD", "LOADED", "SKIP_WEBAUTHN"])
+        query["domain"] = "https://evil.example"
+        refused = Browser(site).call("GET", "/webauthn?" + urllib.parse.urlencode(query))
+        self.assertEqual(refused.status, 400)
+        self.assertIn("frame-ancestors 'none'", refused.headers["Content-Security-Policy"])
 
     def test_a_page_stops_a_submission_and_a_wrong_code_is_told_in_the_frame(self):
         self.open()

@@ -9,9 +9,22 @@ enum DeviceSignature {
     /// Longer than any key or signature.
     static let limit = 1024
 
+    /// Some apps break the lines of base64, and some fill up that of addresses as the other one is.
     static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.count <= limit else { return nil }
-        return Base64.decode(text) ?? Base64URL.decode(text)
+        let digits = text.utf8.filter { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }
+        let written = String(decoding: digits, as: UTF8.self)
+        if let bytes = Base64.decode(written) { return bytes }
+        let padding = digits.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding == 0 || digits.count.isMultiple(of: 4) else { return nil }
+        return Base64URL.decode(String(decoding: digits.dropLast(padding), as: UTF8.self))
+    }
+
+    /// The keys that a text may stand for which looks one up: apps write them in base64, and many have that text
+    /// in base64 once more.
+    static func lookedUp(_ text: String) -> [[UInt8]] {
+        guard let once = bytes(text) else { return [] }
+        return [once] + [bytes(String(decoding: once, as: UTF8.self))].compactMap { $0 }
     }
 
     /// 4,096 bits.
@@ -30,9 +43,16 @@ enum DeviceSignature {
         }
     }
 
-    static func algorithm(_ text: String?) -> DeviceKeyAlgorithm? {
-        switch text?.uppercased() {
-        case nil, "", "ED25519": .ed25519
+    /// Of the form in which a key is written. Apps name none for the keys of a fingerprint.
+    static func algorithm(ofKey text: String) -> DeviceKeyAlgorithm {
+        if key(text, .ecdsa) != nil { return .ecdsa }
+        return key(text, .rsa) == nil ? .ed25519 : .rsa
+    }
+
+    /// The one that is named: nil for an unknown one.
+    static func algorithm(_ name: String) -> DeviceKeyAlgorithm? {
+        switch name.uppercased() {
+        case "ED25519": .ed25519
         case "ECDSA", "ES256", "EC": .ecdsa
         case "RSA", "RS256": .rsa
         default: nil

@@ -30,6 +30,7 @@ struct FrameRequest: Sendable {
             Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
             Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
             Parameter("challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
+            Parameter("code_challenge", in: .query, .text(0...200), "The same."),
             Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
             Parameter(
                 "redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
@@ -48,23 +49,16 @@ extension Call<RealmContext> {
     /// Throws, in words for the page's developer, what is wrong with the request.
     func frameRequest() async throws(Problem) -> FrameRequest {
         let tenant = try await queriedTenant()
-        let domain = text("domain") ?? ""
-        guard let place = TenantPlace(domain), place.isAllowedOrigin(by: tenant.places),
-            let origin = place.webOrigin, origin == domain
-        else {
-            throw Problem(
-                .invalidRequest,
-                "The origin \(domain.isEmpty ? "(none)" : String(domain.prefix(400))) is not allowed for "
-                    + "this tenant, with the redirect URL \((text("redirect_url") ?? "(none)").prefix(400))."
-            )
-        }
+        let origin = try framingOrigin(of: tenant)
         let kind = try queriedKind()
-        let challenge = try queriedChallenge("challenge")
+        let other = "code_challenge"
+        let challenge = try queriedChallenge(
+            text("challenge") == nil && text(other) != nil ? other : "challenge")
         guard let state = text("state"), !state.isEmpty else {
             throw Problem(.invalidRequest, "state is required.")
         }
         let redirect = text("redirect_url").flatMap {
-            AskedPerson.isNothing($0) ? nil : $0
+            AskedPerson.isNothing($0) ? nil : Self.decodedOnceMore($0)
         }
         if let redirect {
             guard let place = TenantPlace(redirect), place.isAllowed(by: tenant.places) else {
@@ -81,5 +75,28 @@ extension Call<RealmContext> {
         return FrameRequest(
             tenant: tenant, origin: origin, kind: kind, challenge: challenge, state: state,
             channels: queriedChannels(), person: try queriedPerson(), redirect: redirect)
+    }
+
+    /// Of the page that shows a frame. Throws where the tenant does not list it.
+    func framingOrigin(of tenant: Tenant) throws(Problem) -> String {
+        let domain = text("domain") ?? ""
+        guard let place = TenantPlace(domain), place.isAllowedOrigin(by: tenant.places),
+            let origin = place.webOrigin, origin == domain
+        else {
+            throw Problem(
+                .invalidRequest,
+                "The origin \(domain.isEmpty ? "(none)" : String(domain.prefix(400))) is not allowed for "
+                    + "this tenant, with the redirect URL \((text("redirect_url") ?? "(none)").prefix(400))."
+            )
+        }
+        return origin
+    }
+
+    /// An address that a script has encoded once more than addresses are, as the profile's own does it for links.
+    private static func decodedOnceMore(_ text: String) -> String {
+        guard TenantPlace(text) == nil, let decoded = Percent.decode(text),
+            TenantPlace(decoded) != nil
+        else { return text }
+        return decoded
     }
 }

@@ -8,7 +8,7 @@ internal import Values
 /// The page for tenants within a tenant's own page.
 enum FrameRoutes {
     static let pages: [Route<RealmContext>] = [show, FrameScript.asset]
-    static let table: [Route<RealmContext>] = [send, check, wait]
+    static let table: [Route<RealmContext>] = [begin, send, check, wait]
 
     private static let show = Route<RealmContext>(
         .get, "/signup", id: "showVerifyFrame", tag: "Verify", summary: "Asks for an address.",
@@ -23,6 +23,22 @@ enum FrameRoutes {
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidGrant, .foreignForm, .rateLimited]
+
+    private static let begin = Route<RealmContext>(
+        .post, "/signup/begin", id: "beginFrame", tag: "Verify",
+        summary: "Checks an address that was typed in a frame, and sends nothing.",
+        right: .nothing, voice: .verify, parameters: FrameRequest.parameters,
+        body: Body(
+            schema: .object(
+                .optional("identifier", .text(0...320), "The mail address or the number.")),
+            example: ["identifier": "+41 78 123 45 67"]),
+        answer: .ok(
+            "The address in the form in which it is known.", .openObject,
+            example: ["identifier": "+41781234567"]), refusals: refusals
+    ) { call throws(Problem) in
+        let asked = try await call.ownFrame()
+        return .json(.ok, ["identifier": .string(try call.typedAddress(asked).text)])
+    }
 
     private static let send = Route<RealmContext>(
         .post, "/signup/send", id: "sendFrameCode", tag: "Verify",
@@ -40,11 +56,7 @@ enum FrameRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let asked = try await call.ownFrame()
-        let typed = trimmed(call.body["identifier"]?.string ?? "")
-        let say = PageLook(call.context.place, call.request).say
-        guard let address = call.verifiable(typed, asked.kind) else {
-            throw Problem(.invalidRequest, call.whatIsWrong(typed, asked.kind, say))
-        }
+        let address = try call.typedAddress(asked)
         let chosen = call.body["channel"]?.string.flatMap(Channel.init)
         let channel =
             asked.kind == .email
@@ -133,6 +145,16 @@ extension Call<RealmContext> {
     fileprivate func ownFrame() async throws(Problem) -> FrameRequest {
         guard request.isSent(fromPagesOf: context.place.host) else { throw Problem(.foreignForm) }
         return try await frameRequest()
+    }
+
+    /// The address of the body. Throws what is wrong with it.
+    fileprivate func typedAddress(_ asked: FrameRequest) throws(Problem) -> SignInAddress {
+        let typed = trimmed(body["identifier"]?.string ?? "")
+        guard let address = verifiable(typed, asked.kind) else {
+            let say = PageLook(context.place, request).say
+            throw Problem(.invalidRequest, whatIsWrong(typed, asked.kind, say))
+        }
+        return address
     }
 
     /// The browser is not recognised later: the frame keeps no cookie.

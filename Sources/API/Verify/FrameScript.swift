@@ -46,7 +46,8 @@ enum FrameScript {
             return told;
           };
 
-          const done = (told) => say("ON_SUBMIT_AUTHORIZATION_CODE", {...told, client_json: {}});
+          const done = (told) => say(
+            "ON_SUBMIT_AUTHORIZATION_CODE", {...told, client_json: started.more});
           const restart = () => {
             sent = null;
             forms.code.reset();
@@ -79,7 +80,7 @@ enum FrameScript {
             try {
               const told = await call("/signup/send", {
                 identifier: started.identifier, channel: started.channel, captcha: solved(),
-                auth_method: settings.authenticationMethod === "MAGIC_LINK" ? "MAGIC_LINK" : "OTP"});
+                auth_method: isLink() ? "MAGIC_LINK" : "OTP"});
               one("frame-another").hidden = !sent;
               sent = told.to;
               forms.code.reset();
@@ -94,9 +95,59 @@ enum FrameScript {
               renew();
             }
           };
-          const begin = (identifier, channel) => {
-            started = {identifier, channel};
-            say("ON_BEGIN", {identifier, auth_required: true});
+          const isLink = () =>
+            (settings.authenticationMethod || asked.get("auth_method")) === "MAGIC_LINK";
+          // The page around hears of addresses alone, and in the form in which they are known.
+          const begin = async (typed, channel) => {
+            started = null;
+            try {
+              const {identifier} = await call("/signup/begin", {identifier: typed});
+              started = {identifier, channel, more: entered()};
+              wrong("");
+              say("ON_BEGIN", {
+                identifier, identifier_type: asked.get("type"), device_type: "BROWSER",
+                device_name: navigator.userAgent, client_json: started.more,
+                auth_required: true});
+            } catch (error) {
+              failed(error.message);
+            }
+          };
+
+          // What the page around wants to know beside the address. It is told to that page alone.
+          const fields = [];
+          const entered = () => Object.fromEntries(
+            fields.map(([name, input]) => [name, input.value]));
+          const text = (value) => typeof value === "string" ? value.slice(0, 255) : "";
+          const ask = (more) => {
+            for (const one of Array.isArray(more) ? more.slice(0, 20) : []) {
+              if (!one || !text(one.name)) continue;
+              const [box, label, input] = ["div", "label", "input"].map(
+                (kind) => document.createElement(kind));
+              input.id = label.htmlFor = `frame-more-${fields.length}`;
+              label.textContent = text(one.label) || text(one.name);
+              input.placeholder = text(one.placeholder);
+              input.value = text(one.initialValue);
+              input.maxLength = 255;
+              input.required = !one.optional;
+              box.className = "field";
+              box.append(label, input);
+              fields.push([text(one.name), input]);
+              [...forms.address.querySelectorAll(".field")].pop().after(box);
+            }
+          };
+          // Of the ways that the realm has, those that the page around wants: by SMS, where it names none.
+          const offer = (channels) => {
+            if (asked.get("type") !== "PHONE") return;
+            if (!Array.isArray(channels) || !channels.length) {
+              if (asked.has("phone_channels[]")) return;
+              channels = ["SMS"];
+            }
+            const wanted = channels.map((name) => String(name).toLowerCase());
+            for (const form of [forms.address, forms.again]) {
+              const buttons = [...form.querySelectorAll("button[name=channel]")];
+              const others = buttons.filter((button) => !wanted.includes(button.value));
+              if (others.length < buttons.length) for (const button of others) button.remove();
+            }
           };
 
           forms.address.addEventListener("submit", (event) => {
@@ -127,6 +178,8 @@ enum FrameScript {
             try { told = JSON.parse(event.data); } catch (error) { return; }
             if (told.action === "CONFIG") {
               settings = told.payload || {};
+              if (!fields.length) ask(settings.additionalFields);
+              offer(settings.phoneChannels);
               const known = settings.skipIdentiferFormWithValue
                 || settings.identifierFieldInitialValue || asked.get("input");
               const skips = settings.skipIdentiferForm || asked.get("direct_login") === "true";

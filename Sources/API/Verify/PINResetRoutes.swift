@@ -1,3 +1,4 @@
+internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
@@ -15,7 +16,7 @@ enum PINResetRoutes {
 
     private static let sent = Answer.ok(
         "A code is on its way, if there is such a person.", .openObject,
-        example: ["success": true, "challenge_id": 4711])
+        example: ["success": true, "challenge_id": 4711, "challenge": "4711"])
 
     private static let request = Route<RealmContext>(
         .post, "/api/v0/user/reset/request/{id}", id: "requestPINReset", tag: "Verify",
@@ -46,8 +47,9 @@ enum PINResetRoutes {
             .optional("reset_code", .text(0...64), "The code that was sent."),
             .optional("challenge_id", .anything, "The number that came with it."),
             .optional("challenge", .text(0...255), "Not looked at."),
-            .optional("code", .text(0...64), "The new PIN.")),
-        example: ["reset_code": "123456", "challenge_id": 4711, "code": "4827"])
+            .optional("new_code", .text(0...64), "The new PIN."),
+            .optional("code", .text(0...64), "The same.")),
+        example: ["reset_code": "123456", "challenge_id": 4711, "new_code": "4827"])
 
     private static let done = Answer.ok("It is good.", .openObject, example: ["success": true])
 
@@ -81,7 +83,16 @@ enum PINResetRoutes {
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
         try await call.answerTenantApp { tenant throws(Problem) in
-            .json(.ok, ["company_id": .string(tenant.apiKey), "app_id": ""])
+            let first = try await RealmLookups(call.context).events(of: tenant.client.id).first
+            guard let first else { throw Call<RealmContext>.unknownKey }
+            let registered = JSON.string(first.at.description)
+            return .json(
+                .ok,
+                [
+                    "ID": .string(tenant.apiKey), "company_id": .string(tenant.apiKey),
+                    "app_id": "", "created_at": registered, "updated_at": registered,
+                    "update_at": registered, "deleted_at": .string(Timestamp.never),
+                ])
         }
     }
 }
@@ -113,12 +124,13 @@ extension Call<RealmContext> {
                 app: tenant.client.metadata.appID)
         }
         await pause
+        let number = context.mint.resetNumber(of: named, for: tenant.client.id)
+        // Apps send both back, and some of them insist on a text.
         return .json(
             .ok,
             [
-                "success": true,
-                "challenge_id": .integer(
-                    context.mint.resetNumber(of: named, for: tenant.client.id)),
+                "success": true, "challenge_id": .integer(number),
+                "challenge": .string(String(number)),
             ])
     }
 
@@ -135,7 +147,9 @@ extension Call<RealmContext> {
         let account = try await account(named: named, own: nil, tenant)
         // It takes as long for people whom there are not.
         let hash =
-            sets ? try await hash(ofPIN: body["code"]?.string, of: account ?? .zero) : nil
+            sets
+            ? try await hash(
+                ofPIN: body["new_code"]?.string ?? body["code"]?.string, of: account ?? .zero) : nil
         guard let account, let person = try await verifiedPerson(account, for: tenant),
             let address = address(of: person)
         else { throw Self.notGood }

@@ -59,7 +59,7 @@ extension Call<RealmContext> {
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.fresh(tenant.apiKey, in: context.place.realm)
         }
-        let shown = request.headers[Tenant.secretHeader] ?? ""
+        let shown = shownSecret(of: tenant.apiKey) ?? ""
         guard let known, !known.isDisabled, let secret = known.secret,
             constantTimeEqual(SHA256.hash(Array(shown.utf8)), secret.bytes)
         else {
@@ -69,15 +69,22 @@ extension Call<RealmContext> {
         return Tenant(client: known, apiKey: tenant.apiKey)
     }
 
+    /// The secret that came along. Apps without one send the header all the same: it is empty there, or has the API
+    /// key, which is no secret.
+    private func shownSecret(of key: String?) -> String? {
+        guard let shown = request.headers[Tenant.secretHeader], !shown.isEmpty, shown != key
+        else { return nil }
+        return shown
+    }
+
     /// Who of a tenant asks: its server where the secret came along, else one of its apps.
     ///
     /// - Parameter asServer: what is asked is for servers alone.
     func tenantCaller(
         asServer: Bool = false
     ) async throws(Problem) -> (tenant: Tenant, isServer: Bool) {
-        guard asServer || request.headers[Tenant.secretHeader] != nil else {
-            return (try await tenant(request.headers[Tenant.keyHeader]), false)
-        }
+        let key = request.headers[Tenant.keyHeader]
+        guard asServer || shownSecret(of: key) != nil else { return (try await tenant(key), false) }
         return (try await tenantServer(), true)
     }
 

@@ -19,6 +19,7 @@ struct TenantEvent: Sendable {
         .optional(
             "client_user_id", .text(0...255), "The person's ID, or the tenant's own name of them."),
         .optional("cotter_user_id", .text(0...64), "The person's ID."),
+        .optional("user_id", .text(0...255), "The same as either of them."),
         .optional("issuer", .text(0...255), "The API key."),
         .optional("event", .text(0...64), "What it is. `LOGIN…` signs in."),
         .optional("ip", .text(0...255), "Not looked at: the address is known."),
@@ -82,8 +83,8 @@ extension Call<RealmContext> {
     /// The person whom an event is about, as the app names them; whose access token came along where it names
     /// nobody. An ID comes before a name.
     func account(ofEvent tenant: Tenant, own: UUID?) async throws(Problem) -> UUID? {
-        let named = [body["cotter_user_id"]?.string, body["client_user_id"]?.string].compactMap {
-            $0.flatMap { $0.isEmpty ? nil : $0 }
+        let named = ["cotter_user_id", "user_id", "client_user_id"].compactMap { member in
+            body[member]?.string.flatMap { $0.isEmpty ? nil : $0 }
         }
         if let id = named.lazy.compactMap({ UUID($0) }).first { return id }
         guard let name = named.last else { return own }
@@ -100,6 +101,7 @@ extension Call<RealmContext> {
         let isApproved = approval.answer?.isApproved ?? false
         let name = person?.name(for: tenant.apiKey) ?? ""
         let timestamp = String(terms.signedAt.seconds)
+        let isNew = approval.isOpen(at: context.clock.now())
         var members: JSONObject = [
             "ID": .integer(number), "created_at": .string(terms.at.description),
             "user_id": .string(person?.account.description ?? ""),
@@ -107,12 +109,14 @@ extension Call<RealmContext> {
             "event": .string(terms.label),
             "ip": .string(person == nil ? "" : terms.address ?? ""), "location": "",
             "timestamp": .string(timestamp), "method": .string(terms.method.rawValue),
-            "new": .bool(approval.isOpen(at: context.clock.now())),
+            "new": .bool(isNew),
             "approved": .bool(isApproved), "signature": "",
         ]
         guard isApproved else { return members }
-        let message = TenantEvent.message(
-            name, tenant, terms.label, timestamp, terms.method, approved: true)
+        // Unlike a device, the realm signs `new` as well: clients verify it so.
+        let message =
+            name + tenant.apiKey + terms.label + timestamp + terms.method.rawValue
+            + (isNew ? "true" : "false") + "true"
         guard let key = context.mint.identityKey,
             let signature = try? key.sign(Array(message.utf8))
         else { throw Problem(.internalError) }

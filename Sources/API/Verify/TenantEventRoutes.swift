@@ -17,6 +17,8 @@ enum TenantEventRoutes {
         "timestamp": "1732640000", "method": "TRUSTED_DEVICE", "code": "…", "public_key": "…",
     ]
     private static let answer = Answer.ok("The event.", .openObject, example: ["ID": 4711])
+    private static let waitingAnswer = Answer.ok(
+        "The event; null where none waits.", .nullable(.openObject), example: ["ID": 4711])
 
     static let unknown = Problem(.invalidRequest, "There is no such event, or none any more.")
     /// Whether the person, the method, the key or the signature is wrong is not said.
@@ -77,7 +79,7 @@ enum TenantEventRoutes {
         .get, "/api/v0/event/new/{id}", id: "getWaitingTenantEventByPath", tag: "Verify",
         summary: "Shows the person the event that waits for them, if any.", detail: whoMayKnow,
         right: .nothing, voice: .verify,
-        parameters: [TenantMethodRoutes.person, Tenant.key, Tenant.secret], answer: answer,
+        parameters: [TenantMethodRoutes.person, Tenant.key, Tenant.secret], answer: waitingAnswer,
         refusals: refusals, traits: .forTenantScripts
     ) { call throws(Problem) in try await call.showWaiting(try call.required("id")) }
 
@@ -86,10 +88,15 @@ enum TenantEventRoutes {
         summary: "Shows the person the event that waits for them, if any.", detail: whoMayKnow,
         right: .nothing, voice: .verify,
         parameters: [
-            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."), Tenant.key,
-            Tenant.secret,
-        ], answer: answer, refusals: refusals, traits: .forTenantScripts
-    ) { call throws(Problem) in try await call.showWaiting(call.text("cotter_user_id") ?? "") }
+            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
+            Parameter(
+                "client_user_id", in: .query, .text(0...255),
+                "The same, or the tenant's own name of the person."), Tenant.key, Tenant.secret,
+        ], answer: waitingAnswer, refusals: refusals, traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let named = ["cotter_user_id", "client_user_id"].compactMap { call.text($0) }
+        return try await call.showWaiting(named.first { !$0.isEmpty } ?? "")
+    }
 
     private static let whoMayKnow =
         "To the tenant's server, and to an app that shows an access token of that very person."
@@ -183,8 +190,8 @@ extension Call<RealmContext> {
         _ tenant: Tenant, _ label: String, _ timestamp: String, approved: Bool,
         newKey: String = ""
     ) -> (key: UUID, message: String)? {
-        guard let bytes = body["public_key"]?.string.flatMap(DeviceSignature.bytes),
-            let key = methods.key(bytes, for: method),
+        let named = DeviceSignature.lookedUp(body["public_key"]?.string ?? "")
+        guard let key = named.lazy.compactMap({ methods.key($0, for: method) }).first,
             let signature = body["code"]?.string ?? body["signature"]?.string
         else { return nil }
         for name in [person.account.description, person.name(for: tenant.apiKey)] {
@@ -289,9 +296,9 @@ extension Call<RealmContext> {
             guard let awaited = try await methods(of: account, for: tenant).awaited,
                 context.clock.now() < awaited.expiresAt,
                 let person = try await verifiedPerson(account, for: tenant)
-            else { return .json(.ok, [:]) }
+            else { return .json(.ok, .null) }
             let state = try await RealmLookups(context).folded(Approval.self, awaited.approval)
-            guard state.isOpen(at: context.clock.now()) else { return .json(.ok, [:]) }
+            guard state.isOpen(at: context.clock.now()) else { return .json(.ok, .null) }
             return .json(
                 .ok, .object(try event(awaited.number, state, of: person, tenant)))
         }

@@ -25,7 +25,9 @@ enum TenantMethodRoutes {
             .optional(
                 "code", .text(0...DeviceSignature.limit),
                 "The PIN, or the device's public key in base64."),
-            .optional("algorithm", .text(0...20), "Of the key: ED25519 (usual), ECDSA or RSA."),
+            .optional(
+                "algorithm", .text(0...20),
+                "Of the key: ED25519, ECDSA or RSA. Without it the key's form tells."),
             .optional("device_type", .text(0...64), "What kind of device it is."),
             .optional("device_name", .text(0...255), "What the app calls it."),
             .optional("change_code", .boolean, "The PIN is another one from now on."),
@@ -91,7 +93,8 @@ enum TenantMethodRoutes {
         parameters: [
             person, method,
             Parameter(
-                "public_key", in: .path, .text(1...DeviceSignature.limit), "In base64url.",
+                "public_key", in: .path, .text(1...DeviceSignature.limit),
+                "In base64url, or in base64url of its base64.",
                 example: "AAAA"),
             Tenant.key, Tenant.secret,
         ],
@@ -138,9 +141,9 @@ extension Call<RealmContext> {
             isEnrolled = person.enrolled.contains(method)
             if let shown {
                 let methods = try await methods(of: account, for: tenant)
-                let bytes = DeviceSignature.bytes(shown)
+                let named = DeviceSignature.lookedUp(shown)
                 isEnrolled = methods.keys.contains {
-                    $0.publicKey == bytes && $0.method.rawValue == method
+                    named.contains($0.publicKey) && $0.method.rawValue == method
                 }
             }
         }
@@ -200,8 +203,12 @@ extension Call<RealmContext> {
     func deviceKey(
         _ member: String, _ algorithmMember: String, _ method: TenantMethod
     ) throws(Problem) -> DeviceKey {
-        guard let algorithm = DeviceSignature.algorithm(body[algorithmMember]?.string),
-            let key = body[member]?.string.flatMap({ DeviceSignature.key($0, algorithm) })
+        let text = body[member]?.string ?? ""
+        let name = body[algorithmMember]?.string ?? ""
+        let algorithm =
+            name.isEmpty
+            ? DeviceSignature.algorithm(ofKey: text) : DeviceSignature.algorithm(name)
+        guard let algorithm, let key = DeviceSignature.key(text, algorithm)
         else {
             throw Problem(
                 .invalidRequest,
@@ -245,9 +252,9 @@ extension Call<RealmContext> {
     ) async throws(Problem) {
         var key: UUID?
         if method.isKey {
-            let bytes = body["code"]?.string.flatMap(DeviceSignature.bytes)
+            let named = DeviceSignature.lookedUp(body["code"]?.string ?? "")
             let known = try await methods(of: owner.account, for: tenant)
-            guard let found = bytes.flatMap({ known.key($0, for: method) }) else {
+            guard let found = named.lazy.compactMap({ known.key($0, for: method) }).first else {
                 throw TenantMethodRejection.notEnrolled.problem
             }
             key = found.id

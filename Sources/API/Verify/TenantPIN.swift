@@ -57,7 +57,7 @@ extension TenantMethodRejection {
     var problem: Problem {
         switch self {
         case .notWelcome, .signInTooOld: Call<RealmContext>.needsSignIn
-        case .keyTaken: Problem(.invalidRequest, "This key is enrolled already.")
+        case .keyTaken: Problem(.invalidRequest, "This key is already enrolled.")
         case .tooMany:
             Problem(
                 .invalidRequest,

@@ -9,7 +9,7 @@ internal import Values
 
 /// The people of a tenant's realm, as its servers and apps ask for them.
 enum TenantUserRoutes {
-    static let table: [Route<RealmContext>] = [create, get, list, methods, company]
+    static let table: [Route<RealmContext>] = [create, get, getOf, list, methods, company]
 
     private static let create = Route<RealmContext>(
         .post, "/api/v0/user/create", id: "createTenantUser", tag: "Verify",
@@ -32,27 +32,30 @@ enum TenantUserRoutes {
         traits: .forTenantScripts
     ) { call throws(Problem) in
         let (tenant, isServer) = try await call.tenantCaller(
-            asServer: call.body["identifiers"] != nil || call.body["client_user_id"] != nil)
+            asServer: call.body["identifiers"] != nil || call.ownName != nil)
         return try await call.answerTenant(tenant) { () throws(Problem) in
             try await call.createUser(tenant, isServer: isServer)
         }
     }
 
+    private static let whoMayKnow = """
+        To the tenant's server, and to an app that shows an access token of that very person. All others hear \
+        of nobody, whether there is such a person or not.
+        """
+    private static let oneOrNobody = Answer.ok(
+        "The person, or one whose ID is all zeros.", .openObject,
+        example: ["ID": "00000000-0000-0000-0000-000000000000"])
+
     private static let get = Route<RealmContext>(
         .get, "/api/v0/user", id: "getTenantUser", tag: "Verify",
         summary: "Shows a person by their address.",
-        detail: """
-            To the tenant's server, and to an app that shows an access token of that very person. All others \
-            hear of nobody, whether there is such a person or not.
-            """,
+        detail: whoMayKnow,
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
             Parameter("identifier", in: .query, .text(0...320), "The mail address or number."),
         ],
-        answer: .ok(
-            "The person, or one whose ID is all zeros.", .openObject,
-            example: ["ID": "00000000-0000-0000-0000-000000000000"]),
+        answer: oneOrNobody,
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
         let (tenant, isServer) = try await call.tenantCaller()
@@ -63,6 +66,28 @@ enum TenantUserRoutes {
             let kind: VerifyRequest.Kind = typed.contains("@") ? .email : .phone
             guard let found, own == found,
                 let person = try await call.verifiedPerson(found, for: tenant, scope: [kind.scope])
+            else {
+                return .json(.ok, VerifiedPerson.nobody.user(of: tenant.apiKey))
+            }
+            return .json(.ok, person.user(of: tenant.apiKey))
+        }
+    }
+
+    private static let getOf = Route<RealmContext>(
+        .get, "/api/v0/user/{id}", id: "getTenantUserByPath", tag: "Verify",
+        summary: "Shows a person by their ID, or by the tenant's own name of them.",
+        detail: whoMayKnow,
+        right: .nothing, voice: .verify,
+        parameters: [TenantMethodRoutes.person, Tenant.key, Tenant.secret],
+        answer: oneOrNobody,
+        refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
+    ) { call throws(Problem) in
+        let (tenant, isServer) = try await call.tenantCaller()
+        return try await call.answerTenant(tenant) { () throws(Problem) in
+            let own = isServer ? nil : try await call.ownUser(tenant)
+            let found = try await call.account(named: try call.required("id"), own: own, tenant)
+            guard let found, isServer || own == found,
+                let person = try await call.verifiedPerson(found, for: tenant)
             else {
                 return .json(.ok, VerifiedPerson.nobody.user(of: tenant.apiKey))
             }
@@ -107,7 +132,9 @@ enum TenantUserRoutes {
             Tenant.key, Tenant.secret,
             Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
             Parameter("method", in: .query, .text(0...40), "Such as WEBAUTHN."),
-            Parameter("public_key", in: .query, .text(0...512), "Of the device, in base64."),
+            Parameter(
+                "public_key", in: .query, .text(0...DeviceSignature.limit),
+                "Of the device, in base64, or in base64 of that."),
         ],
         answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
@@ -147,6 +174,11 @@ enum TenantUserRoutes {
 }
 
 extension Call<RealmContext> {
+    /// The tenant's own name of the person. An empty one is none.
+    fileprivate var ownName: String? {
+        body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     fileprivate func createUser(
         _ tenant: Tenant, isServer: Bool
     ) async throws(Problem) -> Response {
@@ -169,7 +201,7 @@ extension Call<RealmContext> {
             try RateCounter(self).count(.verifyCode, target: mailbox.description)
             guard RateCounter(self).allowsSignUp() else { throw Problem(.rateLimited) }
         }
-        let own = body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        let own = ownName
         // A name in the form of an account's ID could be taken for that account.
         if let own, own.utf8.count > 60 || UUID(own) != nil {
             throw Problem(

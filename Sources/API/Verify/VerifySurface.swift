@@ -6,9 +6,9 @@ struct VerifySurface: RealmSurface {
         ExchangeRoutes.table + VerifyTokenRoutes.table + CustomClaimRoutes.table
         + TenantUserRoutes.table + FrameRoutes.table + TenantPasskeyRoutes.table
         + TenantMethodRoutes.table + TenantEventRoutes.table + PINResetRoutes.table
-        + SocialRoutes.table + SocialConnectRoutes.table
+        + SocialRoutes.table + SocialConnectRoutes.table + FormScreeningRoutes.table
     let pages =
-        HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages
+        HostedPageRoutes.table + LinkPageRoutes.table + FrameRoutes.pages + PasskeyFrame.pages
         + SocialRoutes.pages + SocialConnectRoutes.pages
 
     let mails = VerifyMails.rules

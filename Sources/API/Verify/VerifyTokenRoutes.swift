@@ -99,7 +99,10 @@ enum VerifyTokenRoutes {
         .delete, "/api/v0/token/{api_key}", id: "endVerifyToken", tag: "Verify",
         summary: "Signs out: ends the session of the browser's refresh cookie, and removes it.",
         detail:
-            "Without a cookie, that of the refresh token in the body, or else of the access token.",
+            """
+            Without a cookie, that of the refresh token in the body, or else of the access token. A page that \
+            shows none of them is signed out already.
+            """,
         right: .nothing, voice: .verify, parameters: [Tenant.pathKey, Tenant.key],
         body: ending, answer: .ok("It is over.", .openObject, example: [:]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
@@ -124,7 +127,8 @@ enum VerifyTokenRoutes {
     private static let verify = Route<RealmContext>(
         .post, "/verify", id: "verifyTenantToken", tag: "Verify",
         summary: "Says whether an access token of a tenant's app is good, and its session too.",
-        right: .nothing, voice: .verify,
+        detail: "Where an API key comes along, tokens of that tenant's apps alone are good.",
+        right: .nothing, voice: .verify, parameters: [Tenant.key],
         body: Body(
             schema: .object(
                 .optional("oauth_token", .anything, "With `access_token`.")),
@@ -138,7 +142,10 @@ enum VerifyTokenRoutes {
         refusals: Place.refusals, traits: .forScripts
     ) { call throws(Problem) in
         let text = call.body["oauth_token"]?["access_token"]?.string ?? ""
-        guard try await call.tenantToken(text) != nil else {
+        let known = try await call.tenantToken(text)
+        // The worker of one tenant must not take what another tenant's app was given.
+        let asked = call.request.headers[Tenant.keyHeader]
+        guard let known, asked == nil || asked == known.session.terms.clientID else {
             return .json(.ok, ["success": false, "reason": "Error: Invalid JWT token"])
         }
         return .json(.ok, ["success": true])
@@ -151,7 +158,8 @@ extension Call<RealmContext> {
         Problem(.invalidGrant, "The refresh token is not valid.")
     }
 
-    /// The session that the request names. Nil: its cookie is of no session any more.
+    /// The session that the request names. Nil: its cookie is of no session any more, or it is the request of a
+    /// page whose cookie is gone.
     fileprivate func sessionToEnd(_ tenant: Tenant) async throws(Problem) -> UUID? {
         let cookie = request.cookie(RefreshCookie.name)
         if let text = cookie ?? body["refresh_token"]?.string,
@@ -161,6 +169,10 @@ extension Call<RealmContext> {
         }
         if cookie != nil { return nil }
         if let own = try await ownSession(tenant) { return own.session.id }
+        // Scripts cannot see whether their browser has the cookie.
+        let showsNothing =
+            body["refresh_token"]?.string == nil && request.headers["Authorization"] == nil
+        if request.headers["Origin"] != nil, showsNothing { return nil }
         throw Problem(
             .invalidRequest,
             "Nothing names a session: send its refresh_token, or its access token (Authorization: Bearer)."

@@ -110,7 +110,7 @@ import Values
             let methods = asked.headers["Access-Control-Allow-Methods"] ?? ""
             #expect(methods.contains(route.method.rawValue))
             let names = asked.headers["Access-Control-Allow-Headers"] ?? ""
-            #expect(names == "Authorization, Content-Type, DPoP")
+            #expect(names == "API_KEY_ID, Authorization, Content-Type, DPoP")
             let told = answered.headers["Access-Control-Expose-Headers"] ?? ""
             #expect(told.contains("DPoP-Nonce") && told.contains("WWW-Authenticate"))
         }
@@ -120,6 +120,7 @@ import Values
                 "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
                 "/.well-known/urd-webhook-keys.json",
                 "/api/v0/token/identity_keys", "/api/v0/token/jwks", "/verify",
+                "/screening/form", "/completion/form",
                 "/connect/par", "/connect/revoke", "/connect/token", "/connect/userinfo",
             ])
     }

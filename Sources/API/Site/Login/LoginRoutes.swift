@@ -14,6 +14,7 @@ enum LoginRoutes {
         parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
+        if let frame = call.tenantFrame { return .seeOther(frame) }
         let visit = try await PageRequest(call).visit()
         let returnTarget = ReturnTarget(call)
         let asked = try await PageRequest(call).applicationRequest(returnTarget, for: visit.browser)
@@ -208,5 +209,17 @@ extension Call<RealmContext> {
             mail: context.newID(), now: context.clock.now())
         command.isForPage = true
         _ = try await Commands(self).dispatch(command, as: .anonymous)
+    }
+}
+
+extension Call<RealmContext> {
+    /// The page that is shown in frames, where a tenant's page asks for it by the address that the scripts of the
+    /// verify profile have for links.
+    fileprivate var tenantFrame: String? {
+        guard context.place.settings.rules.servesTenants, let query = request.query,
+            let names = Form.parse(Array(query.utf8)).map({ pairs in Set(pairs.map { $0.0 }) }),
+            names.isSuperset(of: ["api_key", "code_challenge", "domain"])
+        else { return nil }
+        return "/signup?\(query)"
     }
 }

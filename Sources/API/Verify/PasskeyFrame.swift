@@ -1,0 +1,51 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+
+/// The page that the profile's JavaScript client shows in a frame for a passkey. Browsers let a page within another
+/// site's make none, so that it tells the page around it at once to go on without one.
+enum PasskeyFrame {
+    static let pages: [Route<RealmContext>] = [show, asset]
+
+    private static let show = Route<RealmContext>(
+        .get, "/webauthn", id: "showPasskeyFrame", tag: "Verify",
+        summary: "Tells the page around it to go on without a passkey.", right: .nothing,
+        voice: .verifyPage,
+        parameters: [
+            Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
+            Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
+            Parameter("id", in: .query, .text(0...255), "Before the name of each message."),
+        ], answer: .page, refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let origin = try call.framingOrigin(of: try await call.queriedTenant())
+        let look = PageLook(call.context.place, call.request)
+        let title = look.say("Signing in", "Anmeldung")
+        return Page(
+            title: title, look: look, script: path, framedBy: origin,
+            content: Page.card {
+                HTML.element(.h1) { title }
+                HTML.element(.p) {
+                    look.say(
+                        "It goes on without a passkey.", "Es geht ohne Passkey weiter.")
+                }
+            }
+        ).response()
+    }
+
+    private static let path = "/assets/\(AssetRoutes.fingerprint(text))/skip.js"
+
+    private static let asset: Route<RealmContext> = AssetRoutes.asset(
+        path, id: "getPasskeyFrameScript", "What a page in a frame needs that makes no passkey.",
+        "text/javascript; charset=utf-8", text)
+
+    private static let text = """
+        "use strict";
+        (() => {
+          const asked = new URLSearchParams(location.search);
+          for (const name of ["FIRST_LOAD", "LOADED", "SKIP_WEBAUTHN"])
+            parent.postMessage(
+              JSON.stringify({callbackName: (asked.get("id") || "") + name}), asked.get("domain"));
+        })();
+
+        """
+}
