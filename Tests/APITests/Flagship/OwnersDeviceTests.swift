@@ -126,8 +126,8 @@ import Values
         let page = "/settings/clients/limit-exceeded"
         let browser = world.browser()
         try await browser.get(page)
-        #expect(browser.place?.hasPrefix("/auth/login?redirect=") == true)
-        #expect(browser.place?.contains("%2Fsettings%2Fclients%2Flimit-exceeded") == true)
+        let whole = "http://id.acme.example\(page)"
+        #expect(browser.place == "/auth/login?\(Form.encode([("redirect", whole)]))")
         try await browser.get("\(page)?session_code=\(try await world.sessionCodeText(access))")
         #expect(browser.place == page)
         for (asked, led) in [
