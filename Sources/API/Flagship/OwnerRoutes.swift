@@ -132,8 +132,10 @@ enum OwnerRoutes {
 extension Call<RealmContext> {
     /// What a device sent beside its hash. It is kept as it is.
     func derivedPassphrase(_ rounds: Int64) throws(Problem) -> DerivedPassphrase {
-        func text(_ name: String) throws(Problem) -> String? {
-            guard let text = body[name]?.string, !text.isEmpty else { return nil }
+        func text(_ name: String, or other: String = "") throws(Problem) -> String? {
+            guard let text = body[name]?.string ?? body[other]?.string, !text.isEmpty else {
+                return nil
+            }
             guard text.utf8.count <= 16_384, !text.utf8.contains(0) else {
                 throw Problem.said(.invalidRequest, "\(name) is not valid")
             }
@@ -141,8 +143,8 @@ extension Call<RealmContext> {
         }
         return DerivedPassphrase(
             rounds: rounds, hash: nil, hint: try text("hint"), key: try text("key"),
-            publicKey: try text("public_key") ?? text("publicKey"),
-            privateKey: try text("private_key") ?? text("privateKey"))
+            publicKey: try text("public_key", or: "publicKey"),
+            privateKey: try text("private_key", or: "privateKey"))
     }
 
     func hashed(_ text: String?) async throws(Problem) -> String {
