@@ -138,14 +138,14 @@ enum InstanceRoutes {
 
 extension Call<RealmContext> {
     /// What is known of an account's person.
-    func person(of account: UUID) async throws(Problem) -> Person? {
+    func knownOwner(of account: UUID) async throws(Problem) -> Person? {
         KnownPerson(try await RealmLookups(context).events(of: account))?.person
     }
 
     fileprivate func ownersPerson() async throws(Problem) -> (account: UUID, person: Person) {
         guard
             let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account,
-            let person = try await person(of: account)
+            let person = try await knownOwner(of: account)
         else { throw Problem.said(.forbidden, "Not authorized") }
         return (account, person)
     }

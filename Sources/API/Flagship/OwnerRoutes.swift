@@ -48,7 +48,7 @@ enum OwnerRoutes {
                 .preconditionFailed, ["error": "the instance has not been onboarded"])
         }
         let settings = call.context.place.settings
-        let person = try await call.person(of: account)
+        let person = try await call.knownOwner(of: account)
         let name = person?.publicName ?? ""
         let providers = try await RealmLookups(call.context).providers().map(\.slug)
         return .json(
