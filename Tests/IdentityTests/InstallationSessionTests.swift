@@ -62,6 +62,7 @@ private let certified = Owned.certified
             in: Passphrase.stream(of: owner))
         expected.append(AccountEvent.proofsEnded, in: owner)
         try await givenOwner().when(change(.newPassphrase(next, mail: mailed))).then(expected)
+        try await givenOwner().when(change(.newPassphrase(nil, mail: mailed))).thenNothing()
         try await givenOwner().when(change(.nobody)).thenNothing()
     }
 }
@@ -97,12 +98,12 @@ private let certified = Owned.certified
         try await opened().when(refresh(nil)).thenRejected(.invalidRefreshToken)
         try await opened().when(refresh(webCode)).thenRejected(.invalidRefreshToken)
         try await opened().given(SessionEvent.ended(.revoked), in: appSession).when(refresh())
-            .thenRejected(.invalidRefreshToken)
+            .thenRejected(.sessionOver)
         try await opened(.adopted(atOnboarding: false))
             .when(refresh(at: madeAt.adding(seconds: 86_400)))
-            .thenRejected(.invalidRefreshToken)
+            .thenRejected(.sessionOver)
         try await opened().given(AccountEvent.stampRotated(mail: nil), in: owner).when(refresh())
-            .thenRejected(.invalidRefreshToken)
+            .thenRejected(.sessionOver)
         try await Owned.account(try await givenInstallation()).given(
             SessionEvent.opened(terms(client)), in: appSession
         ).when(refresh()).thenRejected(.invalidRefreshToken)

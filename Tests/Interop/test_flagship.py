@@ -8,7 +8,8 @@ import urllib.parse
 import urllib.request
 
 from browser import Page
-from flagship_client import App, AppleDevice, Authorization, WebView, play_integrity
+from flagship_client import (
+    App, AppleDevice, Authorization, WebView, device_hash, play_integrity)
 from pages import Reader
 from urd_process import Urd, eventually
 
@@ -100,6 +101,41 @@ class FirstOpen(unittest.TestCase):
             app.secret = body["client_secret"]
             self.assertEqual(app.renew()[0], 200)
             self.assertEqual(app.information()[1]["client_secret"], app.secret)
+
+    def test_2_apps_start(self):
+        """What cozy-client and cozy-flags ask for before an app shows anything."""
+        app = self.app("Starter")
+        self.assertEqual(app.certify_by_google()[0], 204)
+        self.assertEqual(app.login(PASSWORD)[0], 200)
+        status, flags, _ = app.call("GET", "/settings/flags", bearer=app.access)
+        self.assertEqual((status, flags["data"]["id"]), (200, "io.cozy.settings.flags"))
+        self.assertIsInstance(flags["data"]["attributes"], dict)
+        self.assertEqual(app.call("GET", "/settings/flags", bearer="x")[0], 400)
+        self.assertEqual(app.call("GET", "/settings/instance", bearer=app.access)[0], 200)
+        # Another device of one name may say it again.
+        other = self.app("Starter")
+        status, body, _ = other.call("PUT", f"/auth/register/{other.id}", {
+            "client_id": other.id, "client_name": "Starter", "software_id": "amiral",
+            "redirect_uris": ["cozy://"]}, bearer=other.registration)
+        self.assertEqual((status, body["client_name"]), (200, "Starter-2"))
+
+    def test_2_the_login_page_leads_to_whole_addresses_with_a_port(self):
+        app = self.app("Pages")
+        page = "/settings/clients/limit-exceeded"
+        view = WebView(app)
+        status, place = view.ask("GET", page)
+        whole = urllib.parse.urlencode({"redirect": f"http://{app.host}{page}"})
+        self.assertEqual((status, place), (303, "/auth/login?" + whole))
+        for asked, led in ((f"http://{app.host}{page}", page + "#"),
+                           (f"http://drive.{app.host}/", f"http://drive.{app.host}/#"),
+                           (f"http://drive.{app.host}1/", "/account#"),
+                           (f"http://evil.example:{app.host.split(':')[1]}/", "/account#")):
+            view = WebView(app)
+            self.assertEqual(view.ask("GET", "/auth/login")[0], 200)
+            status, place = view.ask("POST", "/auth/login", {
+                "form": view.hidden("form"), "redirect": asked,
+                "passphrase": device_hash(PASSWORD, app.host, 100_000)})
+            self.assertEqual((status, place), (303, led))
 
     def test_3_an_uncertified_app_gets_a_web_view(self):
         """Whoever no store vouches for gets a session code and no tokens."""

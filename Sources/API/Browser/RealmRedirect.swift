@@ -26,17 +26,27 @@ struct RealmRedirect: Sendable, Equatable {
         // The fragment is for scripts there, and could be an attacker's words.
         let plain = String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
         if let path = ReturnTarget(path: plain).path { return RealmRedirect(text: path.text) }
-        guard let parts = URLParts.parse(plain), parts.scheme == "https", !parts.hasUserInfo,
-            parts.port == nil, let host = parts.host
+        let own = URLParts.parse(place.issuer)
+        guard let parts = URLParts.parse(plain), !parts.hasUserInfo, let host = parts.host,
+            isReached(parts, by: own)
         else { return nil }
-        let suffix = ".\(place.host)"
-        guard host.utf8.count > suffix.utf8.count, host.hasSuffix(suffix) else {
-            let base = "https://\(place.host)"
-            guard host == place.host, plain.utf8.starts(with: base.utf8) else { return nil }
-            let rest = String(decoding: plain.utf8.dropFirst(base.utf8.count), as: UTF8.self)
-            return ReturnTarget(path: rest).path.map { RealmRedirect(text: $0.text) }
+        for known in [place.host, own?.host].compactMap({ $0 }) where !known.isEmpty {
+            if host == known {
+                let page = parts.path + (parts.query.map { "?\($0)" } ?? "")
+                return ReturnTarget(path: page).path.map { RealmRedirect(text: $0.text) }
+            }
+            let suffix = ".\(known)"
+            if host.utf8.count > suffix.utf8.count, host.hasSuffix(suffix) {
+                return RealmRedirect(text: plain)
+            }
         }
-        return RealmRedirect(text: plain)
+        return nil
+    }
+
+    /// As the realm itself is, or as sites are that say no port: at another one somebody else may answer.
+    private static func isReached(_ parts: URLParts, by own: URLParts?) -> Bool {
+        if parts.scheme == "https", parts.port == nil { return true }
+        return parts.scheme == own?.scheme && parts.effectivePort == own?.effectivePort
     }
 
     /// With an empty fragment, so that a browser keeps none of the page before.

@@ -28,7 +28,7 @@ enum DevicePages {
             return try await call.signIn(bySessionCode: code, visit, place: place)
         }
         guard let browser = visit.browser else {
-            return .seeOther("/auth/login?" + Form.encode([("redirect", place)]))
+            return call.ownerSignsInFirst(place)
         }
         try await call.requireOwner(browser)
         let limit = call.context.place.settings[SettingCatalogue.installationLimit]
@@ -49,7 +49,9 @@ enum DevicePages {
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
-        guard let browser = visit.browser else { return .signInFirst("/account/sessions") }
+        guard let browser = visit.browser else {
+            return call.ownerSignsInFirst("/account/sessions")
+        }
         try await call.requireOwner(browser)
         if let (id, _) = try await call.installation(call.body["client"]?.string) {
             // A client that does not exist any more is as good as deleted.

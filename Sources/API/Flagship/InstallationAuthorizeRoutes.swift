@@ -29,7 +29,7 @@ enum InstallationAuthorizeRoutes {
                 bySessionCode: text, visit, most: 300, place: asked.place)
         }
         guard let browser = visit.browser else {
-            return .seeOther("/auth/login?" + Form.encode([("redirect", asked.place)]))
+            return call.ownerSignsInFirst(asked.place)
         }
         try await call.requireOwner(browser)
         if !asked.client.isAdopted, try await call.isFull() {

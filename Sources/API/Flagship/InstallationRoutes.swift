@@ -53,29 +53,41 @@ enum InstallationRoutes {
         guard let secret = call.installationSecret(id, rotations: 0) else {
             throw Problem(.internalError)
         }
-        var members = call.body.object ?? [:]
+        let members = call.body.object ?? [:]
         try call.requireForeignRedirects(members)
         if let software = members["software_id"]?.string, software.hasPrefix("registry://"),
             NotificationScope.slug(software) == nil
         {
             throw Problem.registration("unapproved_software_id", "software_id names no app")
         }
-        let name = members["client_name"]?.string
-        // Of two with one name the later one is told apart by a number.
-        for number in 1...Self.mostOfOneName {
-            if let name, number > 1 { members["client_name"] = .string("\(name)-\(number)") }
-            let refusal = try await Commands(call).attempt(
+        let refusal = try await underFreeName(members, unless: .nameTaken) {
+            (members) async throws(Problem) -> RegisterInstallation.Rejection? in
+            try await Commands(call).attempt(
                 RegisterInstallation(id: id, metadata: members, secret: secret.digest),
                 as: .installation(id))
-            if refusal == .nameTaken { continue }
-            if let refusal { throw refusal.problem }
-            let client = try await RealmLookups(call.context).folded(Client.self, id)
-            var document = call.document(of: id, client, secret: secret)
-            document["registration_access_token"] = .string(
-                call.context.mint.registrationAccessToken(ofClient: id))
-            return .json(.created, .object(document))
         }
-        throw Problem.said(.noSuchClient, "Not found")
+        if refusal == .nameTaken { throw Problem.said(.noSuchClient, "Not found") }
+        if let refusal { throw refusal.problem }
+        let client = try await RealmLookups(call.context).folded(Client.self, id)
+        var document = call.document(of: id, client, secret: secret)
+        document["registration_access_token"] = .string(
+            call.context.mint.registrationAccessToken(ofClient: id))
+        return .json(.created, .object(document))
+    }
+
+    /// Of two with one name the later one is told apart by a number.
+    private static func underFreeName<Rejection: Equatable>(
+        _ members: JSONObject, unless taken: Rejection,
+        _ attempt: (JSONObject) async throws(Problem) -> Rejection?
+    ) async throws(Problem) -> Rejection? {
+        var numbered = members
+        let name = members["client_name"]?.string
+        for number in 1...mostOfOneName {
+            if let name, number > 1 { numbered["client_name"] = .string("\(name)-\(number)") }
+            let refusal = try await attempt(numbered)
+            guard refusal == taken else { return refusal }
+        }
+        return taken
     }
 
     private static let mostOfOneName = 100
@@ -109,11 +121,14 @@ enum InstallationRoutes {
         }
         let members = call.body.object ?? [:]
         try call.requireForeignRedirects(members)
-        let refusal = try await Commands(call).attempt(
-            UpdateInstallation(
-                id: id, metadata: members, rotation: try call.secretRotation(of: id, client),
-                now: call.context.clock.now()),
-            as: .installation(id))
+        let rotation = try call.secretRotation(of: id, client)
+        let refusal = try await underFreeName(members, unless: .nameTaken) {
+            (members) async throws(Problem) -> UpdateInstallation.Rejection? in
+            try await Commands(call).attempt(
+                UpdateInstallation(
+                    id: id, metadata: members, rotation: rotation, now: call.context.clock.now()),
+                as: .installation(id))
+        }
         if let refusal { throw refusal.problem }
         let updated = try await RealmLookups(call.context).folded(Client.self, id)
         return .json(

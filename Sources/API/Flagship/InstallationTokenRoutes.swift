@@ -55,7 +55,7 @@ extension Call<RealmContext> {
         case .success(let granted): return installationTokens(granted, withRefresh: false)
         case .failure(let refusal):
             if let shown, let installation,
-                [.invalidRefreshToken, .wrongSecret].contains(refusal)
+                [.invalidRefreshToken, .sessionOver, .wrongSecret].contains(refusal)
             {
                 try await Commands(self).recordRefused(
                     refreshOf: shown.session, by: installation,

@@ -7,18 +7,52 @@ internal import Values
 
 /// What the apps call the instance: the owner, and the settings of their realm.
 enum InstanceRoutes {
-    static let table: [Route<RealmContext>] = [get, update, sign]
+    static let table: [Route<RealmContext>] = [get, update, sign, flags]
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden]
 
     private static let get = Route<RealmContext>(
         .get, "/settings/instance", id: "getInstance", tag: "Flagship",
-        summary: "Shows the owner, and how they sign in.", right: .nothing, voice: .flagship,
+        summary: "Shows the owner, and how they sign in.",
+        detail: """
+            An app whose token has not the scope `*` sees neither the mail address nor whether codes \
+            are mailed.
+            """,
+        right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
-        _ = try await call.everything()
-        return try await call.instanceDocument()
+        let token = try await call.installationToken()
+        return try await call.instanceDocument(
+            isWhole: token.scope.contains(Installation.scope))
+    }
+
+    /// The apps wait for this answer at every start.
+    private static let flags = Route<RealmContext>(
+        .get, "/settings/flags", id: "getFlags", tag: "Flagship",
+        summary: "Shows what is switched on in the apps here.",
+        detail: "For every good token. `cozy.oauthclients.max` is how many devices may be let in.",
+        right: .nothing, voice: .flagship,
+        answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient]
+    ) { call throws(Problem) in
+        let token = try await call.profileToken()
+        var flags: JSONObject = [:]
+        if let id = token.session.terms.webApp,
+            let app = try await RealmLookups(call.context).webApp(id)
+        {
+            flags = app.card.flags
+        }
+        let limit = call.context.place.settings[SettingCatalogue.installationLimit]
+        if limit > 0 { flags["cozy.oauthclients.max"] = .integer(limit) }
+        return .jsonAPI(
+            .ok,
+            [
+                "data": [
+                    "type": "io.cozy.settings", "id": "io.cozy.settings.flags",
+                    "attributes": .object(flags), "links": ["self": "/settings/flags"],
+                ]
+            ])
     }
 
     private static let update = Route<RealmContext>(
@@ -49,8 +83,8 @@ enum InstanceRoutes {
             (person.firstName, person.lastName) = (name.isEmpty ? nil : name, nil)
         }
         if let locale = attributes["locale"]?.string {
-            guard let language = Language(rawValue: locale) else { return invalid("locale") }
-            person.language = language.rawValue
+            guard isLanguageTag(locale) else { return invalid("locale") }
+            person.language = locale
         }
         if person != known {
             let refusal = try await Commands(call).attempt(
@@ -65,7 +99,22 @@ enum InstanceRoutes {
             case .notFound?: throw Problem(.noSuchAccount)
             }
         }
-        return try await call.instanceDocument()
+        return try await call.instanceDocument(isWhole: true)
+    }
+
+    /// In the form of RFC 5646, with an underscore as well: pages and mails in a language that is not written
+    /// here are in the realm's.
+    private static func isLanguageTag(_ text: String) -> Bool {
+        let parts = text.utf8.split(omittingEmptySubsequences: false) { $0 == 0x2D || $0 == 0x5F }
+        guard text.utf8.count <= 35, let first = parts.first, (2...8).contains(first.count),
+            first.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) })
+        else { return false }
+        return parts.dropFirst().allSatisfy { part in
+            (1...8).contains(part.count)
+                && part.allSatisfy {
+                    (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0)
+                }
+        }
     }
 
     private static func invalid(_ name: String) -> Response {
@@ -88,25 +137,33 @@ enum InstanceRoutes {
 }
 
 extension Call<RealmContext> {
+    /// What is known of an account's person.
+    func knownOwner(of account: UUID) async throws(Problem) -> Person? {
+        KnownPerson(try await RealmLookups(context).events(of: account))?.person
+    }
+
     fileprivate func ownersPerson() async throws(Problem) -> (account: UUID, person: Person) {
         guard
             let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account,
-            let known = KnownPerson(try await RealmLookups(context).events(of: account))
+            let person = try await knownOwner(of: account)
         else { throw Problem.said(.forbidden, "Not authorized") }
-        return (account, known.person)
+        return (account, person)
     }
 
-    fileprivate func instanceDocument() async throws(Problem) -> Response {
+    fileprivate func instanceDocument(isWhole: Bool) async throws(Problem) -> Response {
         let (_, person) = try await ownersPerson()
         let (owner, passphrase) = try await owner()
         let settings = context.place.settings
         var attributes: JSONObject = [
             "locale": .string(person.language ?? language.rawValue),
-            "email": .string(person.email ?? ""), "public_name": .string(person.publicName),
-            "auth_mode": .string(owner.needsMailedCode ? "two_factor_mail" : "basic"),
+            "public_name": .string(person.publicName),
             "password_defined": .bool(passphrase.hash != nil), "context": "default",
             "onboarding_finished": .bool(owner.isOnboarded),
         ]
+        if isWhole {
+            attributes["email"] = .string(person.email ?? "")
+            attributes["auth_mode"] = .string(owner.needsMailedCode ? "two_factor_mail" : "basic")
+        }
         if let app = settings[SettingCatalogue.defaultWebApp], !app.isEmpty {
             attributes["default_redirection"] = .string("\(app)/")
         }
@@ -123,7 +180,8 @@ extension Call<RealmContext> {
 }
 
 extension Person {
-    fileprivate var publicName: String {
+    /// As the apps show it.
+    var publicName: String {
         [firstName, lastName].compactMap { $0 }.joined(separator: " ")
     }
 }

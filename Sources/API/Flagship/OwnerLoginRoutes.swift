@@ -25,7 +25,7 @@ enum OwnerLoginRoutes {
         let target = RealmRedirect(call.text("redirect"), call.context.place)
         let (owner, passphrase) = try await call.owner()
         if let browser = visit.browser, browser.subject == owner.account {
-            return .seeOther(target.target)
+            return try await call.handOver(browser, toPage: target) ?? .seeOther(target.target)
         }
         guard owner.isOnboarded else { return notYet(visit) }
         let page = OwnerLoginPage(
@@ -84,7 +84,7 @@ enum OwnerLoginRoutes {
         case .signedIn(let response): return call.answerOfBrowser(response, to: target)
         case .refused(.secondFactorRequired):
             guard case .right(let kept) = comparison else { throw Problem(.internalError) }
-            let token = try call.stepToken(next.id, kept, visit)
+            let token = try call.stepToken(next.id, kept, visit.formName)
             var pairs = [("two-factor-token", token), ("redirect", target.text)]
             if isLong { pairs.append(("long-run-session", "true")) }
             let place = "/auth/twofactor?" + Form.encode(pairs)
@@ -137,7 +137,8 @@ enum OwnerLoginRoutes {
         let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let token = call.body["two-factor-token"]?.string ?? ""
         let (owner, passphrase) = try await call.owner()
-        guard let kept = passphrase.hash, let code = call.readStepToken(token, kept, visit) else {
+        guard let kept = passphrase.hash, let code = call.readStepToken(token, kept, visit.formName)
+        else {
             return .seeOther("/auth/login?" + Form.encode([("redirect", target.text)]))
         }
         let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
@@ -236,6 +237,22 @@ struct OwnerLoginPage {
 }
 
 extension Call<RealmContext> {
+    /// Where an owner has to be signed in for a page of this site.
+    func ownerSignsInFirst(_ page: String) -> Response {
+        .ownerSignsInFirst(context.place.issuer + page)
+    }
+}
+
+extension Response {
+    /// The apps know this place, with the whole address of the page behind it: in a web view of theirs they
+    /// go on to that page with a session code.
+    static func ownerSignsInFirst(_ address: String, at host: String = "") -> Response {
+        .seeOther(
+            "\(host)\(OwnerLoginRoutes.place)?" + Form.encode([("redirect", address)]))
+    }
+}
+
+extension Call<RealmContext> {
     /// The user says that the browser is their own.
     fileprivate var isOwnBrowser: Bool { Self.isSet(body["long-run-session"]) }
 
@@ -271,13 +288,11 @@ extension Call<RealmContext> {
     /// Seconds to look into the mailbox.
     private static var patience: Int64 { MailedCode.lifetime }
 
-    /// Shows that the passphrase was right that is kept now, typed in this very browser.
-    fileprivate func stepToken(
-        _ code: UUID, _ kept: String, _ visit: Visit
-    ) throws(Problem) -> String {
+    /// Shows that the passphrase was right that is kept now, typed in this very browser or app.
+    func stepToken(_ code: UUID, _ kept: String, _ asker: String) throws(Problem) -> String {
         let until = context.clock.now().adding(seconds: Self.patience)
         let members: JSON = [
-            "code": .string(code.description), "form": .string(visit.formName),
+            "code": .string(code.description), "form": .string(asker),
             "kept": .string(Base64URL.encode(SHA256.hash(Array(kept.utf8)))),
             "until": .integer(until.seconds),
         ]
@@ -288,9 +303,9 @@ extension Call<RealmContext> {
     }
 
     /// The mailed code that has to be typed beside it.
-    fileprivate func readStepToken(_ text: String, _ kept: String, _ visit: Visit) -> UUID? {
+    func readStepToken(_ text: String, _ kept: String, _ asker: String) -> UUID? {
         guard let members = context.mint.unseal(text, for: .ownerStep),
-            members["form"]?.string == visit.formName,
+            members["form"]?.string == asker,
             members["kept"]?.string == Base64URL.encode(SHA256.hash(Array(kept.utf8))),
             let until = members["until"]?.integer, context.clock.now().seconds < until
         else { return nil }

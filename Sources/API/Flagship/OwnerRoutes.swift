@@ -26,14 +26,18 @@ enum OwnerRoutes {
                     "KdfIterations", .integer(DerivedPassphrase.rounds), "So many rounds."),
                 .required("OIDC", .boolean, "Whether the owner can sign in with a provider."),
                 .required("FranceConnect", .boolean, "Whether that may be this one."),
-                .required("locale", .text(2...2), "The language."),
+                .required("locale", .text(2...35), "The owner's language."),
                 .required("magic_link", .boolean, "Whether links are mailed."),
-                .required("name", .text(1...200), "The realm's name.")),
+                .required("name", .text(1...201), "The owner's name, else the realm's.")),
             example: [
                 "Kdf": 0, "KdfIterations": 650_000, "OIDC": false, "FranceConnect": false,
                 "locale": "en", "magic_link": false, "name": "Demo",
-            ]), refusals: Place.refusals
+            ]), refusals: Place.refusals + [.invalidClient], traits: .servedAtWebApps
     ) { call throws(Problem) in
+        // The apps take the app's label off the host on this status, and ask again.
+        guard call.context.place.webApp == nil else {
+            throw Problem.said(.invalidClient, "Not authorized")
+        }
         let owner = try await RealmLookups(call.context).folded(Owner.self, Owner.stream)
         guard owner.isOnboarded, let account = owner.account,
             let derived = try await RealmLookups(call.context).folded(
@@ -44,6 +48,8 @@ enum OwnerRoutes {
                 .preconditionFailed, ["error": "the instance has not been onboarded"])
         }
         let settings = call.context.place.settings
+        let person = try await call.knownOwner(of: account)
+        let name = person?.publicName ?? ""
         let providers = try await RealmLookups(call.context).providers().map(\.slug)
         return .json(
             .ok,
@@ -51,9 +57,9 @@ enum OwnerRoutes {
                 "Kdf": 0, "KdfIterations": .integer(derived.rounds),
                 "OIDC": .bool(providers.contains { $0 != "franceconnect" }),
                 "FranceConnect": .bool(providers.contains("franceconnect")),
-                "locale": .string(call.language.rawValue),
+                "locale": .string(person?.language ?? call.language.rawValue),
                 "magic_link": .bool(settings[SettingCatalogue.ownerLinks]),
-                "name": .string(settings[SettingCatalogue.displayName]),
+                "name": .string(name.isEmpty ? settings[SettingCatalogue.displayName] : name),
             ])
     }
 
@@ -126,8 +132,10 @@ enum OwnerRoutes {
 extension Call<RealmContext> {
     /// What a device sent beside its hash. It is kept as it is.
     func derivedPassphrase(_ rounds: Int64) throws(Problem) -> DerivedPassphrase {
-        func text(_ name: String) throws(Problem) -> String? {
-            guard let text = body[name]?.string, !text.isEmpty else { return nil }
+        func text(_ name: String, or other: String = "") throws(Problem) -> String? {
+            guard let text = body[name]?.string ?? body[other]?.string, !text.isEmpty else {
+                return nil
+            }
             guard text.utf8.count <= 16_384, !text.utf8.contains(0) else {
                 throw Problem.said(.invalidRequest, "\(name) is not valid")
             }
@@ -135,7 +143,8 @@ extension Call<RealmContext> {
         }
         return DerivedPassphrase(
             rounds: rounds, hash: nil, hint: try text("hint"), key: try text("key"),
-            publicKey: try text("public_key"), privateKey: try text("private_key"))
+            publicKey: try text("public_key", or: "publicKey"),
+            privateKey: try text("private_key", or: "privateKey"))
     }
 
     func hashed(_ text: String?) async throws(Problem) -> String {

@@ -40,7 +40,10 @@ enum OwnerSettingsRoutes {
     private static let change = Route<RealmContext>(
         .put, "/settings/passphrase", id: "changeOwnerPassphrase", tag: "Flagship",
         summary: "Sets another passphrase.",
-        detail: "Where a mailed code is needed, the first answer has a token for it.",
+        detail: """
+            Where a mailed code is needed, the first answer has a token for it, which stands for the \
+            present passphrase from then on. What is left out stays as it is.
+            """,
         right: .nothing, voice: .flagship,
         body: Body(
             schema: .openObject,
@@ -49,30 +52,27 @@ enum OwnerSettingsRoutes {
             ], maximumBytes: 64 * 1024),
         answer: done, refusals: refusals
     ) { call throws(Problem) in
-        _ = try await call.everything()
-        guard let rounds = call.body["iterations"]?.integer,
-            DerivedPassphrase.rounds.contains(rounds)
-        else {
-            return .jsonAPIError(
-                .unprocessable, "Invalid Parameter", "The number of rounds is not allowed.",
-                parameter: "KdfIterations")
+        let client = try await call.everything().session.terms.client
+        let known = try await call.ownerPassphrase()
+        var rounds = known.derived?.rounds ?? OwnerPassphraseForm.usualRounds
+        if let asked = call.body["iterations"], !asked.isNull {
+            guard let number = asked.integer, DerivedPassphrase.rounds.contains(number) else {
+                return .jsonAPIError(
+                    .unprocessable, "Invalid Parameter", "The number of rounds is not allowed.",
+                    parameter: "KdfIterations")
+            }
+            rounds = number
         }
-        var members = call.body.object ?? [:]
-        members["passphrase"] = members["current_passphrase"]
+        guard let chosen = call.body["new_passphrase"], !chosen.isNull else {
+            return try await call.changePassphrase(known.hash, to: nil, by: client)
+        }
         var derived = try call.derivedPassphrase(rounds)
-        if derived.hint == nil { derived.hint = try await call.ownerPassphrase().derived?.hint }
-        derived.hash = try await call.hashed(members["new_passphrase"]?.string)
+        derived.keep(known.derived)
+        derived.hash = try await call.hashed(chosen.string)
         if call.body["force"] == true, try await call.restored(derived) {
             return Response(status: .noContent)
         }
-        let outcome = try await call.signInOwner(
-            .object(members),
-            for: call.ownerRequest(.newPassphrase(derived, mail: call.context.newID())))
-        if case .mailedCodeNeeded(let id) = outcome {
-            return .json(
-                .ok, ["two_factor_token": .string(call.context.mint.mailedCodeToken(id))])
-        }
-        return try call.ownerResponse(outcome)
+        return try await call.changePassphrase(known.hash, to: derived, by: client)
     }
 
     private static let check = Route<RealmContext>(
@@ -165,6 +165,35 @@ extension Call<RealmContext> {
             Passphrase.self, Passphrase.stream(of: account))
     }
 
+    /// Where a code is mailed there are two steps: the first one proves the passphrase, and its token says so
+    /// in the second one. It is of no use to another app, nor once there is another passphrase.
+    fileprivate func changePassphrase(
+        _ known: String?, to passphrase: DerivedPassphrase?, by client: UUID
+    ) async throws(Problem) -> Response {
+        var members = body.object ?? [:]
+        members["passphrase"] = members["current_passphrase"]
+        let asker = "client:\(client)"
+        var proved: String?
+        if let known, let token = members["two_factor_token"]?.string,
+            let code = readStepToken(token, known, asker)
+        {
+            members["two_factor_token"] = .string(context.mint.mailedCodeToken(code))
+            proved = known
+        }
+        let outcome = try await signInOwner(
+            .object(members),
+            for: ownerRequest(.newPassphrase(passphrase, mail: context.newID())), proved: proved)
+        switch outcome {
+        case .mailedCodeNeeded(let code):
+            guard let known else { throw Problem(.internalError) }
+            return .json(
+                .ok, ["two_factor_token": .string(try stepToken(code, known, asker))])
+        case .done where passphrase == nil:
+            throw Problem.said(.invalidRequest, "passphrase is not valid")
+        default: return try ownerResponse(outcome)
+        }
+    }
+
     /// Whether the owner had no passphrase any more: there was none to prove, so this one is
     /// accepted.
     fileprivate func restored(_ passphrase: DerivedPassphrase) async throws(Problem) -> Bool {
@@ -209,6 +238,16 @@ extension Call<RealmContext> {
                 parameter: "two_factor_activation_code")
         }
         return Response(status: .noContent)
+    }
+}
+
+extension DerivedPassphrase {
+    /// An app need not send again what it does not change.
+    fileprivate mutating func keep(_ known: DerivedPassphrase?) {
+        hint = hint ?? known?.hint
+        key = key ?? known?.key
+        guard publicKey == nil, privateKey == nil else { return }
+        (publicKey, privateKey) = (known?.publicKey, known?.privateKey)
     }
 }
 

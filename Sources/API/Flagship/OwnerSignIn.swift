@@ -47,11 +47,18 @@ extension Call<RealmContext> {
     }
 
     /// Signs the owner in by what the members show.
+    ///
+    /// - Parameter proved: the hash of the passphrase, where it was shown a step before.
     func signInOwner(
-        _ members: JSON, for request: OwnerRequest, asksAnew: Bool = false
+        _ members: JSON, for request: OwnerRequest, asksAnew: Bool = false, proved: String? = nil
     ) async throws(Problem) -> OwnerOutcome {
         try RateCounter(self).countRealm(.ownerSignIn)
-        let comparison = try await compareOwner(members["passphrase"]?.string ?? "")
+        var comparison: PassphraseProof.Comparison
+        if let proved {
+            comparison = .right(hash: proved)
+        } else {
+            comparison = try await compareOwner(members["passphrase"]?.string ?? "")
+        }
         let (typed, next) = try await secondStep(of: members, after: comparison)
         var command = SignInOwner(
             comparison: comparison, typed: asksAnew ? nil : typed, next: next, request: request)
@@ -158,6 +165,8 @@ extension OwnerRefusal: Refusal {
         case .unknownInstallation: .said(.invalidRequest, "the client must be registered")
         case .wrongSecret: .said(.invalidRequest, "invalid client_secret")
         case .invalidRefreshToken: .said(.invalidRequest, "invalid refresh token")
+        // The one text on which the apps begin anew.
+        case .sessionOver: .said(.invalidRequest, "the client must be registered")
         case .invalidCode: .said(.invalidRequest, "invalid code")
         case .wrongVerifier: .said(.invalidRequest, "invalid code_verifier")
         }

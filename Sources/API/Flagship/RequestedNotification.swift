@@ -57,14 +57,11 @@ struct RequestedNotification: Sendable {
         guard at.isEmpty || due != nil else { throw .invalid("at") }
     }
 
-    /// Some apps count their states.
+    /// Some apps count their states, or describe them. What is compared is their text.
     private static func state(_ value: JSON?) throws(Fault) -> String {
-        switch value {
-        case nil, .null?: return ""
-        case .string(let text)? where !text.utf8.contains(0): return text
-        case .integer(let number)?: return String(number)
-        default: throw .invalid("state")
-        }
+        guard let value, !value.isNull else { return "" }
+        guard !value.hasNullCharacter else { throw .invalid("state") }
+        return value.string ?? String(decoding: value.canonical(), as: UTF8.self)
     }
 
     private static func members(_ value: JSON?) throws(Fault) -> JSONObject {

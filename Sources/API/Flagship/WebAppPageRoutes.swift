@@ -1,3 +1,4 @@
+internal import EventSourcing
 internal import HTML
 internal import HTTP
 internal import Identity
@@ -27,18 +28,15 @@ enum WebAppPageRoutes {
         if let text = call.text("session_code"), !text.isEmpty {
             return try await call.signIn(bySessionCode: text, visit, place: place)
         }
-        guard let browser = visit.browser else { return .signInFirst(place) }
+        let address = call.webAppAddress(of: app) + "/"
+        guard let browser = visit.browser else {
+            return app.card.origin == nil
+                ? .ownerSignsInFirst(address) : call.ownerSignsInFirst(place)
+        }
         try await call.requireOwner(browser)
         // Elsewhere it is for the app to ask who is there.
-        if app.card.origin != nil { return .seeOther(call.webAppAddress(of: app) + "/") }
-        let id = call.context.newID()
-        try await Commands(call).dispatch(
-            HandOverSession(
-                code: id, browser: browser.id, webApp: app.id, now: call.context.clock.now()),
-            as: .browser(browser))
-        return .seeOther(
-            "\(call.webAppAddress(of: app))/?"
-                + Form.encode([("session_code", call.context.mint.sessionCode(id))]))
+        if app.card.origin != nil { return .seeOther(address) }
+        return try await call.handOver(browser, to: app, at: address)
     }
 
     private static let index = Route<RealmContext>(
@@ -61,7 +59,8 @@ enum WebAppPageRoutes {
         }
         guard let browser = visit.browser else {
             guard let above = place.above else { throw Problem(.forbidden) }
-            return .seeOther(start(app, above, code: nil))
+            let own = above.replacing("://", with: "://\(app.card.slug).", maxReplacements: 1)
+            return .ownerSignsInFirst(own + call.indexWithoutCode, at: above)
         }
         try await call.requireOwner(browser)
         let say = visit.say
@@ -73,6 +72,7 @@ enum WebAppPageRoutes {
         }
     }
 
+    /// Of a page that is elsewhere.
     private static func start(_ app: WebAppView, _ above: String, code: String?) -> String {
         let query = code.map { "?" + Form.encode([("session_code", $0)]) } ?? ""
         return "\(above)/apps/\(app.card.slug)/start\(query)"
@@ -80,6 +80,41 @@ enum WebAppPageRoutes {
 }
 
 extension Call<RealmContext> {
+    /// A browser that is signed in where people sign in, and comes from an app's page.
+    func handOver(
+        _ browser: SignedInBrowser, toPage target: RealmRedirect
+    ) async throws(Problem) -> Response? {
+        let (scheme, domain) = site
+        let page = target.text
+        guard page.utf8.starts(with: "\(scheme)://".utf8) else { return nil }
+        let slug = String(
+            decoding: page.utf8.dropFirst(scheme.utf8.count + 3).prefix {
+                $0 != UInt8(ascii: ".")
+            }, as: UTF8.self)
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(slug: slug, kind: .app, in: context.place.realm)
+        }
+        let address = "\(scheme)://\(slug).\(domain)"
+        guard let app = found, app.card.origin == nil,
+            ["/", "?"].contains(where: { page.utf8.starts(with: (address + $0).utf8) })
+        else { return nil }
+        return try await handOver(browser, to: app, at: page)
+    }
+
+    /// With a code that is for this app alone.
+    fileprivate func handOver(
+        _ browser: SignedInBrowser, to app: WebAppView, at page: String
+    ) async throws(Problem) -> Response {
+        let id = context.newID()
+        try await Commands(self).dispatch(
+            HandOverSession(
+                code: id, browser: browser.id, webApp: app.id, now: context.clock.now()),
+            as: .browser(browser))
+        let sign = page.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+        return .seeOther(
+            page + sign + Form.encode([("session_code", context.mint.sessionCode(id))]))
+    }
+
     /// The same page, with all that was asked but the code.
     fileprivate var indexWithoutCode: String {
         let pairs = request.query.flatMap { Form.parse(Array($0.utf8)) } ?? []

@@ -7,8 +7,8 @@ public enum OwnerTarget: Sendable, Equatable {
     case installation(UUID?, SecretDigest?)
     /// A web view alone.
     case webView
-    /// No session: a new passphrase replaces the one that is shown.
-    case newPassphrase(DerivedPassphrase, mail: UUID)
+    /// No session: a new passphrase replaces the one that is shown. Nil: it is chosen in the next step.
+    case newPassphrase(DerivedPassphrase?, mail: UUID)
     /// No session: the passphrase is only checked.
     case nobody
 }
@@ -62,6 +62,8 @@ public enum OwnerRefusal: Error, Equatable, Sendable {
     case unknownInstallation
     case wrongSecret
     case invalidRefreshToken
+    /// The refresh token was good, and its session is over for good.
+    case sessionOver
     /// An authorization code that is over, was used, or is another installation's.
     case invalidCode
     case wrongVerifier
@@ -78,8 +80,8 @@ extension OwnerRefusal {
         case .invalidDelegatedCode, .invalidProviderToken: "invalid_assertion"
         case .unknownInstallation: "unknown_installation"
         case .wrongSecret: "invalid_client"
-        case .notOffered, .invalidRegisterToken, .invalidRefreshToken, .invalidCode,
-            .wrongVerifier, .invalidScope:
+        case .notOffered, .invalidRegisterToken, .invalidRefreshToken, .sessionOver,
+            .invalidCode, .wrongVerifier, .invalidScope:
             nil
         }
     }

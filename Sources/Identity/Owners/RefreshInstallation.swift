@@ -47,11 +47,11 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
         guard let known = client.state.secret, known == secret else { throw .wrongSecret }
         guard let session = facts.session, let terms = session.state.terms,
             terms.client == client.stream, terms.method == .flagship, terms.webApp == nil,
-            session.state.end == nil,
-            now < terms.expiresAt, let account = facts.account, account.isWelcome,
-            account.state.stamp == terms.stamp,
+            let account = facts.account, account.isWelcome,
             !terms.scope.contains(Installation.scope) || client.state.certification != nil
         else { throw .invalidRefreshToken }
+        guard session.state.end == nil, now < terms.expiresAt, account.state.stamp == terms.stamp
+        else { throw .sessionOver }
         let desk = GrantDesk(
             request: GrantRequest(
                 client: client.stream, clientID: client.state.clientID, proof: .none,

@@ -87,6 +87,7 @@ public struct SignInOwner: AnsweringCommand {
             }
         }
         if case .newPassphrase(let passphrase, let mail) = request.target {
+            guard let passphrase else { return Settled(decision, .done) }
             decision.changePassphrase(
                 .derived(passphrase, account: account.stream, mail: mail, at: now),
                 in: secrets.passphrase.stream, of: account.stream)

@@ -55,6 +55,19 @@ extension FlagshipWorld {
         return try await send(.post, "/auth/access_token", form: form)
     }
 
+    /// The token of an app that the owner lets in on a page, with this scope alone.
+    func consented(_ app: TestInstallation, _ scope: String) async throws -> String {
+        let code = try #require(try await login(app).json["session_code"]?.string)
+        let asked = InstallationRequest(app: app, scope: scope)
+        let browser = try await browser(code, at: asked.place)
+        try await browser.get(asked.place)
+        let decided = try await browser.submit(
+            "/auth/authorize", asked.pairs + [("decision", "allow")])
+        let tokens = try await redeem(
+            app, try FlagshipWorld.code(in: decided.response.headers["Location"]))
+        return try #require(tokens.json["access_token"]?.string)
+    }
+
     /// The code in what an app is sent.
     static func code(in location: String?) throws -> String {
         let link = try #require(location)

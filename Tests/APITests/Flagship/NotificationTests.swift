@@ -98,16 +98,7 @@ import Values
         ] {
             let app = try await world.registerDevice(
                 "Banks", nil, nil, NotifiedWorld.categories, software: "registry://banks/stable")
-            let code = try #require(try await world.login(app).json["session_code"]?.string)
-            let asked = InstallationRequest(app: app, scope: scope)
-            let browser = try await world.browser(code, at: asked.place)
-            try await browser.get(asked.place)
-            let decided = try await browser.submit(
-                "/auth/authorize", asked.pairs + [("decision", "allow")])
-            let tokens = try await world.redeem(
-                app, try FlagshipWorld.code(in: decided.response.headers["Location"]))
-            let access = try #require(tokens.json["access_token"]?.string)
-            let answer = try await notified.send(bearer: access)
+            let answer = try await notified.send(bearer: try await world.consented(app, scope))
             #expect(answer.status == status, "\(scope)")
             guard status == .created else { continue }
             #expect(answer.json["data"]?["attributes"]?["slug"] == "banks")
@@ -183,11 +174,23 @@ import Values
         (["at": "9999-01-01T00:00:00Z"], .unprocessable),
         (["preferred_channels": "mail"], .unprocessable),
         (["preferred_channels": ["pigeon"]], .unprocessable), (["data": []], .unprocessable),
-        (["data": ["a": "\u{0}"]], .unprocessable), (["state": true], .unprocessable),
+        (["data": ["a": "\u{0}"]], .unprocessable), (["state": ["a\u{0}"]], .unprocessable),
         (["title": .string(String(repeating: "a", count: 201))], .unprocessable),
         (["message": .string(String(repeating: "a", count: 2_001))], .unprocessable),
         (["data": ["a": .string(String(repeating: "a", count: 2_048))]], .unprocessable),
     ]
+
+    @Test func `COZ-22: a notification's state may be any JSON, told of once`() async throws {
+        let notified = try await NotifiedWorld()
+        for state: JSON in [true, ["low": 1, "of": ["a"]], ["low": 2, "of": ["a"]], 7] {
+            for _ in 0..<2 {
+                let answer = try await notified.send(["category": "balance", "state": state])
+                #expect(answer.status == .created)
+                #expect(answer.json["data"]?["attributes"]?["state"] == state)
+            }
+        }
+        #expect(try await notified.world.happened("notification.requested").count == 4)
+    }
 
     @Test(arguments: wrong)
     func `an invalid notification is refused with the member at fault`(

@@ -161,13 +161,74 @@ import Values
         #expect(changed.json["data"]?["attributes"]?["locale"] == "de")
         #expect(try await world.happened("account.person_changed").count == 1)
         for wrong: JSON in [
-            ["email": "eve@example.org"], ["locale": "xx"],
+            ["email": "eve@example.org"], ["locale": "x"], ["locale": "fr-"], ["locale": "f\u{e9}"],
             ["public_name": .string(String(repeating: "a", count: 200))],
         ] {
             #expect(try await change(world, access, wrong).status == .unprocessable)
         }
         #expect(try await change(world, access, .null).status == .badRequest)
         #expect(try await world.happened("account.person_changed").count == 1)
+    }
+
+    @Test
+    func `COZ-13: the instance document's name and language are what prelogin says of the owner`()
+        async throws
+    {
+        let (world, access) = try await world()
+        for locale: JSON in ["fr", "pt-BR", "zh_Hant"] {
+            let changed = try await change(
+                world, access, ["public_name": "Camille B", "locale": locale])
+            #expect(changed.json["data"]?["attributes"]?["locale"] == locale)
+            let known = try await world.send(.get, "/public/prelogin").json
+            #expect(known["locale"] == locale && known["name"] == "Camille B")
+        }
+        // Nobody writes in this language here.
+        #expect(try await world.page("/auth/login").shows("Sign in"))
+        _ = try await change(world, access, ["public_name": ""])
+        #expect(try await world.send(.get, "/public/prelogin").json["name"] == "Acme")
+    }
+
+    @Test func `COZ-24: the instance document is shown in part to an app with a narrower scope`()
+        async throws
+    {
+        let (world, _) = try await world()
+        let narrow = try await world.consented(try await world.register("Narrow"), "files")
+        let found = try await world.send(.get, "/settings/instance", bearer: narrow)
+        #expect(found.status == .ok)
+        #expect(
+            found.json["data"]?["attributes"] == [
+                "locale": "en", "public_name": "Camille", "password_defined": true,
+                "context": "default", "onboarding_finished": true,
+            ])
+        #expect(try await change(world, narrow, ["locale": "de"]).status == .forbidden)
+    }
+
+    @Test func `COZ-21: an app of any scope learns the flags of the realm at its start`()
+        async throws
+    {
+        let (world, access) = try await world()
+        func flags(_ bearer: String?) async throws -> Answered {
+            try await world.send(.get, "/settings/flags", bearer: bearer)
+        }
+        let none = try await flags(access)
+        #expect(none.status == .ok)
+        #expect(none.response.headers["Content-Type"] == "application/vnd.api+json")
+        #expect(none.json["data"]?["type"] == "io.cozy.settings")
+        #expect(none.json["data"]?["id"] == "io.cozy.settings.flags")
+        #expect(none.json["data"]?["attributes"] == [:])
+        let narrow = try await world.consented(try await world.register("Narrow"), "files")
+        try await world.set(["installation_limit": 3])
+        for token in [access, narrow] {
+            #expect(
+                try await flags(token).json["data"]?["attributes"] == ["cozy.oauthclients.max": 3])
+        }
+        try await world.add(FlagshipWorld.drive)
+        let opened = try await world.open("drive", access).json["data"]?["attributes"]?["Token"]
+        #expect(
+            try await flags(opened?.string).json["data"]?["attributes"]
+                == ["cozy.oauthclients.max": 3, "drive.beta": true])
+        #expect(try await flags(nil).status == .unauthorized)
+        #expect(try await flags("x").json == ["error": "Invalid JWT token"])
     }
 
     @Test func `COZ-24: the instance document records the owner's agreement to the terms`()

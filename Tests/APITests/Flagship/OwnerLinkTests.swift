@@ -144,6 +144,8 @@ extension String {
             ("/account/security", "/account/security#"), ("https://evil.example/", "/account#"),
             ("//evil.example", "/account#"), ("/\\evil.example", "/account#"),
             ("https://id.acme.example/account/data#x", "/account/data#"),
+            ("http://id.acme.example/account/data?a=b#x", "/account/data?a=b#"),
+            ("http://drive.id.acme.example:8080/", "/account#"),
             ("https://id.acme.example@evil.example/", "/account#"),
             ("https://evilid.acme.example/", "/account#"),
         ] {

@@ -51,6 +51,28 @@ import Values
         #expect(program.cookies["__Host-urd"] != nil)
     }
 
+    @Test func `COZ-23: an owner returns to whole addresses of the realm, at its own port alone`()
+        async throws
+    {
+        let world = try await world(["links_base_url": "https://id.acme.example:8443"])
+        for (asked, led) in [
+            ("https://id.acme.example:8443/account/data", "/account/data#"),
+            (
+                "https://drive.id.acme.example:8443/?a=b#c",
+                "https://drive.id.acme.example:8443/?a=b#"
+            ),
+            ("https://drive.id.acme.example:8444/", "/account#"),
+            ("http://drive.id.acme.example:8443/", "/account#"),
+            ("https://drive.id.acme.example:8443@evil.example/", "/account#"),
+            ("https://id.acme.example.evil.example:8443/", "/account#"),
+            ("https://evil.example:8443/", "/account#"),
+        ] {
+            let program = PageBrowser(world.world)
+            let answer = try await signIn(program, redirect: asked, json)
+            #expect(answer.json == ["redirect": .string(led)], "\(asked)")
+        }
+    }
+
     @Test func `COZ-23: an owner is not signed in by another browser's form (login CSRF)`()
         async throws
     {

@@ -57,7 +57,13 @@ import Values
         #expect(try await world.login(app, "another hash of a device").status == .ok)
         #expect(try await world.sessionCode(access).json["error"] == "Invalid JWT token")
         let refresh = try #require(tokens.json["refresh_token"]?.string)
-        #expect(try await world.refresh(app, refresh).json["error"] == "invalid refresh token")
+        // The one text on which the app takes itself for signed out.
+        let over = try await world.refresh(app, refresh)
+        #expect(over.status == .badRequest)
+        #expect(over.json == ["error": "the client must be registered"])
+        let other = try await world.certified("Other")
+        #expect(
+            try await world.refresh(other, refresh).json["error"] == "invalid refresh token")
         #expect(
             try await world.send(.get, "/public/prelogin").json["KdfIterations"] == 100_000)
         // He is told.

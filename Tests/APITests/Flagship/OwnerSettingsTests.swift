@@ -60,6 +60,77 @@ import Values
         #expect(done.status == .noContent)
     }
 
+    @Test
+    func `COZ-24: an owner's settings take the mailed code of a first step for the passphrase`()
+        async throws
+    {
+        let (world, app, access) = try await world()
+        let other = try await world.certified("Other")
+        let others = try #require(try await world.login(other).json["access_token"]?.string)
+        func change(
+            _ members: JSONObject, _ bearer: String? = nil
+        ) async throws -> Answered {
+            try await world.send(
+                .put, "/settings/passphrase", json: .object(members), bearer: bearer ?? access)
+        }
+        let first: JSONObject = ["current_passphrase": .string(FlagshipWorld.hash)]
+        #expect(try await change(first).status == .badRequest)
+        try await world.world.carryOut(DemandMailedCodes())
+        #expect(try await change(["current_passphrase": "x"]).status == .unauthorized)
+        let asked = try await change(first)
+        #expect(asked.status == .ok && asked.json.object?.keys.sorted() == ["two_factor_token"])
+        func second(_ token: JSON?, _ digits: String) -> JSONObject {
+            [
+                "new_passphrase": "what the device made of another one", "key": "k2",
+                "two_factor_token": token ?? .null, "two_factor_passcode": .string(digits),
+            ]
+        }
+        let token = try #require(asked.json["two_factor_token"])
+        let digits = try await world.mailedDigits()
+        // A token that came of a sign-in is no proof of the passphrase here.
+        let login = try await world.login(app).json["two_factor_token"]
+        let loginDigits = try await world.mailedDigits()
+        #expect(try await change(second(login, loginDigits)).status == .unauthorized)
+        #expect(try await change(second("x", digits)).status == .unauthorized)
+        #expect(try await change(second(token, digits), others).status == .unauthorized)
+        let wrong = digits == "000000" ? "111111" : "000000"
+        #expect(try await change(second(token, wrong)).status == .forbidden)
+        #expect(try await world.happened("passphrase.derived").count == 1)
+        #expect(try await change(second(token, digits)).status == .noContent)
+        #expect(try await change(second(token, digits)).status == .unauthorized)
+        #expect(try await world.happened("passphrase.derived").count == 2)
+        // What was left out is as it was.
+        #expect(
+            try await world.send(.get, "/public/prelogin").json["KdfIterations"] == 650_000)
+    }
+
+    @Test func `COZ-24: an owner's settings keep the keys that an app does not send again`()
+        async throws
+    {
+        let (world, _, access) = try await world()
+        func changed(_ members: JSONObject) async throws -> [String?] {
+            let both: JSONObject = [
+                "current_passphrase": .string(FlagshipWorld.hash),
+                "new_passphrase": .string(FlagshipWorld.hash),
+            ]
+            let answer = try await world.send(
+                .put, "/settings/passphrase", json: .object(both.merging(members) { $1 }),
+                bearer: access)
+            #expect(answer.status == .noContent)
+            let event = try #require(try await world.happened("passphrase.derived").last)
+            guard case .derived(let derived, _, _, _)? = PassphraseEvent(event) else { return [] }
+            return [derived.hint, derived.key, derived.publicKey, derived.privateKey]
+        }
+        #expect(try await changed([:]) == ["otters", "k", "pub", "priv"])
+        #expect(
+            try await changed(["key": "k2", "publicKey": "p2", "privateKey": "s2"])
+                == ["otters", "k2", "p2", "s2"])
+        #expect(
+            try await changed(["hint": "h", "public_key": "p3", "private_key": "s3"])
+                == ["h", "k2", "p3", "s3"])
+        #expect(try await changed(["key": "k4"]) == ["h", "k4", "p3", "s3"])
+    }
+
     @Test func `COZ-24: an owner's settings check the passphrase and its hint`() async throws {
         let (world, _, access) = try await world()
         func check(_ typed: String, _ bearer: String?) async throws -> Status {

@@ -20,7 +20,7 @@ import Values
         #expect(
             found.json == [
                 "Kdf": 0, "KdfIterations": 650_000, "OIDC": false, "FranceConnect": false,
-                "locale": "en", "magic_link": false, "name": "Acme",
+                "locale": "en", "magic_link": false, "name": "Camille",
             ])
     }
 

@@ -73,12 +73,16 @@ import Values
         try await browser.get("/?session_code=\(try await world.sessionCodeText(access))")
         for path in [
             "/login", "/account", "/account/sessions", "/auth/authorize", "/connect/authorize",
-            "/settings/clients", "/public/prelogin", "/apps/drive/open", "/apps/drive/start",
+            "/settings/clients", "/settings/flags", "/apps/drive/open", "/apps/drive/start",
             "/accounts/bank/start", "/.well-known/openid-configuration", "/connect/userinfo",
         ] {
             try await browser.get(path)
             #expect(browser.answer?.status == .notFound, "\(path)")
         }
+        // The app that asks which realm this is takes the label off on this status alone.
+        try await browser.get("/public/prelogin")
+        #expect(browser.answer?.status == .unauthorized)
+        #expect(browser.answer?.json == ["error": "Not authorized"])
         try await browser.get(AssetRoutes.sheetPath)
         #expect(browser.answer?.status == .ok)
         // What its cookie holds is worth nothing where people sign in.
@@ -114,10 +118,11 @@ import Values
         let (_, access) = try await world.owned()
         let there = world.browser(at: host)
         try await there.get("/")
-        #expect(there.place == "http://id.acme.example/apps/drive/start")
+        let page = "/auth/login?redirect=http%3A%2F%2Fdrive.id.acme.example%2F"
+        #expect(there.place == "http://id.acme.example\(page)")
         let own = world.browser()
         try await own.get("/apps/drive/start")
-        #expect(own.place == "/login?next=%2Fapps%2Fdrive%2Fstart")
+        #expect(own.place == page)
         try await own.get(
             "/apps/drive/start?session_code=\(try await world.sessionCodeText(access))")
         #expect(own.place == "/apps/drive/start")
@@ -145,6 +150,38 @@ import Values
         let thief = world.browser(at: host)
         try await thief.get("/?session_code=\(late)")
         #expect(thief.cookies["__Host-urd"] == nil)
+    }
+
+    @Test func `COZ-19: a web app's page is reached again from the owner's login`() async throws {
+        let world = try await FlagshipWorld()
+        try await world.add(FlagshipWorld.drive)
+        let (_, access) = try await world.owned()
+        let there = world.browser(at: host)
+        try await there.get("/?folder=a%26b&sort=1")
+        let login = try #require(there.place?.placeOnSite)
+        #expect(login.hasPrefix("/auth/login?redirect=http%3A%2F%2Fdrive.id.acme.example%2F%3F"))
+        let own = world.browser()
+        try await own.get(login)
+        #expect(own.answer?.status == .ok && own.shows("passphrase-form"))
+        try await own.get(
+            "/apps/drive/start?session_code=\(try await world.sessionCodeText(access))")
+        try await own.get(login)
+        let back = try #require(own.place)
+        #expect(
+            back.hasPrefix("http://drive.id.acme.example/?folder=a%26b&sort=1&session_code="))
+        try await there.get(back.placeOnSite)
+        #expect(there.place == "/?folder=a%26b&sort=1")
+        try await there.follow()
+        #expect(there.answer?.status == .ok && there.shows("Drive"))
+        // Elsewhere nobody gets a code.
+        for other in [
+            "http://nothing.id.acme.example/", "http://bank.id.acme.example/",
+            "https://drive.id.acme.example/", "http://a.drive.id.acme.example/",
+        ] {
+            try await own.get("/auth/login?\(Form.encode([("redirect", other)]))")
+            #expect(own.place == "\(other)#")
+        }
+        #expect(try await world.happened("session_code.issued").count == 2)
     }
 
     @Test func `a web app's host is its configured origin, where it has one`() async throws {
@@ -194,7 +231,7 @@ import Values
         try await late.get("/?session_code=\(code)")
         #expect(late.cookies["__Host-urd"] == nil)
         try await browser.get("/")
-        #expect(browser.place == "http://id.acme.example/apps/drive/start")
+        #expect(browser.place?.hasPrefix("http://id.acme.example/auth/login?redirect=") == true)
         #expect(try await world.open("drive", access).status == .badRequest)
     }
 
