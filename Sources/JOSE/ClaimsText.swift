@@ -98,7 +98,9 @@ public enum ClaimsText {
             if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
                 rest = rest.dropFirst()
                 let sign = rest.first
-                if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest = rest.dropFirst() }
+                if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+                    rest = rest.dropFirst()
+                }
                 let power = digits(&rest)
                 guard !power.isEmpty, power.count <= 3, let value = Int(decimal: power) else {
                     return nil
