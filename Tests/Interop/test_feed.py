@@ -449,7 +449,7 @@ class Hostile(unittest.TestCase):
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, count + 1000), most))
         keys = [admin("POST", "/api/admin/keys", {"name": f"r{n}", "realms": [realm]})["key"]
-                for n in range(128)]
+                for n in range(256)]
         place = urllib.parse.urlsplit(urd.values["URD_URL"])
         began = time.monotonic()
         selector = selectors.DefaultSelector()
@@ -461,7 +461,7 @@ class Hostile(unittest.TestCase):
             connection.connect_ex((place.hostname, place.port))
             request = "\r\n".join([
                 f"GET {urd.realm}/feed?from=start HTTP/1.1", "Host: urd.example",
-                f"Authorization: Bearer {keys[number % 128]}", "", ""]).encode()
+                f"Authorization: Bearer {keys[number % 256]}", "", ""]).encode()
             selector.register(connection, selectors.EVENT_WRITE, request)
             waiting.append(connection)
         signed_in = []

@@ -27,8 +27,6 @@ public struct AdminContext: RouteContext {
     let cases: any CaseFiles
     let whatIfs: any WhatIfs
     let asOfBuilds: any AsOfBuilds
-    /// The address of a host that a realm has.
-    let address: HostAddress
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
@@ -49,10 +47,9 @@ public struct AdminContext: RouteContext {
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
         upstream: Upstream = Upstream(), deliveries: any WebhookDeliveries = NoDeliveries(),
         feedCursors: any FeedCursors, cases: any CaseFiles, whatIfs: any WhatIfs,
-        asOfBuilds: any AsOfBuilds, address: @escaping HostAddress = HostAddresses.secure,
+        asOfBuilds: any AsOfBuilds,
         operator: String? = nil
     ) {
-        self.address = address
         self.upstream = upstream
         self.feeds = feeds
         self.deliveries = deliveries

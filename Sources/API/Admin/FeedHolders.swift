@@ -24,6 +24,6 @@ extension Call<AdminContext> {
         let hosts = try await reading { () throws(LogFailure) in
             try await context.queries.hosts(of: known.realm, after: nil, limit: 1)
         }
-        return hosts.first.map { context.address($0.host) } ?? "urn:urd:realm:\(known.realm)"
+        return hosts.first.map { "https://\($0.host)" } ?? "urn:urd:realm:\(known.realm)"
     }
 }

@@ -35,7 +35,7 @@ struct DevelopmentIssuers: Sendable {
     }
 
     /// The directory may have the port, and else it is this server's own.
-    func base(of host: String) -> String {
+    private func base(of host: String) -> String {
         host.utf8.contains(UInt8(ascii: ":")) ? "http://\(host)" : "http://\(host):\(port)"
     }
 }

@@ -64,7 +64,6 @@ struct DevelopmentRun: DevelopmentSteps {
                 isNode: true, log: lines))
         let issuers = DevelopmentIssuers(queries: try Models(store).queries, port: place.port)
         options.issuers = { () throws(LogFailure) in try await issuers.all() }
-        options.address = { issuers.base(of: $0) }
         try await Service(store: store, options: options).run { listening in
             var listening = listening
             listening.issuers = try await issuers.all()

@@ -46,7 +46,6 @@ struct Service: Sendable {
         var geoDatabases: [String] = []
         /// Told at hosts that lead to no realm.
         var issuers: Places.Issuers?
-        var address = HostAddresses.secure
     }
 
     let store: Store
@@ -178,8 +177,7 @@ struct Service: Sendable {
                     context: AdminContext(
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)),
-                        sender: sender, mayBeLoopback: options.allowsLoopback,
-                        address: options.address))
+                        sender: sender, mayBeLoopback: options.allowsLoopback))
             ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
             lead: { await realms.led($0) },
             pages: realms.pages)
@@ -322,8 +320,7 @@ extension Store {
 extension AdminContext {
     init(
         store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
-        sender: WebhookSender? = nil, mayBeLoopback: Bool = false,
-        address: @escaping HostAddress = HostAddresses.secure, operator: String? = nil,
+        sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
         now: (@Sendable () -> Timestamp)? = nil
     ) {
         let start = ContinuousClock.now
@@ -342,7 +339,7 @@ extension AdminContext {
                 mayBeLoopback: mayBeLoopback),
             feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
             whatIfs: WhatIfAnswers(store),
-            asOfBuilds: AsOfBuildStore(store.database), address: address,
+            asOfBuilds: AsOfBuildStore(store.database),
             operator: `operator`)
     }
 }

@@ -11,7 +11,7 @@ struct Subscribers: Sendable {
         _ store: Store, _ queries: ReadModelQueries, _ options: Service.Options,
         _ sender: WebhookSender
     ) throws {
-        webhooks = WebhookService(store, queries, sender: sender, address: options.address)
+        webhooks = WebhookService(store, queries, sender: sender)
         signals = SignalService(
             store, queries, web: try WebClient(SignalService.configuration(options)))
         findings = FindingService(store, queries)

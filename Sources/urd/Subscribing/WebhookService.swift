@@ -19,7 +19,6 @@ final class WebhookService: Sendable {
     let metrics: SubscriptionMetrics
     let queries: ReadModelQueries
     private let leadership: Leadership
-    private let address: HostAddress
 
     private struct Key: Hashable {
         let realm: RealmID
@@ -48,11 +47,7 @@ final class WebhookService: Sendable {
 
     private static let keptDays: Int64 = 30
 
-    init(
-        _ store: Store, _ queries: ReadModelQueries, sender: WebhookSender,
-        address: @escaping HostAddress = HostAddresses.secure
-    ) {
-        self.address = address
+    init(_ store: Store, _ queries: ReadModelQueries, sender: WebhookSender) {
         self.store = store
         self.queries = queries
         self.sender = sender
@@ -216,7 +211,7 @@ final class WebhookService: Sendable {
             return links.hasSuffix("/") ? String(links.dropLast()) : links
         }
         let host = try? await queries.hosts(of: realm, after: nil, limit: 1).first
-        return host.map { address($0.host) } ?? ""
+        return host.map { "https://\($0.host)" } ?? ""
     }
 
     /// The id of a mail to the realm's contact; nil where it has none.
