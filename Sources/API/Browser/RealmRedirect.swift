@@ -43,7 +43,8 @@ struct RealmRedirect: Sendable, Equatable {
         return nil
     }
 
-    /// As the realm itself is, or as sites are that say no port: at another one somebody else may answer.
+    /// Whether an address has the realm's own scheme and port, or is of https without a port. At another port of
+    /// the same host the server may be another program.
     private static func isReached(_ parts: URLParts, by own: URLParts?) -> Bool {
         if parts.scheme == "https", parts.port == nil { return true }
         return parts.scheme == own?.scheme && parts.effectivePort == own?.effectivePort

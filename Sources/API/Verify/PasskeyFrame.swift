@@ -2,8 +2,8 @@ internal import HTML
 internal import HTTP
 internal import Identity
 
-/// The page that the profile's JavaScript client shows in a frame for a passkey. Browsers let a page within another
-/// site's make none, so that it tells the page around it at once to go on without one.
+/// The page that the profile's JavaScript client shows in a frame for a passkey. Unless the page around
+/// it permits that, browsers let it make none, so that it tells that page at once to go on without one.
 enum PasskeyFrame {
     static let pages: [Route<RealmContext>] = [show, asset]
 
