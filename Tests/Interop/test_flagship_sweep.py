@@ -16,8 +16,10 @@ class Sweep(unittest.TestCase):
         # A function of ours goes before PostgreSQL's own in every session from now on.
         cls.urd.sql(
             "do $$ begin execute format('alter database %I set search_path = clock, pg_catalog,"
-            " public', current_database()); end $$;"
-            " select count(pg_terminate_backend(pid)) from pg_stat_activity"
+            " public', current_database()); end $$")
+        # Apart, so that a connection that comes back at once finds the setting committed.
+        cls.urd.sql(
+            "select count(pg_terminate_backend(pid)) from pg_stat_activity"
             " where pid <> pg_backend_pid() and datname = current_database()")
         eventually(lambda: cls.urd.private("/health/ready")[0] == 200, "the node is ready again")
 
