@@ -49,7 +49,7 @@ declare
         mailed_code.refused, mailed_link.used, notification.deferred, notification.failed,
         notification.pushed, notification.requeued, notification.superseded, passkey.used,
         passphrase.refused, passphrase.used, recovery_code.used, recovery_codes.renewed,
-        session.ended, session.refreshed, session_code.used, totp.refused, totp.used,
+        session.detached, session.ended, session.refreshed, session_code.used, totp.refused, totp.used,
         upstream_session.ended}';
     -- An earlier event says whose they are.
     v_held constant text[] := '{
@@ -70,7 +70,7 @@ declare
         link.issued, mailed_code.issued, mailed_link.issued, notification.mailed, otp.issued,
         owner.device_added, owner.invited, passkey.enrolled, passkey.removed,
         passphrase.derived, passphrase.hint_requested, passphrase.refused, passphrase.removed,
-        passphrase.set, session.ended, totp.confirmed, totp.refused, totp.removed}';
+        passphrase.set, session.detached, session.ended, totp.confirmed, totp.refused, totp.removed}';
 begin
     if p_types is null or p_types && v_holding then
         insert into urd.event_index_{build}_holder (realm, thing, position, account)

@@ -3,7 +3,7 @@
 -- Read by: the service that tells them.
 --
 -- kind: following
--- types: session.ended logout_notice.delivered logout_notice.deferred logout_notice.failed
+-- types: session.detached session.ended logout_notice.delivered logout_notice.deferred logout_notice.failed
 
 -- section: tables
 
@@ -30,7 +30,8 @@ begin
         select p_realm, (e.data ->> 'notice')::uuid, e.position, e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = 'session.ended' and e.data ->> 'notice' is not null;
+            and e.type in ('session.detached', 'session.ended')
+            and e.data ->> 'notice' is not null;
 
     -- Of several things that happened to a notice the last one counts.
     update urd.logout_notices_{build} n

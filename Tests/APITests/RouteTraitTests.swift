@@ -19,7 +19,7 @@ import Testing
         #expect(
             routes(.forScripts) == [
                 "getToken", "revokeToken", "getUserInfo", "getUserInfoByForm",
-                "pushAuthorizationRequest",
+                "pushAuthorizationRequest", "registerOwnClient",
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
                 "getKeySetFile", "getWebhookKeys", "getIdentityTokenKeys", "getVerifyKeys",
                 "verifyTenantToken", "screenTenantForm", "completeTenantForm",

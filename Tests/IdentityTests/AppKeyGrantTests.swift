@@ -71,7 +71,7 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
                 session: opened, keyID: "k1", key: key, mail: notice, name: "Phone"),
             GrantRequest(
                 client: shown, clientID: "web",
-                proof: .secret(try digest(secret), by: .secretBasic),
+                proof: .secret(try digest(secret)),
                 scope: ["openid"], session: opened, now: noon))
     }
 
@@ -152,7 +152,7 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
             grant,
             GrantRequest(
                 client: shown, clientID: "web",
-                proof: .secret(try digest(secret), by: .secretBasic),
+                proof: .secret(try digest(secret)),
                 scope: ["openid"], session: opened, now: noon))
     }
 
@@ -229,7 +229,7 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
         return RedeemGrant(
             grant,
             GrantRequest(
-                client: client, clientID: "web", proof: .secret(try digest(1), by: .secretBasic),
+                client: client, clientID: "web", proof: .secret(try digest(1)),
                 session: opened, now: noon))
     }
 

@@ -81,7 +81,7 @@ private struct Federation {
                 audience: audience),
             GrantRequest(
                 client: service, clientID: "web",
-                proof: .secret(try digest(2), by: .secretBasic), session: serviceSession, now: now))
+                proof: .secret(try digest(2)), session: serviceSession, now: now))
     }
 }
 

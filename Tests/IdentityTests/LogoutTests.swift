@@ -42,6 +42,24 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
         try await given(told, account: app).when(end()).thenRejected(.notFound)
     }
 
+    @Test func `a logout notice is recorded once for a session that outlives its browser`()
+        async throws
+    {
+        let detach = DetachSession(session: session, of: account, notice: order)
+        try await given(told).when(detach).then(
+            Decision(SessionEvent.detached(order), in: session, of: account))
+        try await given(told).given(SessionEvent.detached(order), in: session).when(detach)
+            .thenNothing()
+        // And its end is told later, as that of any other.
+        try await given(told).given(SessionEvent.detached(order), in: session).when(end()).then(
+            Decision(SessionEvent.ended(.loggedOut, notice: order), in: session, of: account))
+        try await given([:]).when(detach).thenNothing()
+        try await given(told).given(ClientEvent.deleted, in: client).when(detach).thenNothing()
+        try await given(told).given(SessionEvent.ended(.revoked), in: session).when(detach)
+            .thenNothing()
+        try await given(told, account: app).when(detach).thenRejected(.notFound)
+    }
+
     @Test func `a logout notice follows events that end sessions implicitly`() async throws {
         let lapse = EndLapsedSession(session: session, notice: NoticeOrder(id: notice))
         let ann = try given(told, issuer: "https://id.example.org")

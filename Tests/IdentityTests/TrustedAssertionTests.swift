@@ -121,7 +121,7 @@ import Values
             TokenExchangeGrant(subject: subject ?? shown(), actor: actor),
             GrantRequest(
                 client: gateway, clientID: "gateway",
-                proof: .secret(try digest(9), by: .secretBasic), scope: scope,
+                proof: .secret(try digest(9)), scope: scope,
                 resources: resources ?? [there], session: session, now: now,
                 keyProof: key.map { UsedProof(key: $0, id: "1", until: now) }))
     }

@@ -6,6 +6,7 @@ Libraries, in the versions that the distribution holds: jwcrypto, python-jose, P
 
 import base64
 import hashlib
+import itertools
 import json
 import os
 import sys
@@ -225,11 +226,13 @@ class SignedTokens(unittest.TestCase):
 
 class Authlib(unittest.TestCase):
     def test_authlib_uses_client_credentials_introspection_and_revocation(self):
-        for method in ("client_secret_basic", "client_secret_post"):
-            name, secret = register_service(token_endpoint_auth_method=method)
+        # Whichever way was registered: a library has its own, and may have another one for revocation.
+        methods = ("client_secret_basic", "client_secret_post")
+        for registered, method, other in itertools.product(methods, repeat=3):
+            name, secret = register_service(token_endpoint_auth_method=registered)
             with OAuth2Session(
                     name, secret, scope="jobs", token_endpoint_auth_method=method,
-                    revocation_endpoint_auth_method=method) as session:
+                    revocation_endpoint_auth_method=other) as session:
                 token = session.fetch_token(
                     metadata["token_endpoint"], grant_type="client_credentials")
                 self.assertEqual((token["token_type"], token["scope"]), ("Bearer", "jobs"))

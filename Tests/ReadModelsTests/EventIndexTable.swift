@@ -90,7 +90,8 @@ private struct Scene {
         switch (family, type) {
         case (_, "device.redeemed"): return ["device.requested", "device.approved"]
         case ("device", _): return type == "device.requested" ? [] : ["device.requested"]
-        case ("session", "session.ended"), ("session", "session.refreshed"):
+        case ("session", "session.ended"), ("session", "session.refreshed"),
+            ("session", "session.detached"):
             return ["session.opened"]
         case ("browser", "browser.ended"): return ["browser.opened"]
         case ("mailbox", "mailbox.assigned"), ("link", "link.issued"): return []

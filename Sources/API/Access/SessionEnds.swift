@@ -26,7 +26,8 @@ struct SessionEnds {
 
     /// Signs a browser out, and ends what clients were given for as long as it was signed in.
     /// Offline access stays (OpenID Connect Back-Channel Logout section 2.7), except that of the
-    /// client that asked for this logout, and where the realm wants it ended.
+    /// client that asked for this logout, and where the realm wants it ended. Its client is told as
+    /// well: whom it shows as signed in by this browser is so no more.
     func logOut(
         _ browser: SignedInBrowser, as reason: BrowserSessionEnd = .signedOut,
         alsoEnding asking: AskingClient? = nil
@@ -49,6 +50,21 @@ struct SessionEnds {
     ) async throws(Problem) {
         for end in try await ends(of: account, from: line, alsoEnding: asking) {
             try await Commands(call).dispatch(end, as: .browser(browser))
+        }
+        let place = context.place
+        let stay = try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: place.realm, at: context.clock.now()
+            ) { $0.terms.browser == line && $0.terms.isOffline }
+        }
+        for session in stay {
+            do {
+                try await Commands(call).dispatch(
+                    DetachSession(session: session, of: account, notice: noticeOrder()),
+                    as: .browser(browser))
+            } catch let problem where problem.kind == .notFound {
+                continue
+            }
         }
     }
 

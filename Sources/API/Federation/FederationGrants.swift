@@ -15,7 +15,7 @@ extension Call<RealmContext> {
         }
         let request = GrantRequest(
             client: client.id, clientID: clientID,
-            proof: .secret(key.digest, by: client.metadata.authenticationMethod),
+            proof: .secret(key.digest),
             app: context.place.app, scope: scope, session: session ?? context.newID(),
             from: context.signInPlace(of: self.request), now: context.clock.now(),
             issuer: context.place.issuer)

@@ -65,6 +65,7 @@ public enum OCSFTable {
         "otp.issued": [.authentication(6)],
         "otp.refused": [.authentication(6, .failure)],
         "owner.mailbox_vouched": [.authentication(6)],
+        "session.detached": [],
         "session.ended": [.authentication(2)],
         "session.opened": [
             OCSFRule(.authentication, 1, when: .unlessImpersonated),

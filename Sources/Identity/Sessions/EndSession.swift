@@ -42,11 +42,14 @@ public struct EndSession: Command {
             throw .notFound
         }
         guard state.end == nil else { return Decision() }
-        let isTold =
-            facts.client?.aliveMetadata?.logoutURI != nil && terms.account != nil
-            && (terms.issuer ?? notice?.issuer) != nil
         return Decision(
-            SessionEvent.ended(reason, notice: isTold ? notice : nil), in: session,
+            SessionEvent.ended(reason, notice: isTold(facts, terms) ? notice : nil), in: session,
             of: terms.account)
+    }
+
+    /// Whether there is a client that wants to hear of it, and what to tell it.
+    func isTold(_ facts: Facts, _ terms: SessionTerms) -> Bool {
+        facts.client?.aliveMetadata?.logoutURI != nil && terms.account != nil
+            && (terms.issuer ?? notice?.issuer) != nil
     }
 }

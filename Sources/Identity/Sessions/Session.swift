@@ -15,6 +15,8 @@ public struct Session: StreamState {
     /// When the leaf was made.
     public private(set) var refreshedAt: Timestamp?
     public private(set) var end: SessionEnd?
+    /// The browser that it came of signed out, and its client was told so.
+    public private(set) var isDetached = false
 
     public init() {}
 
@@ -32,6 +34,7 @@ public struct Session: StreamState {
             refreshedAt = at
             if let key { terms?.key = key }
         case .ended(let reason, _, _): end = reason
+        case .detached: isDetached = true
         case .refused: break
         }
     }

@@ -173,6 +173,8 @@ public enum SessionEvent: Event {
     case refreshed(generation: Int, at: Timestamp, key: String? = nil, parent: Int? = nil)
     /// Its client is told by this notice, if it wants to hear of it. Where from what was shown again came.
     case ended(SessionEnd, notice: NoticeOrder? = nil, from: SignInPlace = SignInPlace())
+    /// The browser that it came of signed out, and it goes on: its client is told by this notice.
+    case detached(NoticeOrder)
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedSignIn)
 
@@ -197,6 +199,13 @@ public enum SessionEvent: Event {
                 .text("issuer", "Issuer identifier that the notice names.").optional,
             ], SignInPlace.eventFields),
         EventShape(
+            "session.detached", .internal,
+            "The browser that it came of signed out, and it goes on: offline access.",
+            [
+                .uuid("notice", "Logout notice that tells the client."),
+                .text("issuer", "Issuer identifier that the notice names.").optional,
+            ]),
+        EventShape(
             "session.refused", .audit, "A sign-in of a client was refused.",
             [
                 SessionTerms.method("Grant that was refused, or way within a tenant's app."),
@@ -211,6 +220,7 @@ public enum SessionEvent: Event {
         case .opened: "session.opened"
         case .refreshed: "session.refreshed"
         case .ended: "session.ended"
+        case .detached: "session.detached"
         case .refused: "session.refused"
         }
     }
@@ -219,7 +229,7 @@ public enum SessionEvent: Event {
         switch self {
         case .opened(let terms): terms.account
         case .refused(let attempt): attempt.account
-        case .refreshed, .ended: nil
+        case .refreshed, .ended, .detached: nil
         }
     }
 
@@ -244,6 +254,10 @@ public enum SessionEvent: Event {
             fields["notice"] = notice.map { .uuid($0.id) }
             fields["issuer"] = notice?.issuer.map { .string($0) }
             return fields
+        case .detached(let notice):
+            var fields: JSONObject = ["notice": .uuid(notice.id)]
+            fields["issuer"] = notice.issuer.map { .string($0) }
+            return fields
         case .refused(let refused): return refused.fields
         }
     }
@@ -267,6 +281,9 @@ public enum SessionEvent: Event {
                 notice = NoticeOrder(id: id, issuer: fields["issuer"]?.string)
             }
             self = .ended(reason, notice: notice, from: SignInPlace(recorded: fields))
+        case "session.detached":
+            guard let id = fields.uuid("notice") else { return nil }
+            self = .detached(NoticeOrder(id: id, issuer: fields["issuer"]?.string))
         case "session.refused":
             guard let refused = RefusedSignIn(recorded: fields) else { return nil }
             self = .refused(refused)

@@ -67,6 +67,38 @@ private typealias Site = AuthorizeWorld
         #expect(script.status == .ok)
     }
 
+    @Test func `the authorization endpoint answers in the fragment for a client without a secret`()
+        async throws
+    {
+        let world = try await Site()
+        try await world.register(
+            "page",
+            [
+                "token_endpoint_auth_method": "none",
+                "redirect_uris": [.string(Site.back), "https://web.example/back?"],
+            ])
+        try await world.signIn()
+        let asked: Pairs = [("client_id", "page"), ("response_mode", "fragment")]
+        for back in [Site.back, "https://web.example/back?"] {
+            for more in [[], [("prompt", "none"), ("max_age", "0")]] as [Pairs] {
+                let answer = try await world.authorize(
+                    Site.request(asked + [("redirect_uri", back)] + more))
+                let place = try #require(answer.response.headers["Location"])
+                #expect(place.hasPrefix(back + "#"), "\(place)")
+                let mark = try #require(place.firstIndex(of: "#"))
+                let pairs = try #require(Form.parse(Array(place[mark...].dropFirst().utf8)))
+                let names = pairs.map(\.name)
+                #expect(names.contains(more.isEmpty ? "code" : "error"))
+                #expect(pairs.first { $0.name == "state" }?.value == "a state&more")
+                #expect(pairs.first { $0.name == "iss" }?.value == Site.issuer)
+            }
+        }
+        // A fragment reaches no server: one that has a secret is answered where it can see it.
+        let told = try world.sent(
+            try await world.authorize(Site.request([("response_mode", "fragment")])))
+        #expect(told.to == Site.back && told.with["error"] == "invalid_request")
+    }
+
     @Test func `the authorization endpoint's form post page has the realm's look and language`()
         async throws
     {

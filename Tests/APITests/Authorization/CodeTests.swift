@@ -30,6 +30,48 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.events().contains("session.refused"))
     }
 
+    @Test(arguments: ["client_secret_basic", "client_secret_post"])
+    func `MOD-13: a client's secret is taken in the header and in the form, however it registered`(
+        method: String
+    ) async throws {
+        let world = try await Site()
+        try await world.world.register(
+            "other",
+            [
+                "redirect_uris": [.string(Site.back)], "consent": "none",
+                "token_endpoint_auth_method": .string(method),
+            ], secret: SignInWorld.secret)
+        try await world.signIn()
+        let request = Site.request([("client_id", "other")])
+        func shown(_ secret: String, inForm: Bool) -> (form: Pairs, basic: String?) {
+            inForm
+                ? ([("client_id", "other"), ("client_secret", secret)], nil)
+                : ([], "other:\(secret)".replacing(" ", with: "+"))
+        }
+        for inForm in [true, false] {
+            let form: Pairs = [
+                ("grant_type", "authorization_code"), ("redirect_uri", Site.back),
+                ("code_verifier", Site.verifier),
+            ]
+            let wrong = shown("guess", inForm: inForm)
+            let refused = try await world.world.post(
+                "/connect/token", form: form + [("code", try await world.code(request))] + wrong.form,
+                basic: wrong.basic)
+            #expect(refused.status == .unauthorized && refused.json["error"] == "invalid_client")
+            let right = shown(SignInWorld.secret, inForm: inForm)
+            let answer = try await world.world.post(
+                "/connect/token", form: form + [("code", try await world.code(request))] + right.form,
+                basic: right.basic)
+            #expect(answer.status == .ok, "\(answer.json)")
+            let token = try #require(answer.json["access_token"]?.string)
+            // Libraries introspect in another way than they redeem.
+            let other = shown(SignInWorld.secret, inForm: !inForm)
+            let known = try await world.world.post(
+                "/connect/introspect", form: [("token", token)] + other.form, basic: other.basic)
+            #expect(known.json["active"] == true, "\(known.json)")
+        }
+    }
+
     @Test func `an authorization code is bound to its redirect URI or to the challenge`()
         async throws
     {

@@ -272,7 +272,7 @@ private typealias Site = AuthorizeWorld
             events: log, queries: FoldedQueries(log: log), clock: realmClock)
         var found: [Told] = []
         for event in try await log.events(from: 1, limit: .max, in: world.world.realm)
-        where event.name == "session.ended" {
+        where ["session.ended", "session.detached"].contains(event.name) {
             guard
                 let letter = try await letters.letter(
                     at: event.position, in: world.world.realm)
@@ -307,6 +307,36 @@ private typealias Site = AuthorizeWorld
         let hinted = try Claims(
             payload: try #require(Base64URL.decode(String(hint.split(separator: ".")[1]))))
         #expect(letters.contains { $0.claims.members["sid"] == hinted.members["sid"] })
+    }
+
+    @Test func `logging out notifies a client once whose offline access stays`() async throws {
+        let world = try await world()
+        let other: JSONObject = ["backchannel_logout_uri": "https://other.example/out"]
+        try await world.register("other", other)
+        try await world.register("deaf", [:])
+        let scope = "openid offline_access"
+        let offline = try await tokens(world, scope: scope, client: "other")
+        _ = try await tokens(world, scope: scope, client: "deaf")
+        let online = try await tokens(world)
+        _ = await logOut(world, [("id_token_hint", online.id)])
+        #expect(try await isAlive(world, offline.access))
+        let letters = try await told(world)
+        #expect(
+            letters.map(\.letter.address).sorted() == [
+                "https://other.example/out", "https://web.example/out",
+            ])
+        let hinted = try Claims(
+            payload: try #require(
+                Base64URL.decode(String(offline.id.split(separator: ".")[1]))))
+        let claims = try #require(letters.first { $0.claims.audience == ["other"] }).claims
+        #expect(claims.members["sid"] == hinted.members["sid"])
+        // The browser signs in and out again: what was told is not told again.
+        try await world.signIn()
+        let again = try await tokens(world)
+        _ = await logOut(world, [("id_token_hint", again.id)])
+        let later = try await told(world)
+        #expect(later.count { $0.claims.audience == ["other"] } == 1)
+        #expect(later.count == 3)
     }
 
     @Test func `logging out after a second login in one browser ends what came of both`()

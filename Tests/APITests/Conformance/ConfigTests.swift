@@ -35,7 +35,7 @@ import Values
         ("code_challenge_methods_supported", ["S256"]),
         ("grant_types_supported", ["authorization_code", "refresh_token"]),
         ("claims_supported", ["sub", "iss", "auth_time", "acr", "email", "name"]),
-        ("response_modes_supported", ["query", "form_post"]),
+        ("response_modes_supported", ["query", "form_post", "fragment"]),
         (
             "token_endpoint_auth_methods_supported",
             [

@@ -37,7 +37,7 @@ struct AuthorizationReader: Sendable {
         }
         var target = AuthorizationTarget(redirectURI: uri, profile: metadata.profile)
         if let mode = parameters["response_mode"].flatMap(ResponseMode.init),
-            mode != .formPost || FormPost.canReach(uri)
+            mode.reaches(uri, of: metadata)
         {
             target.mode = mode
         }
@@ -110,7 +110,7 @@ struct AuthorizationReader: Sendable {
         if let mode = parameters["response_mode"] {
             guard ResponseMode(rawValue: mode) == target.mode else {
                 throw AuthorizationFault(
-                    .invalidRequest, "There is no such response_mode for this redirect_uri.")
+                    .invalidRequest, "There is no such response_mode for this client and redirect_uri.")
             }
         }
         if let state = target.state, !isShowable(state, atMost: 2048) {

@@ -6,6 +6,18 @@ internal import JSON
 enum ResponseMode: String, CaseIterable {
     case query
     case formPost = "form_post"
+    /// Servers never see it, and a browser carries it on through every redirect.
+    case fragment
+
+    /// Whether the client can read an answer that comes so. A client with a secret has a server, from which a
+    /// fragment hides the code: only somebody else who wrote its request would ask for one.
+    func reaches(_ redirectURI: String, of client: ClientMetadata) -> Bool {
+        switch self {
+        case .query: true
+        case .formPost: FormPost.canReach(redirectURI)
+        case .fragment: client.authenticationMethod == .none
+        }
+    }
 }
 
 /// A place that was found to be the client's, and how it wants its answers.
@@ -39,7 +51,7 @@ struct AuthorizationTarget: Equatable {
         if let state { members.append(("state", state)) }
         if profile != .voo { members.append(("iss", issuer)) }
         switch mode {
-        case .query: return redirect(members)
+        case .query, .fragment: return redirect(members)
         case .formPost: return FormPost.page(to: redirectURI, members, in: look)
         }
     }
@@ -47,11 +59,12 @@ struct AuthorizationTarget: Equatable {
     /// RFC 9700 section 4.12: 303, so that no form is ever sent on.
     private func redirect(_ members: [(name: String, value: String)]) -> Response {
         let query = members.map { "\(Percent.encode($0.name))=\(Percent.encode($0.value))" }
-        let mark = redirectURI.utf8.contains(0x3F) ? "&" : "?"
+        let isFragment = mode == .fragment
+        let mark = isFragment ? "#" : redirectURI.utf8.contains(0x3F) ? "&" : "?"
         var response = Response(
             status: profile == .voo ? .found : .seeOther, headers: Headers(), body: [])
         response.headers["Location"] =
-            redirectURI + (redirectURI.utf8.last == 0x3F ? "" : mark)
+            redirectURI + (!isFragment && redirectURI.utf8.last == 0x3F ? "" : mark)
             + query.joined(separator: "&")
         return response
     }

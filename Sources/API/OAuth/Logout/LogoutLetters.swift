@@ -42,7 +42,7 @@ public struct LogoutLetters: Sendable {
         guard let ended = try await events.events(from: position, limit: 1, in: realm).first,
             ended.position == position
         else { throw .damaged }
-        guard case .ended(_, let order?, _)? = SessionEvent(ended) else { return nil }
+        guard let order = SessionEvent(ended)?.order else { return nil }
         var terms: SessionTerms?
         for recorded in try await events.stream(ended.stream, after: 0, in: realm) {
             if case .opened(let known)? = SessionEvent(recorded) { terms = known }
@@ -65,5 +65,16 @@ public struct LogoutLetters: Sendable {
                 claims.canonical(), by: key, type: JWTType.logoutToken.rawValue)
         else { throw .damaged }
         return LogoutLetter(address: address, token: token)
+    }
+}
+
+extension SessionEvent {
+    /// The notice that it asks for.
+    fileprivate var order: NoticeOrder? {
+        switch self {
+        case .ended(_, let notice, _): notice
+        case .detached(let notice): notice
+        case .opened, .refreshed, .refused: nil
+        }
     }
 }

@@ -33,7 +33,7 @@ enum ClientRegistrationRoutes {
             content: .json(information, example: example)),
         refusals: Place.refusals + faults + [
             .registrationClosed, .invalidSoftwareStatement, .unapprovedSoftwareStatement,
-        ]
+        ], traits: .forScripts
     ) { call throws(Problem) in
         try RateCounter(call).count(.clientRegistration)
         let metadata = call.body.object ?? [:]
