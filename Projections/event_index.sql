@@ -151,7 +151,8 @@ begin
                             and h.position < e.position
                         order by h.position desc limit 1)) end,
             case
-                when e.type in ('session.opened', 'session.refreshed', 'session.ended')
+                when e.type in (
+                    'session.opened', 'session.refreshed', 'session.detached', 'session.ended')
                     then e.stream
                 when e.type in (
                     'token_claims.set', 'federated_device.asserted', 'federated_device.signed_in',

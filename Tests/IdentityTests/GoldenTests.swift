@@ -110,6 +110,7 @@ private func signInSamples() throws -> [any Event] {
             .codeReuse, from: SignInPlace(source: "s", device: "iPhone", location: zurich)),
         SessionEvent.ended(
             .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),
+        SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org")),
         LogoutNoticeEvent.delivered(attempt: 1),
         LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
         LogoutNoticeEvent.failed(attempt: 7, code: 400),

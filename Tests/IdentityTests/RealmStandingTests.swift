@@ -56,7 +56,7 @@ private let inOpenRealms: [any Command.Type] = [
 private let inAllRealms: [any Command.Type] = [
     AcceptLoss.self, AssignHost.self, BeginMessage.self, CloseFinding.self,
     EscalateFinding.self, RaiseFinding.self, CreateAdminKey.self, CreateRealm.self,
-    DeleteAccount.self,
+    DeleteAccount.self, DetachSession.self,
     DisableRealm.self, DropDeviceToken.self, EnableRealm.self, EndBrowserSession.self,
     EndLapsedSession.self, EndSession.self, EraseSubject.self, ForgetInstallation.self,
     IssueCaseFile.self,

@@ -58,13 +58,10 @@ struct SessionEnds {
             ) { $0.terms.browser == line && $0.terms.isOffline }
         }
         for session in stay {
-            do {
-                try await Commands(call).dispatch(
-                    DetachSession(session: session, of: account, notice: noticeOrder()),
-                    as: .browser(browser))
-            } catch let problem where problem.kind == .notFound {
-                continue
-            }
+            // What is no session any more needs no word.
+            _ = try await Commands(call).attempt(
+                DetachSession(session: session, of: account, notice: noticeOrder()),
+                as: .browser(browser))
         }
     }
 

@@ -145,25 +145,6 @@ public struct RefusedSignIn: Sendable, Equatable {
     }
 }
 
-/// Why a session ended before its time.
-public enum SessionEnd: String, CaseIterable, Sendable {
-    /// Its client or its person asked for it.
-    case revoked
-    /// A refresh token came that had been used before.
-    case reuse
-    /// The code came once more that had opened it.
-    case codeReuse = "code_reuse"
-    case administrator
-    /// Its person logged out.
-    case loggedOut = "logged_out"
-    /// Its person wants the client to have access no more.
-    case withdrawn
-    /// It was over already, by what happened to its account.
-    case lapsed
-    /// Its device showed itself anew, and has another one.
-    case replaced
-}
-
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
 public enum SessionEvent: Event {
     case opened(SessionTerms)

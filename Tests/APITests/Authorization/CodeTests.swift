@@ -55,12 +55,14 @@ private typealias Site = AuthorizeWorld
             ]
             let wrong = shown("guess", inForm: inForm)
             let refused = try await world.world.post(
-                "/connect/token", form: form + [("code", try await world.code(request))] + wrong.form,
+                "/connect/token",
+                form: form + [("code", try await world.code(request))] + wrong.form,
                 basic: wrong.basic)
             #expect(refused.status == .unauthorized && refused.json["error"] == "invalid_client")
             let right = shown(SignInWorld.secret, inForm: inForm)
             let answer = try await world.world.post(
-                "/connect/token", form: form + [("code", try await world.code(request))] + right.form,
+                "/connect/token",
+                form: form + [("code", try await world.code(request))] + right.form,
                 basic: right.basic)
             #expect(answer.status == .ok, "\(answer.json)")
             let token = try #require(answer.json["access_token"]?.string)

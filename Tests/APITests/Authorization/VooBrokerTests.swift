@@ -61,7 +61,9 @@ extension `An app of the voo profile` {
     }
 
     @Test(arguments: ["/token", "/Token"])
-    func `RFC 6749: a voo app authenticates by its secret, in the header or in the form`(_ path: String)
+    func `RFC 6749: a voo app authenticates by its secret, in the header or in the form`(
+        _ path: String
+    )
         async throws
     {
         let world = try await brokered([:], secret: "hush")

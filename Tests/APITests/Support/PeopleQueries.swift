@@ -128,7 +128,7 @@ extension AccountQueries where Self: Folding {
                         isRefused: true, reason: reason.rawValue, session: nil, source: nil,
                         device: nil
                     ).from(from))
-            case .refreshed, nil: break
+            case .refreshed, .detached, nil: break
             }
         }
         let chosen = views.reversed().filter { view in

@@ -110,7 +110,8 @@ struct AuthorizationReader: Sendable {
         if let mode = parameters["response_mode"] {
             guard ResponseMode(rawValue: mode) == target.mode else {
                 throw AuthorizationFault(
-                    .invalidRequest, "There is no such response_mode for this client and redirect_uri.")
+                    .invalidRequest,
+                    "There is no such response_mode for this client and redirect_uri.")
             }
         }
         if let state = target.state, !isShowable(state, atMost: 2048) {
