@@ -299,7 +299,8 @@ class Apache:
         self.url = f"http://127.0.0.1:{free_port()}"
         self.id, secret = register(
             redirect_uris=[f"{self.url}/oidc/back"],
-            post_logout_redirect_uris=[f"{self.url}/open/"])
+            post_logout_redirect_uris=[f"{self.url}/open/"],
+            backchannel_logout_uri=f"{self.url}/oidc/back?logout=backchannel")
         for name in ("pages", "pages/mine", "pages/open"):
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
         for name, text in (("mine", "for you"), ("open", "for all")):
@@ -394,6 +395,16 @@ class ModAuthOpenIDC(unittest.TestCase):
         status, place, _ = person.call("GET", f"{apache.url}/mine/")
         self.assertEqual((status, place.partition("?")[0]),
                          (302, discovery()["authorization_endpoint"]))
+
+    def test_mod_auth_openidc_signs_people_out_who_log_out_at_the_realm(self):
+        """It has offline access, which goes on; whom it shows its pages to does not."""
+        apache, person = Apache(), Person(urd, issuer)
+        self.addCleanup(apache.close)
+        status, _, page = person.visit(f"{apache.url}/mine/")
+        self.assertEqual((status, page), (200, "for you"), apache.log())
+        person.go(f"{issuer}/logout")
+        eventually(
+            lambda: person.call("GET", f"{apache.url}/mine/")[0] == 302, "the Apache is told")
 
     def test_mod_auth_openidc_shows_nothing_after_a_refused_consent(self):
         apache, person = Apache(), Person(urd, issuer)
