@@ -121,7 +121,8 @@ import Values
                 "/.well-known/urd-webhook-keys.json",
                 "/api/v0/token/identity_keys", "/api/v0/token/jwks", "/verify",
                 "/screening/form", "/completion/form",
-                "/connect/par", "/connect/revoke", "/connect/token", "/connect/userinfo",
+                "/connect/par", "/connect/register", "/connect/revoke", "/connect/token",
+                "/connect/userinfo",
             ])
     }
 
