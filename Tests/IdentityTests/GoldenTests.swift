@@ -110,7 +110,6 @@ private func signInSamples() throws -> [any Event] {
             .codeReuse, from: SignInPlace(source: "s", device: "iPhone", location: zurich)),
         SessionEvent.ended(
             .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),
-        SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org")),
         LogoutNoticeEvent.delivered(attempt: 1),
         LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
         LogoutNoticeEvent.failed(attempt: 7, code: 400),
@@ -287,7 +286,9 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
     ] + (try notificationSamples()) + signalSamples() + (try findingSamples())
-        + (try phoneSamples() + tenantSamples() + signInMethodSamples())
+        + (try phoneSamples() + tenantSamples() + signInMethodSamples()) + [
+            SessionEvent.detached(NoticeOrder(id: code, issuer: "https://id.example.org"))
+        ]
 }
 
 @Suite struct `Every event` {
