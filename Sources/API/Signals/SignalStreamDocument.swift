@@ -86,7 +86,7 @@ struct SignalStreamDocument {
             guard let text = description.string else {
                 throw malformed("description", "must be a text")
             }
-            settings.description = text
+            settings.description = text.isEmpty ? nil : text
         }
         if let delivery = body["delivery"], !delivery.isNull {
             settings.delivery = try self.delivery(delivery, current?.delivery)
@@ -113,7 +113,7 @@ struct SignalStreamDocument {
                 guard let text = given.string else {
                     throw malformed("authorization_header", "must be a text")
                 }
-                header = text
+                header = text.isEmpty ? nil : text
             } else if case .push(endpoint, let known) = current {
                 // It is shown to nobody, so that no receiver can repeat what it read.
                 header = known
