@@ -113,7 +113,7 @@ struct SignalStreamDocument {
                 guard let text = given.string else {
                     throw malformed("authorization_header", "must be a text")
                 }
-                header = text.isEmpty ? nil : text
+                header = text
             } else if case .push(endpoint, let known) = current {
                 // It is shown to nobody, so that no receiver can repeat what it read.
                 header = known
