@@ -3,21 +3,21 @@ import Synchronization
 import Testing
 import Threads
 
-@Suite("Job threads")
-struct JobThreadTests {
-    @Test(
-        "Tasks that prefer a job thread go on there after each wait, whoever woke them",
-        .timeLimit(.minutes(1)))
-    func stay() async {
-        let executor = JobThread()
+@Suite(.timeLimit(.minutes(1))) struct `Job threads` {
+    private final class Seen: Sendable {
         let threads = Mutex<Set<UInt>>([])
         let done = Atomic(0)
-        @Sendable func note() { threads.withLock { _ = $0.insert(UInt(pthread_self())) } }
+
+        func note() { threads.withLock { _ = $0.insert(UInt(pthread_self())) } }
+    }
+
+    @Test func `a job thread runs tasks that prefer it after each of their waits, whoever woke them`() async {
+        let (executor, seen) = (JobThread(), Seen())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask(executorPreference: executor) {
-                    for step in 0..<20 {
-                        note()
+                    for step in 0..<21 {
+                        seen.note()
                         switch step % 3 {
                         case 0: await Task.yield()
                         case 1: try? await Task.sleep(for: .microseconds(100))
@@ -26,13 +26,13 @@ struct JobThreadTests {
                                 DedicatedThread.startRequired { continuation.resume() }
                             }
                         }
+                        seen.note()
                     }
-                    note()
-                    done.add(1, ordering: .relaxed)
+                    seen.done.add(1, ordering: .relaxed)
                 }
             }
         }
-        #expect(done.load(ordering: .relaxed) == 50)
-        #expect(threads.withLock { $0.count } == 1)
+        #expect(seen.done.load(ordering: .relaxed) == 50)
+        #expect(seen.threads.withLock { $0.count } == 1)
     }
 }
