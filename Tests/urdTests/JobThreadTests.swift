@@ -11,7 +11,10 @@ import Threads
         func note() { threads.withLock { _ = $0.insert(UInt(pthread_self())) } }
     }
 
-    @Test func `a job thread runs tasks that prefer it after each of their waits, whoever woke them`() async {
+    @Test
+    func `a job thread runs tasks that prefer it after each of their waits, whoever woke them`()
+        async
+    {
         let (executor, seen) = (JobThread(), Seen())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
