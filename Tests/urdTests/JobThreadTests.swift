@@ -12,7 +12,7 @@ import Threads
     }
 
     @Test
-    func `a job thread runs tasks that prefer it after each of their waits, whoever woke them`()
+    func `tasks that prefer a job thread go on there after each wait`()
         async
     {
         let (executor, seen) = (JobThread(), Seen())
