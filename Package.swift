@@ -196,7 +196,7 @@ let package = Package(
             "urd",
             [
                 "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry",
-                "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting",
+                "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting", "Threads",
             ]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],

@@ -28,6 +28,8 @@ final class Worker: TaskExecutor {
     private let headless = Mutex<[Exchange]>([])
     /// Nil once the thread is gone.
     private let jobs = Mutex<[UnownedJob]?>([])
+    /// The thread, by its number in the system.
+    private let thread = Atomic<UInt>(0)
 
     init(_ server: Core) throws(Failure) {
         self.server = server
@@ -100,7 +102,8 @@ final class Worker: TaskExecutor {
             return jobs?.count
         }
         switch before {
-        case 0: ring()
+        // The thread itself looks before it rests.
+        case 0: if thread.load(ordering: .relaxed) != UInt(pthread_self()) { ring() }
         case nil: globalConcurrentExecutor.enqueue(ExecutorJob(job))
         default: break
         }
@@ -114,6 +117,8 @@ final class Worker: TaskExecutor {
         }
         for job in waiting ?? [] { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
+
+    private var hasJobs: Bool { jobs.withLock { $0?.isEmpty == false } }
 
     func stopAccepting() {
         orders.withLock { $0.stopsAccepting = true }
@@ -134,6 +139,7 @@ final class Worker: TaskExecutor {
     private static let longestRest: Int32 = 1_000
 
     private func run(_ daemon: Daemon) {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
         var accepts = true
         var sources = [
             pollfd(fd: daemon.events, events: Int16(POLLIN), revents: 0),
@@ -141,7 +147,7 @@ final class Worker: TaskExecutor {
             pollfd(fd: hangUps.events, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            _ = unsafe poll(&sources, 3, daemon.isBusy ? 0 : Self.longestRest)
+            _ = unsafe poll(&sources, 3, daemon.isBusy || hasJobs ? 0 : Self.longestRest)
             if sources[1].revents != 0 {
                 hear()
                 let orders = orders.withLock { $0 }

@@ -61,8 +61,8 @@ func notificationSamples() throws -> [any Event] {
         SubscriptionEvent.secretRotated(
             SubscriptionSecret(shared: Array(repeating: 3, count: 32)),
             oldEnds: Timestamp(seconds: 1_800_000_000)),
-        SubscriptionEvent.replayed(.range(from: 1, to: 9, types: ["account.*"])),
-        SubscriptionEvent.replayed(.givenUp),
+        SubscriptionEvent.replayed(.range(from: 1, to: 9, types: ["account.*"]), queued: 3),
+        SubscriptionEvent.replayed(.givenUp, queued: nil),
         SubscriptionEvent.tested(
             SubscriptionTest(
                 status: 204, outcome: "delivered", milliseconds: 12,

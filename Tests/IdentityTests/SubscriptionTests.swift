@@ -365,11 +365,11 @@ import Values
             GiveUpDelivery(subscription: webhook, delivery: lost)
         ).then(SubscriptionEvent.givenUp(lost), in: webhook)
         try await givenRealm().given(created, in: webhook).when(
-            ReplaySubscription(id: webhook, replay: .range(from: 5, to: 4, types: []))
+            ReplaySubscription(id: webhook, replay: .range(from: 5, to: 4, types: []), queued: 0)
         ).thenRejected(.invalid(FieldFault("from", .conflicts(with: "to"))))
         try await givenRealm().given(created, in: webhook).when(
-            ReplaySubscription(id: webhook, replay: .givenUp)
-        ).then(SubscriptionEvent.replayed(.givenUp), in: webhook)
+            ReplaySubscription(id: webhook, replay: .givenUp, queued: 7)
+        ).then(SubscriptionEvent.replayed(.givenUp, queued: 7), in: webhook)
     }
 
     @Test func `a change of the terms is on record where there is one`() async throws {

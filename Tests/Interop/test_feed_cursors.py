@@ -127,6 +127,26 @@ class Nodes(unittest.TestCase):
                 register()
                 self.assertEqual(second.events(1)[0]["position"], 1)
 
+    def test_of_forty_that_take_it_over_at_once_one_has_it(self):
+        def last(feed):
+            try:
+                return list(feed.entries())[-1]["type"]
+            except TimeoutError:
+                return "held"
+        keys = [admin("POST", "/api/admin/keys", {"name": f"t{n}", "realms": [realm]})["key"]
+                for n in range(40)]
+        for _ in range(5):
+            subscription = subscribe()
+            feeds = together(40, lambda n: follow(
+                subscription, "&take_over=true", key=keys[n], patience=3))
+            try:
+                self.assertEqual({feed.status for feed in feeds}, {200})
+                ends = together(40, lambda n: last(feeds[n]))
+            finally:
+                for feed in feeds:
+                    feed.close()
+            self.assertEqual(sorted(ends, key=str), ["held"] + ["urd.taken_over"] * 39)
+
     def test_asking_for_the_head_takes_a_subscription_from_nobody(self):
         subscription = subscribe()
         query = f"{urd.realm}/feed?subscription={subscription}&take_over=true"

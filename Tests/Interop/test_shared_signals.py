@@ -807,6 +807,34 @@ class Faults(unittest.TestCase):
         places = [int(one["txn"].split(":")[1]) for one in claims]
         self.assertEqual(places, sorted(places))
 
+    def test_the_answer_to_a_poll_says_that_there_is_more_where_there_is(self):
+        ours = Ours()
+        stream = ours.create()
+        eventually(lambda: ours.poll(stream)["sets"], "the verification is there")
+        ours.verify(stream, "second")
+        # A client of SGNL (caep.dev, ssfreceiver) reads an answer whose members are all maps of texts.
+        two = ours.poll(stream)
+        self.assertEqual((list(two), len(two["sets"])), (["sets"], 2))
+        one = ours.poll(stream, maxEvents=1)
+        self.assertEqual((one["moreAvailable"], len(one["sets"])), (True, 1))
+        self.assertEqual(ours.poll(stream, ack=two["sets"], maxEvents=0), {"sets": {}})
+        self.assertEqual(ours.poll(stream), {"sets": {}})
+
+    def test_an_empty_text_says_nothing_but_as_the_state_of_a_verification(self):
+        ours = Ours()
+        path, stream = ours.push(description="A stream")
+        # A client of SGNL (caep.dev-receiver) has a reason in each request.
+        self.assertEqual(
+            ours.status(stream, "paused", reason=""),
+            {"stream_id": stream["stream_id"], "status": "paused"})
+        ours.status(stream, "enabled", reason="")
+        status, answer, _ = ours.call("PATCH", ours.endpoint("configuration"), {
+            "stream_id": stream["stream_id"], "description": ""})
+        self.assertEqual((status, "description" in answer), (200, False), answer)
+        ours.verify(stream, "")
+        eventually(lambda: any(state_of(check(token, stream)) == "" for _, token in receiver.at(path)),
+                   "the state came back")
+
     def test_a_long_poll_ends_with_the_next_signal(self):
         stream = self.ours.create(requested=[REVOKED])
         self.ours.signals(stream)

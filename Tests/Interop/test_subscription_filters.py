@@ -90,9 +90,12 @@ class WhomTests(unittest.TestCase):
             with self.receiver.lock:
                 self.receiver.taken.clear()
             hook = self.webhook(filter)
-            admin("POST", f"/webhooks/{hook['id']}/replay", {"from": first})
+            queued = admin("POST", f"/webhooks/{hook['id']}/replay", {"from": first})["queued"]
             eventually(lambda: ("session.ended", hers) in self.came(True), "it came again")
             eventually(lambda: admin("GET", f"/webhooks/{hook['id']}")["waiting"] == 0, "all is done")
+            with self.receiver.lock:
+                ids = {one["headers"]["webhook-id"] for one in self.receiver.taken}
+            self.assertEqual(len(ids), queued, filter)
             self.assertFalse({theirs, ben.id} & {stream for _, stream in self.came(True)}, filter)
             admin("DELETE", f"/webhooks/{hook['id']}")
 

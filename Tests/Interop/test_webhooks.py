@@ -13,7 +13,7 @@ from email.utils import formatdate
 
 import pinned
 from token_tool import missing
-from urd_process import PATIENCE, Urd, eventually
+from urd_process import PATIENCE, Urd, eventually, together
 from webhook_receiver import Receiver
 
 pinned.use()
@@ -237,6 +237,46 @@ class Webhooks(unittest.TestCase):
             return earliest["headers"]["webhook-id"] in receiver.ids()[before:]
         eventually(resent, "one came again")
         self.assertEqual(set(receiver.ids()), ids)
+
+    def test_a_replay_that_is_repeated_under_its_key_is_queued_once(self):
+        receiver, hook = self.receiver()
+        for _ in range(3):
+            register()
+        eventually(lambda: len(receiver.taken) == 3, "all came")
+        first = min(one["json"]["data"]["position"] for one in receiver.taken)
+        path = f"{urd.realm}/webhooks/{hook['id']}"
+
+        def again():
+            with receiver.lock:
+                return [one["headers"]["webhook-id"] for one in receiver.taken
+                        if one["headers"].get("urd-replay") == "true"]
+
+        def ask(more, body, key):
+            status, answer, headers = urd.api.call("POST", path + more, body, Idempotency_Key=key)
+            self.assertEqual(status, 200, answer)
+            return answer, headers["Urd-Position"]
+        asked = ask("/replay", {"from": first}, "replay-1")
+        self.assertEqual(asked[0], {"queued": 3})
+        eventually(lambda: len(set(again())) == 3 and self.shown(hook)["waiting"] == 0, "all came again")
+        # What is done is not queued anew, by one repeat or by many at once.
+        self.assertEqual(set(together(20, lambda _: json.dumps(ask("/replay", {"from": first}, "replay-1")))),
+                         {json.dumps(asked)})
+        self.assertEqual(self.shown(hook)["waiting"], 0)
+        time.sleep(2)
+        self.assertEqual(len(again()), 3)
+        # The same of what was given up.
+        receiver.answer = lambda message: (500, {})
+        register()
+        eventually(lambda: self.shown(hook)["waiting"] == 1, "it waits")
+        admin("POST", f"/webhooks/{hook['id']}/pause")
+        give_up = f"update urd.delivery set given_up = true where subscription = '{hook['id']}'"
+        urd.sql(give_up)
+        asked = ask("/redeliver", None, "redeliver-1")
+        self.assertEqual(asked[0], {"queued": 1})
+        urd.sql(give_up)
+        self.assertEqual(ask("/redeliver", None, "redeliver-1"), asked)
+        self.assertEqual(self.shown(hook)["given_up"], 1)
+        self.assertEqual(ask("/redeliver", None, "redeliver-2")[0], {"queued": 1})
 
     def test_a_realm_has_fifty_webhooks_however_many_are_asked_for_at_once(self):
         body = {"url": "https://127.0.0.1:65535/", "name": "many", "types": ["account.erased"]}

@@ -13,14 +13,15 @@ struct SignalPoll: Sendable {
 
         var isEmpty: Bool { tokens.isEmpty && !hasMore }
 
-        /// In the order of the log, which receivers keep that read a JSON object as it is written.
+        /// In the order of the log, which receivers keep that read a JSON object as it is written. That there is no
+        /// more is not said (RFC 8936 section 2.3): some receivers know no member but `sets`.
         var bytes: [UInt8] {
             let sets = tokens.map { ready in
                 [.string(ready.signal.jti), .string(ready.token)].map { (text: JSON) in
                     text.canonical()
                 }.joined(separator: [0x3A])
             }
-            return Array("{\"moreAvailable\":\(hasMore),\"sets\":{".utf8)
+            return Array((hasMore ? "{\"moreAvailable\":true,\"sets\":{" : "{\"sets\":{").utf8)
                 + sets.joined(separator: [0x2C]) + Array("}}".utf8)
         }
     }

@@ -29,8 +29,9 @@ enum SignalPollRoutes {
             "Signals, each by its `jti`.",
             .object(
                 .required("sets", .map(of: .text(1...65_536)), "Signed tokens, by their `jti`."),
-                .optional("moreAvailable", .boolean, "Whether there are more.")),
-            example: ["sets": [:], "moreAvailable": false]),
+                .optional(
+                    "moreAvailable", .boolean, "There are more; left out where there are none.")),
+            example: ["sets": [:], "moreAvailable": true]),
         refusals: SignalAnswers.faults
     ) { call throws(Problem) in
         let receiver = try call.signalReceiver(SignalScope.read)

@@ -86,7 +86,7 @@ struct SignalStreamDocument {
             guard let text = description.string else {
                 throw malformed("description", "must be a text")
             }
-            settings.description = text
+            settings.description = text.isEmpty ? nil : text
         }
         if let delivery = body["delivery"], !delivery.isNull {
             settings.delivery = try self.delivery(delivery, current?.delivery)

@@ -175,16 +175,14 @@ enum WebhookDeliveryRoutes {
         answer: queued,
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
-        let write = call.write(in: try call.realm)
-        let webhook = try await call.knownWebhook()
-        try await call.requireRight(to: webhook)
-        let now = call.context.time.now(in: write.realm)
-        let count = try await reading { () throws(LogFailure) in
-            try await call.context.deliveries.revive(webhook.id, in: write.realm, at: now)
+        let realm = try call.realm
+        let context = call.context
+        return try await call.sendAgain(.givenUp) { webhook throws(Problem) in
+            let now = context.time.now(in: realm)
+            return try await reading { () throws(LogFailure) in
+                try await context.deliveries.revive(webhook.id, in: realm, at: now)
+            }
         }
-        let done = try await call.run(
-            ReplaySubscription(id: webhook.id, replay: .givenUp), as: write)
-        return Response.json(.ok, ["queued": .integer(Int64(count))]).at(done)
     }
 
     private static let test = Route<AdminContext>(
@@ -236,7 +234,7 @@ enum WebhookDeliveryRoutes {
             .object(
                 .required(
                     "queued", WebhookSchema.position,
-                    "How many events are sent again, but for those that the filter leaves out."))),
+                    "How many events are sent again."))),
         example: ["queued": 12])
 
     private static let delivery = Schema.named(
@@ -326,65 +324,5 @@ extension Call<AdminContext> {
         }
         return WebhookExample(
             of: type, in: realm, epoch: head.epoch, issuer: try await cloudSource(), at: now)
-    }
-
-    /// What is not there, and what the webhook does not want, is not sent.
-    fileprivate func requireWanted(_ position: Int64) async throws(Problem) {
-        let realm = try realm
-        let webhook = try await knownWebhook()
-        try await requireRight(to: webhook)
-        let earlier = try await reading { () throws(LogFailure) in
-            try await context.commands.events.earlier(write(in: realm))
-        }
-        guard earlier == nil else { return }
-        let page = try await reading { () throws(LogFailure) in
-            try await context.commands.events.page(from: position, limit: 1, in: realm)
-        }
-        guard let event = page.events.first, event.position == position else {
-            throw Problem(.noSuchEvent)
-        }
-        let folded = try await state(Subscription.self, of: webhook.id, in: realm)
-        let selection = SubscriptionSelection(folded.state)
-        var isWanted = selection.wants(event) != false
-        if isWanted, let asked = selection.aboutWhom, !selection.undecided(among: [event]).isEmpty {
-            let subjects = EventSubjects(asked, index: context.queries, realm: realm)
-            // Where the index has not come as far, the worker finds out.
-            let found = try? await subjects.positions(
-                of: [event], epoch: page.head.epoch, within: .seconds(1))
-            isWanted = found.map { $0.contains(position) } ?? true
-        }
-        guard isWanted else {
-            throw Problem(
-                .invalidParameter,
-                "What the webhook is sent leaves out '\(event.name)' at \(position).",
-                field: "position")
-        }
-    }
-
-    /// The rows come first: the event makes the worker look at them.
-    fileprivate func replay(
-        _ range: ClosedRange<Int64>, types: [String]
-    ) async throws(Problem) -> Response {
-        let write = write(in: try realm)
-        let webhook = try await knownWebhook()
-        try await requireRight(to: webhook)
-        let command = ReplaySubscription(
-            id: webhook.id,
-            replay: .range(from: range.lowerBound, to: range.upperBound, types: types))
-        let (filter, asked) = (
-            webhook.terms.filter.events,
-            SubscriptionFilter(types: types, reach: types.isEmpty ? .internal : .audit).events
-        )
-        let names = Set(EventCatalogue.all.map(\.name))
-            .filter { filter.wants($0) && asked.wants($0) }.sorted()
-        let order = DeliveryOrder(rawValue: webhook.terms.order.rawValue) ?? .stream
-        let now = context.time.now(in: write.realm)
-        let count = try await reading { () throws(LogFailure) in
-            try await context.deliveries.replay(
-                range, types: names, streams: webhook.terms.filter.streams, order: order,
-                to: webhook.id, in: write.realm, at: now)
-        }
-        let done = try await run(command, as: write)
-        return Response.json(.ok, ["queued": .integer(Int64(count))]).at(done)
     }
 }

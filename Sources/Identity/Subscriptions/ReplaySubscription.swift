@@ -5,10 +5,13 @@ public import Values
 public struct ReplaySubscription: Command {
     public var id: UUID
     public var replay: SubscriptionReplay
+    /// How many were queued: a repeat of the request is answered the same.
+    public var queued: Int64
 
-    public init(id: UUID, replay: SubscriptionReplay) {
+    public init(id: UUID, replay: SubscriptionReplay, queued: Int64) {
         self.id = id
         self.replay = replay
+        self.queued = queued
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -31,6 +34,6 @@ public struct ReplaySubscription: Command {
             guard from <= to else { throw .invalid(FieldFault("from", .conflicts(with: "to"))) }
             do { try SubscriptionFilter(types: types).check() } catch { throw .invalid(error) }
         }
-        return Decision(SubscriptionEvent.replayed(replay), in: id)
+        return Decision(SubscriptionEvent.replayed(replay, queued: queued), in: id)
     }
 }

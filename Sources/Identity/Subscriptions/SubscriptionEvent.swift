@@ -17,7 +17,8 @@ public enum SubscriptionEvent: Event {
     /// Nothing has been taken for hours; the mail tells the realm's contact.
     case failing(since: Timestamp, mail: UUID?)
     case secretRotated(SubscriptionSecret?, oldEnds: Timestamp)
-    case replayed(SubscriptionReplay)
+    /// And how many events that was; nil in records of earlier versions.
+    case replayed(SubscriptionReplay, queued: Int64?)
     case tested(SubscriptionTest)
     case deleted
     case givenUp(GivenUpDelivery)
@@ -147,7 +148,10 @@ public enum SubscriptionEvent: Event {
             var fields: JSONObject = ["old_ends": .integer(ends.seconds)]
             fields.set(secret)
             return fields
-        case .replayed(let replay): return replay.fields
+        case .replayed(let replay, let queued):
+            var fields = replay.fields
+            fields["queued"] = queued.map { .integer($0) }
+            return fields
         case .tested(let test): return test.fields
         case .givenUp(let delivery): return delivery.fields
         }
@@ -186,7 +190,7 @@ public enum SubscriptionEvent: Event {
             self = .secretRotated(fields.subscriptionSecret, oldEnds: ends)
         case "subscription.replayed":
             guard let replay = SubscriptionReplay(fields) else { return nil }
-            self = .replayed(replay)
+            self = .replayed(replay, queued: fields["queued"]?.integer)
         case "subscription.tested":
             guard let test = SubscriptionTest(fields) else { return nil }
             self = .tested(test)

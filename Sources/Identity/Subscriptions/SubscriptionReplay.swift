@@ -27,6 +27,7 @@ public enum SubscriptionReplay: Sendable, Equatable {
         .integer("from", "First position; all that was given up if it is missing.").optional,
         .integer("to", "Last position.").optional,
         .texts("types", "Types of events, or groups of them; all if it is empty.").optional,
+        .integer("queued", "How many events were queued.").optional,
     ]
 }
 

@@ -108,24 +108,41 @@ extension DeliveryStore {
         }
     }
 
-    /// Has the events of a range sent again that are of these types. Those that are waiting are due at once.
+    /// The events of a range that are of these types and streams, the first 100,000 of them.
+    public func replayable(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws -> [Int64] {
+        try await database.run { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            parameters.add(range.lowerBound)
+            parameters.add(range.upperBound)
+            parameters.add(texts(types))
+            parameters.add(ids(streams))
+            let rows = try connection.execute(listingReplayable, parameters)
+            return (0..<rows.count).map { rows.int64($0, 0) }
+        }
+    }
+
+    /// Has the events of a range sent again that are of these types, and at these positions where some are given. Those
+    /// that are waiting are due at once.
     /// - Returns: how many are sent again.
     public func replay(
-        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
-        to subscription: UUID, in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]? = nil,
+        order: DeliveryOrder, to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws -> Int {
-        try await database.run { connection throws(Failure) in
+        if chosen?.isEmpty == true { return 0 }
+        return try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
             parameters.add(range.lowerBound)
             parameters.add(range.upperBound)
-            var names = ArrayParameter(of: .text)
-            for type in types { names.append(type) }
-            parameters.add(names)
+            parameters.add(texts(types))
             parameters.add(order.rawValue)
             parameters.add(time: now.microseconds)
-            var places = ArrayParameter(of: .uuid)
-            for stream in streams { places.append(uuid: (stream.high, stream.low)) }
-            parameters.add(places)
+            parameters.add(ids(streams))
+            var positions = ArrayParameter(of: .int8)
+            for position in chosen ?? [] { positions.append(position) }
+            parameters.add(positions)
             return try connection.execute(replaying, parameters).changed
         }
     }
@@ -185,6 +202,26 @@ private let listingRecent = Statement(
         on s.realm = a.realm and s.subscription = a.subscription
     order by a.number desc limit $1
     """)
+private func texts(_ texts: [String]) -> ArrayParameter {
+    var array = ArrayParameter(of: .text)
+    for text in texts { array.append(text) }
+    return array
+}
+
+private func ids(_ ids: [UUID]) -> ArrayParameter {
+    var array = ArrayParameter(of: .uuid)
+    for id in ids { array.append(uuid: (id.high, id.low)) }
+    return array
+}
+
+private let listingReplayable = Statement(
+    "deliveries_replayable",
+    """
+    select e.position from urd.event e
+    where e.realm = $1 and e.position between $2 and $3 and e.type = any ($4)
+        and (cardinality($5::uuid[]) = 0 or e.stream = any ($5::uuid[]))
+    order by e.position limit 100000
+    """)
 private let replaying = Statement(
     "deliveries_replay",
     """
@@ -195,6 +232,7 @@ private let replaying = Statement(
     from urd.event e
     where e.realm = $1 and e.position between $3 and $4 and e.type = any ($5)
         and (cardinality($8::uuid[]) = 0 or e.stream = any ($8::uuid[]))
+        and (cardinality($9::bigint[]) = 0 or e.position = any ($9::bigint[]))
     order by e.position limit 100000
     on conflict (realm, subscription, position) do update
         set given_up = false, attempts = 0, replay = true, next_at = excluded.next_at

@@ -52,14 +52,22 @@ struct WebhookDesk: WebhookDeliveries {
         }
     }
 
+    func replayable(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws(LogFailure) -> [Int64] {
+        try await asking {
+            try await store.replayable(range, types: types, streams: streams, in: realm)
+        }
+    }
+
     func replay(
-        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
-        to subscription: UUID, in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]?,
+        order: DeliveryOrder, to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Int {
         try await asking {
             try await store.replay(
-                range, types: types, streams: streams, order: order, to: subscription,
-                in: realm, at: now)
+                range, types: types, streams: streams, among: chosen, order: order,
+                to: subscription, in: realm, at: now)
         }
     }
 

@@ -7,6 +7,7 @@ import Postgres
 import ReadModels
 import Synchronization
 import Telemetry
+import Threads
 import Values
 
 /// Sends the events of each realm to its webhooks. One node does so at a time; when it goes, another takes
@@ -39,6 +40,8 @@ final class WebhookService: Sendable {
     }
 
     static let actor = "webhooks"
+    /// A delivery is many short steps, and a hand-over from thread to thread takes longer than each of them.
+    private static let thread = JobThread()
     /// The furthest that was sent from here, by subscription: it outlives a runner, and a database that
     /// went back does not take it along.
     private let furthest = Mutex<[Key: LogCursor]>([:])
@@ -125,7 +128,7 @@ final class WebhookService: Sendable {
             let runner = WebhookRunner(self, subscription.id, in: realm)
             running[key] = Running(
                 version: subscription.version, runner: runner,
-                task: Task {
+                task: Task(executorPreference: Self.thread) {
                     // What it still puts on record counts for its successor.
                     await withTaskCancellationHandler {
                         await former?.value

@@ -229,7 +229,7 @@ import Values
                 "prompt": "none",
             ]) { $1 })
         for (signer, error) in [
-            (key, "consent_required"), (try SigningKey.pooled(.rs256, id: key.id), nil),
+            (key, "consent_required"), (try SigningKey.generate(.rs256, id: key.id), nil),
         ] as [(SigningKey, String?)] {
             let object = try JWS.sign(
                 claims.canonical(), by: signer, type: "oauth-authz-req+jwt")

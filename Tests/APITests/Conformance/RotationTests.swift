@@ -18,7 +18,7 @@ import Values
         for _ in 0..<2 {
             try await world.carryOut(
                 RotateSigningKey(
-                    next: try NewSigningKey(.pooled(.rs256)), now: world.clock.next()))
+                    next: try NewSigningKey(.generate(.rs256)), now: world.clock.next()))
         }
         let after = Set(try await world.keySet().document.kids)
         #expect(before.isStrictSubset(of: after))

@@ -270,7 +270,7 @@ import Values
         }
         #expect(try await verdict(world, age: 601).status == .badRequest)
         #expect(try await verdict(world, by: .pooled(.es256)).status == .badRequest)
-        #expect(try await verdict(world, by: .pooled(.rs256)).status == .badRequest)
+        #expect(try await verdict(world, by: .generate(.rs256)).status == .badRequest)
         #expect(try await verdict(world, under: Random.bytes(32)).status == .badRequest)
         for header: JSON in [
             ["alg": "dir", "enc": "A256GCM"], ["alg": "A256KW", "enc": "A128GCM"],

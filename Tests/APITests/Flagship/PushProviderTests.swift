@@ -67,7 +67,7 @@ import Values
             #expect(answer.problem == .invalidField && answer.field == "private_key")
             #expect(!String(decoding: answer.response.body, as: UTF8.self).contains("BEGIN"))
         }
-        let other = try PushStandIn.pem(try SigningKey.pooled(.rs256))
+        let other = try PushStandIn.pem(try SigningKey.generate(.rs256))
         let answer = try await world.send(
             .put, path + "/apns", body: try apple(["private_key": .string(other)]))
         #expect(answer.field == "private_key")

@@ -166,7 +166,7 @@ struct GoogleStore: Sendable {
         ]
         let text = [head.merging(header) { $1 }, verdict.merging(more) { $1 }]
             .map { Base64URL.encode(JSON.object($0).canonical()) }.joined(separator: ".")
-        let signer = forged ? try RS256.PrivateKey.pooled() : key
+        let signer = forged ? try RS256.PrivateKey.generate() : key
         let signature = try signer.sign(Array(text.utf8))
         return [
             "platform": "android", "issuer": "safetynet", "challenge": .string(challenge),

@@ -4,7 +4,7 @@ import Synchronization
 
 extension RS256.PrivateKey {
     /// A key that no test needs to be new: making one takes longer than most tests do. Sixteen are made as they
-    /// are asked for, and then given in turn: two that follow each other are never the same.
+    /// are asked for, and then given in turn, to all tests that run: whoever needs one that differs from another makes it.
     static func pooled() throws(Failure) -> Self { try Self(pkcs8: KeyPool.shared.next()) }
 }
 

@@ -32,9 +32,14 @@ final class FeedLeases: Sendable {
             return leases.values.compactMap(\.lease)
         }
         let others = known.filter { $0 !== lease && $0.name.subscription == name.subscription }
-        for other in others { other.lose() }
+        guard !others.isEmpty else { return (claim, lease) }
+        // Of claims at once the last one in the database counts, which need not be the last one here. Where it
+        // cannot be asked, the watch finds out.
+        let asked = others + [lease]
+        guard let kept = try? await cursors.renew(asked.map(\.name)) else { return (claim, lease) }
+        for lost in asked where !kept.contains(lost.name) { lost.lose() }
         // They learn of it now, and not with their next event.
-        if !others.isEmpty { rings.wakeAll() }
+        rings.wakeAll()
         return (claim, lease)
     }
 

@@ -41,10 +41,16 @@ public protocol WebhookDeliveries: Sendable {
         since: Timestamp?, before: Int64, limit: Int
     ) async throws(LogFailure) -> [DeliveryAttempt]
 
+    /// The events of a range that are of these types and streams.
+    func replayable(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws(LogFailure) -> [Int64]
+
+    /// - Parameter chosen: the positions among them; nil for all.
     /// - Returns: how many are sent again.
     func replay(
-        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
-        to subscription: UUID, in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]?,
+        order: DeliveryOrder, to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Int
 
     /// - Returns: how many are sent again.
@@ -81,9 +87,13 @@ public struct NoDeliveries: WebhookDeliveries {
         since: Timestamp?, before: Int64, limit: Int
     ) async throws(LogFailure) -> [DeliveryAttempt] { [] }
 
+    public func replayable(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws(LogFailure) -> [Int64] { [] }
+
     public func replay(
-        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], order: DeliveryOrder,
-        to subscription: UUID, in realm: RealmID, at now: Timestamp
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]?,
+        order: DeliveryOrder, to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Int { 0 }
 
     public func revive(
