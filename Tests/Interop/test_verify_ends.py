@@ -211,7 +211,7 @@ ROWS = ["access token", "recognised browser", "code for the app", "approved requ
 def table():
     """By row and column."""
     lines = DOCUMENT.read_text().splitlines()
-    [start] = [n for n, line in enumerate(lines) if line.startswith(HEAD)] or [None]
+    [start] = [n for n, line in enumerate(lines) if line.startswith(HEAD)]
     columns, cells = [cell.strip() for cell in lines[start].split("|")[2:-1]], {}
     for line in lines[start + 2:]:
         if not line.startswith("|"):

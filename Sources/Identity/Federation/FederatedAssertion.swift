@@ -75,7 +75,8 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
         else { return nil }
         self.init(
             account: account, session: session, device: device, service: service,
-            serviceID: serviceID, party: party, deviceName: fields["device_name"]?.string, audience: audience,
+            serviceID: serviceID, party: party, deviceName: fields["device_name"]?.string,
+            audience: audience,
             issuedAt: issuedAt, expiresAt: expiresAt)
     }
 }
