@@ -17,7 +17,7 @@ func federationSamples() -> [any Event] {
         FederatedAssertionEvent.issued(
             FederatedAssertionTerms(
                 account: account, session: session, device: device, service: service,
-                serviceID: "moodle", party: "ch.eduid.app.1",
+                serviceID: "moodle", party: "ch.eduid.app.1", deviceName: "Ann's phone",
                 audience: "https://moodle.example.org/token", issuedAt: at,
                 expiresAt: at.adding(seconds: 3600))),
         FederatedAssertionEvent.redeemed(

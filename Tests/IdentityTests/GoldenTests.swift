@@ -85,7 +85,8 @@ private func signInSamples() throws -> [any Event] {
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app,
-        from: SignInPlace(source: "AAAA", device: "iPhone", location: zurich), count: 12)
+        from: SignInPlace(source: "AAAA", device: "iPhone", channel: .sms, location: zurich),
+        count: 12)
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),

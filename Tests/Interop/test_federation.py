@@ -686,6 +686,20 @@ class Assertions(unittest.TestCase):
         self.assertEqual(curious.call_by_jwt("POST", self.app.token_url, body)[0], 404)
         self.assertEqual(site.call("POST", self.app.token_url, body)[0], 401)
 
+    def test_edu_14_a_validation_names_who_shows_the_assertion_as_the_assertion_does(self):
+        key, name = (site.values["URD_FEDERATION_SERVICE_" + part] for part in ("KEY", "ID"))
+        own = Token(site, {"kid": name, "mac_key": key}, name)
+        for named in (self.app.device, self.app.client_id, None):
+            claims = read(self.app.issue(client_id=named)[1]["code"], key)
+            status, told = own.call_by_jwt("POST", self.app.token_url, {
+                "grant_type": "validate", "jti": claims["jti"]})
+            self.assertEqual((status, told["azp"]), (200, claims["azp"]), named)
+            self.assertEqual(claims["azp"], named or self.app.client_id)
+        # What a device calls itself stands nowhere that can be read.
+        rows = urd.sql("select string_agg(t::text, ' ') from urd.event t"
+                       " where type = 'federated_assertion.issued'")
+        self.assertNotIn(self.app.device, rows)
+
     def test_edu_15_a_service_forwards_an_assertion_and_gets_an_id_token(self):
         import base64
         import hashlib

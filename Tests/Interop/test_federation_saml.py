@@ -20,6 +20,7 @@ from front_door import BINARY  # found by way of urd_process
 
 MISSING = missing("jwcrypto")
 ISSUER = "https://idp.example/metadata"
+JWT_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 GRANT = "urn:ietf:params:oauth:grant-type:saml2-bearer"
 OLD_GRANT = "urn:ietf:param:oauth:grant-type:saml2-bearer"
 MAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -146,6 +147,21 @@ class Shown(unittest.TestCase):
             self.assertEqual(statuses, [403] * 6 + [429] * 2)
         finally:
             limit(kept)
+
+    def test_edu_06_a_jwt_that_is_no_assertion_is_on_record_once_in_a_while(self):
+        other = Site(urd.values)
+        app = App(other)
+        app.register(), app.person()
+        good = app.assertion_for()["code"]
+        for document in ("x.y.z", good[:-4] + "AAAA", "a" * 60_000) * 7:
+            self.assertEqual(site.call("POST", self.endpoint, {
+                "grant_type": JWT_GRANT, "assertion": document})[0], 403)
+        refused = f"data ->> 'method' = '{JWT_GRANT}' and data ->> 'reason' = 'invalid_assertion'"
+        recorded("session.refused", refused)
+        found = urd.sql("select count(*) || ' ' || max(length(data::text)) from urd.event"
+                        f" where type = 'session.refused' and {refused}").split()
+        self.assertEqual(found[0], "1")
+        self.assertLess(int(found[1]), 2000)
 
     def test_edu_01_an_assertion_of_a_device_by_another_key_is_on_record(self):
         client_id = site.values["URD_FEDERATION_CLIENT_ID"]

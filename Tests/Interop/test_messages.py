@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from phone import Phone, inbox
+from phone import Phone, another, inbox
 from token_tool import missing, rerun
 from urd_process import Client, Run, Urd, eventually
 
@@ -108,6 +108,15 @@ class Messages(unittest.TestCase):
         eventually(lambda: "whatsapp" == urd.sql(
             "select data ->> 'channel' from urd.event where type = 'mail.sent' and realm = 'demo' "
             "order by position desc limit 1"), "it is on record")
+        # So does the history of who types the code, wrong or right.
+        typed = re.search(r"\b\d{6}\b", taken(to)[0]["text"])[0]
+        self.assertEqual(Phone(urd).redeem(to, another(typed))[0], 400)
+        self.sign_in(to, typed)
+        self.assertEqual(urd.sql(
+            "select string_agg(type || ' ' || (data ->> 'channel'), ', ' order by position) from "
+            "urd.event where realm = 'demo' and type in ('session.opened', 'session.refused')"
+            " and position > (select max(position) from urd.event where type = 'mail.sent'"
+            " and realm = 'demo')"), "session.refused whatsapp, session.opened whatsapp")
 
     def test_a_code_that_was_replaced_is_sent_no_more(self):
         self.set("sms", "twilio")

@@ -225,6 +225,33 @@ class Frame(unittest.TestCase):
                 self.assertEqual(result["user"]["identifier"], who)
                 self.assertEqual(len(inbox(urd, who)), 1)
 
+    def test_a_frame_asks_for_what_the_page_needs_before_it_sends_a_code_at_once(self):
+        who = address()
+        config = {"skipIdentiferForm": True, "skipIdentiferFormWithValue": who,
+                  "additionalFields": [{"name": "name", "label": "Name"}]}
+        self.open(config=json.dumps(config))
+        self.event("LOADED")
+        self.assertFalse(self.inside(lambda: self.reader.browser.run(
+            "() => document.getElementById('frame-address').hidden")))
+        time.sleep(1)
+        self.assertNotIn("ON_BEGIN", self.reader.browser.run("() => window.events"))
+        self.assertEqual(inbox(urd, who), [])
+
+        def fill_in():
+            self.reader.browser.run(
+                "() => { document.getElementById('frame-more-0').value = 'Ann'; }")
+            self.reader.click("Send me a code")
+
+        self.inside(fill_in)
+        self.event("ON_BEGIN")
+        self.assertEqual(
+            self.reader.browser.run("() => window.begun.client_json"), {"name": "Ann"})
+        code(urd, who)
+        # What the page knows already is enough.
+        who, config["additionalFields"][0]["initialValue"] = address(), "Ann"
+        self.open(config=json.dumps({**config, "skipIdentiferFormWithValue": who}))
+        code(urd, who)
+
     def test_the_page_around_the_frame_hears_of_a_number_as_it_is_known_and_of_no_other_text(self):
         self.open("PHONE")
         self.event("LOADED")

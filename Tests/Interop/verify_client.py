@@ -48,13 +48,15 @@ class Answer:
 class Browser:
     """Cookies and forms, as far as these pages need them."""
 
-    def __init__(self, site):
+    def __init__(self, site, port=None):
         place = urllib.parse.urlsplit(site)
-        self.address, self.origin = (place.hostname, place.port), site
+        self.address, self.origin = (place.hostname, port or place.port), site
+        self.host = place.netloc
         self.cookies = {}
 
     def call(self, method, path, form=None, **headers):
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {"Host": self.host}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         body = None
@@ -88,6 +90,8 @@ class App:
         self.key = key or urd.values["URD_VERIFY_API_KEY_ID"]
         self.verifier, self.challenge = verifier_and_challenge()
         self.state = secrets.token_hex(5)
+        # Of another node, where that is asked.
+        self.port = None
 
     def query(self, kind="EMAIL", **more):
         members = {
@@ -109,7 +113,7 @@ class App:
 
     def walk(self, address, kind="EMAIL", browser=None, channel=None, **more):
         """What comes back to the app from a person who reads their messages."""
-        browser = browser or Browser(self.site)
+        browser = browser or Browser(self.site, self.port)
         before = len(inbox(self.urd, address))
         page, path = self.ask(browser, address, kind, channel, **more)
         answer = browser.post(page, path, code=code(self.urd, address, before))
@@ -124,9 +128,11 @@ class App:
             "challenge_id": int(sent["challenge_id"]), "redirect_url": self.redirect, **more}
 
     def call(self, method, path, body=None, **headers):
-        sent = {"API_KEY_ID": self.key, "Content-Type": "application/json", **headers}
         place = urllib.parse.urlsplit(self.site)
-        connection = http.client.HTTPConnection(place.hostname, place.port, timeout=PATIENCE)
+        sent = {"Host": place.netloc, "API_KEY_ID": self.key, "Content-Type": "application/json",
+                **headers}
+        connection = http.client.HTTPConnection(
+            place.hostname, self.port or place.port, timeout=PATIENCE)
         try:
             connection.request(
                 method, path, body=None if body is None else json.dumps(body),

@@ -72,12 +72,12 @@ extension Call<RealmContext> {
         // What cannot be written must not be on record as issued.
         let text = try await AssertionText(context).make(
             of: person, id: id, azp: party, for: service, issuedAt: now, lifetime: lifetime)
-        let rejection = try await Commands(self).attempt(
-            IssueFederatedAssertion(
-                assertion: context.mint.federatedAssertion(id), session: caller.session.id,
-                service: service.client.id, audience: context.place.endpoint(of: service),
-                lifetime: lifetime, now: now),
-            as: caller.commandCaller)
+        var command = IssueFederatedAssertion(
+            assertion: context.mint.federatedAssertion(id), session: caller.session.id,
+            service: service.client.id, audience: context.place.endpoint(of: service),
+            lifetime: lifetime, now: now)
+        if party != caller.session.terms.clientID { command.deviceName = party }
+        let rejection = try await Commands(self).attempt(command, as: caller.commandCaller)
         switch rejection {
         case nil: break
         case .noSuchService: throw Problem(.noSuchClient, "There is no such service.")
@@ -107,7 +107,7 @@ extension Call<RealmContext> {
         return .json(
             .ok,
             [
-                "sub": .string(person.subject), "azp": .string(terms.party),
+                "sub": .string(person.subject), "azp": .string(terms.deviceName ?? terms.party),
                 "iat": .integer(terms.issuedAt.seconds), "email": .string(person.subject),
             ])
     }

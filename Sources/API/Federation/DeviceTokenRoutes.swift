@@ -20,7 +20,9 @@ enum DeviceTokenRoutes {
         .optional("refresh_token", .text(1...4096), "For the next one."),
         .optional("scope", .text(0...2048), "Protocols that another app may speak."),
         .optional("sub", .text(0...320), "Of a validation: whom it shows."),
-        .optional("azp", .text(1...255), "Of a validation: the app's version."),
+        .optional(
+            "azp", .text(1...255),
+            "Of a validation: the app's version, or the device, as the assertion has it."),
         .optional("iat", .integer(0...(1 << 53 - 1)), "Of a validation: since when."),
         .optional("email", .text(0...320), "Of a validation."))
 

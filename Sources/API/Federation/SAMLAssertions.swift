@@ -82,7 +82,8 @@ extension GrantForm {
                     of: text, for: service.client.id,
                     at: context.place.issuer + Place.tokenPath)
             else {
-                context.recordRefusedSAML(at: service.client, service.clientID, in: call.request)
+                context.recordRefusedAssertion(
+                    .saml, at: service.client, service.clientID, in: call.request)
                 throw refused
             }
             grant.takesScope = true
@@ -93,7 +94,8 @@ extension GrantForm {
             case .success(.failure): throw refused
             // Its decision left nothing on record.
             case .failure:
-                context.recordRefusedSAML(at: service.client, service.clientID, in: call.request)
+                context.recordRefusedAssertion(
+                    .saml, at: service.client, service.clientID, in: call.request)
                 throw refused
             }
         }

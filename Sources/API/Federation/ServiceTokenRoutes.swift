@@ -58,9 +58,11 @@ extension Call<RealmContext> {
     fileprivate func redeem(at service: FederationService) async throws(Problem) -> Response {
         let notGood = Problem.refused(
             "invalid_grant", "The assertion is not valid for this service, or was used.")
-        guard let text = member("assertion"),
-            let id = try await AssertionText(context).read(text, for: service)
-        else { throw notGood }
+        guard let text = member("assertion") else { throw notGood }
+        guard let id = try await AssertionText(context).read(text, for: service) else {
+            context.recordRefusedAssertion(at: service.client, service.clientID, in: request)
+            throw notGood
+        }
         let session = context.mint.session(ofKey: id)
         let outcome = try await grant(
             FederatedAssertionGrant(
@@ -84,7 +86,8 @@ extension Call<RealmContext> {
             let grant = SAMLAssertions(context).grant(
                 of: text, for: service.client.id, at: context.place.endpoint(of: service))
         else {
-            context.recordRefusedSAML(at: service.client, service.clientID, in: request)
+            context.recordRefusedAssertion(
+                .saml, at: service.client, service.clientID, in: request)
             throw notGood
         }
         let session = context.mint.session(ofKey: grant.keyID)
@@ -93,7 +96,8 @@ extension Call<RealmContext> {
         case .failure(.exchangeNotAllowed):
             throw Problem.refused("access_denied", "The service does not take this person.")
         case .failure(.usedAssertion):
-            context.recordRefusedSAML(at: service.client, service.clientID, in: request)
+            context.recordRefusedAssertion(
+                .saml, at: service.client, service.clientID, in: request)
             throw notGood
         case .failure: throw notGood
         }

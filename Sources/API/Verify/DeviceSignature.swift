@@ -9,15 +9,16 @@ enum DeviceSignature {
     /// Longer than any key or signature.
     static let limit = 1024
 
-    /// Some apps break the lines of base64, and some fill up that of addresses as the other one is.
+    /// Some apps break the lines of base64, some fill up that of addresses as the other one is, and some leave the
+    /// other one as it is.
     static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.count <= limit else { return nil }
         let digits = text.utf8.filter { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }
-        let written = String(decoding: digits, as: UTF8.self)
-        if let bytes = Base64.decode(written) { return bytes }
         let padding = digits.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard padding == 0 || digits.count.isMultiple(of: 4) else { return nil }
-        return Base64URL.decode(String(decoding: digits.dropLast(padding), as: UTF8.self))
+        let bare = String(decoding: digits.dropLast(padding), as: UTF8.self)
+        let missing = String(repeating: "=", count: (4 - bare.utf8.count % 4) % 4)
+        return Base64.decode(bare + missing) ?? Base64URL.decode(bare)
     }
 
     /// The keys that a text may stand for which looks one up: apps write them in base64, and many have that text

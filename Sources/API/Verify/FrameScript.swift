@@ -185,7 +185,8 @@ enum FrameScript {
               const skips = settings.skipIdentiferForm || asked.get("direct_login") === "true";
               if (known) forms.address.elements.identifier.value = known;
               say("LOADED");
-              if (skips && known) begin(known, null);
+              const complete = fields.every(([, input]) => input.checkValidity());
+              if (skips && known && complete) begin(known, null);
             }
             if (told.action === "CONTINUE_SUBMIT" && started) send();
             if (told.action === "ON_ERROR") wrong(String(told.errorMsg || ""));

@@ -29,13 +29,17 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
     public var serviceID: String
     /// The version of the app.
     public var party: String
+    /// What the device calls itself, where the assertion names it in the place of the version. Nil too where its key
+    /// is destroyed.
+    public var deviceName: String?
     public var audience: String
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp
 
     public init(
         account: UUID, session: UUID, device: UUID, service: UUID, serviceID: String,
-        party: String, audience: String, issuedAt: Timestamp, expiresAt: Timestamp
+        party: String, deviceName: String? = nil, audience: String, issuedAt: Timestamp,
+        expiresAt: Timestamp
     ) {
         self.account = account
         self.session = session
@@ -43,19 +47,22 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
         self.service = service
         self.serviceID = serviceID
         self.party = party
+        self.deviceName = deviceName
         self.audience = audience
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
     }
 
     fileprivate var fields: JSONObject {
-        [
+        var fields: JSONObject = [
             "account": .uuid(account), "session": .uuid(session),
             "federated_device": .uuid(device), "client": .uuid(service),
             "client_id": .string(serviceID), "authorized_party": .string(party),
             "audience": .string(audience), "issued_at": .integer(issuedAt.seconds),
             "expires_at": .integer(expiresAt.seconds),
         ]
+        fields["device_name"] = deviceName.map { .string($0) }
+        return fields
     }
 
     fileprivate init?(recorded fields: JSONObject) {
@@ -68,8 +75,9 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
         else { return nil }
         self.init(
             account: account, session: session, device: device, service: service,
-            serviceID: serviceID, party: party, audience: audience, issuedAt: issuedAt,
-            expiresAt: expiresAt)
+            serviceID: serviceID, party: party, deviceName: fields["device_name"]?.string,
+            audience: audience,
+            issuedAt: issuedAt, expiresAt: expiresAt)
     }
 }
 
@@ -89,6 +97,10 @@ public enum FederatedAssertionEvent: Event {
             [
                 .account, .uuid("session", "Session of the person's token."), device, .client,
                 .clientID, .text("authorized_party", "Client identifier of the app's version."),
+                .text(
+                    "device_name", "Name by which the assertion shows the device.",
+                    .personal(.person)
+                ).optional,
                 .text("audience", "Token endpoint of the service."), .issuedAt, .expiresAt,
             ]),
         EventShape(

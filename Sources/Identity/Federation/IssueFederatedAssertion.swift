@@ -9,6 +9,8 @@ public struct IssueFederatedAssertion: TimedCommand {
     public var session: UUID
     public var service: UUID
     public var audience: String
+    /// What the device calls itself, where the assertion shows that.
+    public var deviceName: String?
     /// Seconds.
     public var lifetime: Int64
     public var now: Timestamp
@@ -73,7 +75,8 @@ public struct IssueFederatedAssertion: TimedCommand {
                 FederatedAssertionTerms(
                     account: account.stream, session: session, device: device,
                     service: service, serviceID: facts.client.state.clientID,
-                    party: terms.clientID, audience: audience, issuedAt: now,
+                    party: terms.clientID, deviceName: deviceName, audience: audience,
+                    issuedAt: now,
                     expiresAt: now.adding(seconds: min(lifetime, Self.longest)))),
             in: assertion, of: account.stream)
     }

@@ -37,28 +37,38 @@ public struct OTPGrant: Grant {
         let mailbox: Versioned<Mailbox>
         let account: Versioned<Account>
         let second: Versioned<TwoFactor>?
+        /// By what the code went to a phone, as far as it is known.
+        let channel: Channel?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let mailbox = try await streams.read(Mailbox.self, mailbox)
+        let channel = try await channel(of: mailbox.state.code, streams)
         // An account that is to be made is written, so it has to be read as well.
         guard let holder = mailbox.state.account else {
             return Facts(
                 mailbox: mailbox, account: try await streams.readNew(Account.self, account),
-                second: nil)
+                second: nil, channel: channel)
         }
         return Facts(
             mailbox: mailbox, account: try await streams.read(Account.self, holder),
-            second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: holder)))
+            second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: holder)),
+            channel: channel)
+    }
+
+    /// The one that took the message; the one that was asked for, where that is not on record yet.
+    private func channel(
+        of code: IssuedCode?, _ streams: some StreamReader
+    ) async throws(LogFailure) -> Channel? {
+        guard let code, code.channel != .mail else { return nil }
+        return try await streams.read(Mail.self, code.id).state.channel ?? code.channel
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.mailbox.state.account }
 
     public func subject(_ facts: Facts) -> UUID? { account(facts) ?? facts.mailbox.subject }
 
-    public func channel(_ facts: Facts) -> Channel? {
-        facts.mailbox.state.code.flatMap { $0.channel == .mail ? nil : $0.channel }
-    }
+    public func channel(_ facts: Facts) -> Channel? { facts.channel }
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
@@ -83,7 +93,7 @@ public struct OTPGrant: Grant {
         }
         let factor = confirmed == nil ? AuthenticationFactor.mailedCode : .mailedLink
         var desk = desk
-        if code.channel != .mail { desk.request.from.channel = code.channel }
+        desk.request.from.channel = facts.channel ?? desk.request.from.channel
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {

@@ -157,6 +157,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             client: request.client, clientID: request.clientID,
             app: facts.client.state.metadata?.appID ?? request.app, from: request.from)
         refused.appMethod = grant.appMethod
+        refused.from.channel = grant.channel(facts.shown) ?? refused.from.channel
         return .refused(refused)
     }
 }

@@ -15,6 +15,8 @@ public struct Mail: StreamState {
     public private(set) var attempts = 0
     /// It was handed to a gateway once, as mails never are.
     public private(set) var isMessage = false
+    /// Of a message that a gateway took, by what it went.
+    public private(set) var channel: Channel?
     /// What the gateway said of it since. Whether it is sent again, and whether its code counts, does not depend on it.
     public private(set) var receipt: MessageReceipt?
 
@@ -25,7 +27,9 @@ public struct Mail: StreamState {
         case .begun(let attempt):
             (status, attempts) = (.begun, attempt)
             isMessage = true
-        case .sent(let attempt, _): (status, attempts) = (.sent, attempt)
+        case .sent(let attempt, let channel):
+            (status, attempts) = (.sent, attempt)
+            self.channel = channel ?? self.channel
         case .deferred(let attempt, _, _, _): (status, attempts) = (.due, attempt)
         case .failed(let attempt, _, _): (status, attempts) = (.failed, attempt)
         case .requeued: (status, attempts) = (.due, 0)

@@ -193,7 +193,7 @@ public enum SessionEvent: Event {
                 .text("reason", "Why it was refused."),
                 .account.optional, .client, .clientID, .app,
                 .integer("count", "How many refusals it stands for, if several.").optional,
-            ], SignInPlace.eventFields),
+            ], SignInPlace.openedFields),
     ]
 
     public var name: String {

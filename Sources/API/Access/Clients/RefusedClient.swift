@@ -22,14 +22,17 @@ extension RealmContext {
         count(refused, of: known, origin)
     }
 
-    /// An assertion of SAML that a client showed, and that is not good or was used: whose it would be is not known.
-    func recordRefusedSAML(
-        at client: KnownClient, _ clientID: String, in request: Request
+    /// An assertion that was shown to a client or by it, and that is not good or was used: whose it would be is not known.
+    ///
+    /// - Parameter kind: what it was instead of a JWT.
+    func recordRefusedAssertion(
+        _ kind: AppSignInMethod? = nil, at client: KnownClient, _ clientID: String,
+        in request: Request
     ) {
         var refused = RefusedSignIn(
             method: .jwtBearer, reason: "invalid_assertion", account: nil, client: client.id,
             clientID: clientID, app: nil, from: signInPlace(of: request))
-        refused.appMethod = .saml
+        refused.appMethod = kind
         count(refused, of: client, origin("anonymous", client: clientID, of: request))
     }
 
@@ -39,7 +42,8 @@ extension RealmContext {
         refusals.add(
             refused, origin,
             to: RefusedClientCounters.Key(
-                realm: place.realm, client: client.id, reason: refused.reason))
+                realm: place.realm, client: client.id, reason: refused.reason,
+                kind: refused.appMethod))
     }
 
     /// The pseudonym of the request's network, its device and its place, as each event of a sign-in records them.

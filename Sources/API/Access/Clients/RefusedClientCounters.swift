@@ -12,6 +12,8 @@ final class RefusedClientCounters: Sendable {
         let realm: RealmID
         let client: UUID
         let reason: String
+        /// Of assertions that are no JWT.
+        var kind: AppSignInMethod?
     }
 
     /// What is recorded next of a client: the last request that was refused, and how many there were.
