@@ -181,7 +181,7 @@ public enum SessionEvent: Event {
             ], SignInPlace.eventFields),
         EventShape(
             "session.detached", .internal,
-            "The browser that it came of signed out, and it goes on: offline access.",
+            "The browser that it came of signed out; offline access goes on.",
             [
                 .uuid("notice", "Logout notice that tells the client."),
                 .text("issuer", "Issuer identifier that the notice names.").optional,
