@@ -5,6 +5,7 @@ import json
 import secrets
 import time
 import unittest
+import uuid
 
 from phone import code, inbox, mail
 from token_tool import missing, rerun
@@ -398,6 +399,20 @@ class PIN(Refusals):
             self.refused(self.reset("respond", body))
             self.assertEqual(self.person.by_pin(other).status, 200)
         self.refused(self.reset("request"), 403)
+
+    def test_cot_16_a_reset_hides_behind_limits_of_messages_whose_number_it_is(self):
+        app, who = App(urd), f"+4178{secrets.randbelow(10 ** 7):07}"
+        known = app.sign_in(who, "PHONE")["user"]["ID"]
+        settings(rate_limits={**UNLIMITED, "phone-code": {
+            "source": None, "target": {"amount": 1, "seconds": 300}}})
+        try:
+            sent = len(inbox(urd, who))
+            for person in (known, str(uuid.uuid4())):
+                answers = {self.reset("start", person=person).status for _ in range(3)}
+                self.assertEqual(answers, {200}, person)
+            self.assertLessEqual(len(inbox(urd, who)), sent + 1)
+        finally:
+            settings(rate_limits=UNLIMITED)
 
     def test_cot_16_a_reset_code_says_what_it_is_for_and_signs_nobody_in(self):
         """The mail says so in both languages, and so does the log."""

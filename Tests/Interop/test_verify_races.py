@@ -192,9 +192,11 @@ class Races(unittest.TestCase):
             with self.subTest(kind=kind.__name__):
                 once = kind()
                 answers = together(50, lambda number: once.use([home, node.port][number % 2]))
+                # A node hashes so many passphrases at once, and says of more that it is busy.
+                allowed = {503} if kind is Passphrase else set()
                 for answer in answers:
                     self.assertNotIsInstance(answer, Exception)
-                    self.assertTrue(200 <= answer[0] < 500, answer)
+                    self.assertTrue(200 <= answer[0] < 500 or answer[0] in allowed, answer)
                 good = [told for _, told in answers if told]
                 self.assertTrue(good, answers)
                 if kind is Refresh:
