@@ -57,6 +57,9 @@ enum Migrations {
             sql: PackageResources.m028_as_of_credentials_sql),
         Step(version: 29, name: "lost_epochs", sql: PackageResources.m029_lost_epochs_sql),
         Step(version: 30, name: "as_of_views", sql: PackageResources.m030_as_of_views_sql),
+        Step(
+            version: 31, name: "request_sequences_at_once",
+            sql: PackageResources.m031_request_sequences_at_once_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -9,7 +9,7 @@ import uuid
 
 from phone import code, inbox, mail
 from token_tool import missing, rerun
-from urd_process import Urd, together
+from urd_process import Urd, eventually, together
 from verify_client import App, Browser, address
 
 MISSING = missing("jose", "fido2", "cryptography")
@@ -331,6 +331,11 @@ class PIN(Refusals):
     def setUp(self):
         self.person = Person()
         self.pin = self.person.pin()
+        # What tests then ask for comes after it.
+        eventually(self.is_told, "the notice comes")
+
+    def is_told(self):
+        return any("A PIN was set" in told["subject"] for told in inbox(urd, self.person.who))
 
     def test_cot_16_a_pin_signs_in_and_says_so(self):
         answer = self.person.by_pin(self.pin)

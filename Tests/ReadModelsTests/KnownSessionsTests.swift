@@ -36,7 +36,7 @@ import Values
     }
 
     private func generation() async throws -> Int? {
-        try await queries.session(session, in: realm)?.generation
+        try await queries.line(of: session, in: realm)?.session.generation
     }
 
     /// What no event tells of: only a look at the row itself shows it.
@@ -70,9 +70,9 @@ import Values
     func `a cached session is over at the first request after its end`(
         _ type: String, _ stream: UUID, _ version: Int, _ data: String
     ) async throws {
-        #expect(try await queries.session(session, in: realm)?.isOver == false)
+        #expect(try await queries.line(of: session, in: realm)?.session.isOver == false)
         try world.append([Happening(type, stream, version: version, data)], in: "one")
-        #expect(try await queries.session(session, in: realm)?.isOver == true)
+        #expect(try await queries.line(of: session, in: realm)?.session.isOver == true)
     }
 
     @Test(arguments: [
@@ -82,9 +82,9 @@ import Values
     func `a cached session is over with its client and its realm`(_ type: String, _ stream: UUID)
         async throws
     {
-        #expect(try await queries.session(session, in: realm)?.isOver == false)
+        #expect(try await queries.line(of: session, in: realm)?.session.isOver == false)
         try world.append([Happening(type, stream, version: 2)], in: "one")
-        #expect(try await queries.session(session, in: realm)?.isOver == true)
+        #expect(try await queries.line(of: session, in: realm)?.session.isOver == true)
     }
 
     @Test func `a cached session is dropped with the epoch that it was read from`() async throws {

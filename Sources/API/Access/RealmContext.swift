@@ -323,28 +323,30 @@ extension RealmContext {
     }
 
     func live(_ session: UUID) async throws(Problem) -> SessionView? {
-        let found = try await reading { () throws(LogFailure) in
-            try await queries.session(session, in: place.realm)
+        let line = try await reading { () throws(LogFailure) in
+            try await queries.line(of: session, in: place.realm)
         }
-        guard let found, !found.isOver, clock.now() < found.terms.expiresAt,
+        guard let line else { return nil }
+        return try await live(line.session, in: line) ? line.session : nil
+    }
+
+    private func live(
+        _ found: SessionView, in line: SessionLine
+    ) async throws(Problem) -> Bool {
+        guard !found.isOver, clock.now() < found.terms.expiresAt,
             found.terms.isTrusted(in: place.settings)
-        else { return nil }
-        // What a token was exchanged for ends with it.
-        if let origin = found.terms.exchange?.origin {
-            guard try await live(origin) != nil else { return nil }
-        }
-        // A token of the federation profile is good while all above it are.
-        for superior in found.terms.federation?.superiors ?? [] {
-            guard try await live(superior) != nil else { return nil }
+        else { return false }
+        for id in found.above {
+            guard let above = line.above[id], try await live(above, in: line) else { return false }
         }
         // What a certified installation has sleeps while its certification is taken back.
         if found.terms.method == .flagship, found.terms.scope.contains(Installation.scope),
             try await !isCertified(found.terms.client)
         {
-            return nil
+            return false
         }
         // So does what an app was given that the realm no longer has.
-        if let app = found.terms.webApp, try await !isRegistered(app) { return nil }
-        return found
+        guard let app = found.terms.webApp else { return true }
+        return try await isRegistered(app)
     }
 }

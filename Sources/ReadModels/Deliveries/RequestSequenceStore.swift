@@ -41,24 +41,34 @@ public final class RequestSequenceStore: Sendable {
     private static func advance(
         _ uses: [Use], in realm: RealmID, over connection: Connection
     ) -> Result<[Use: Result<Bool, ReadFailure>], ReadFailure> {
-        let sorted = uses.sorted { left, right in
-            (left.token, left.sequence, left.request) < (right.token, right.sequence, right.request)
-        }
+        var highest: [UUID: Int64] = [:]
+        for use in uses { highest[use.token] = max(use.sequence, highest[use.token] ?? .min) }
         var tokens = ArrayParameter(of: .uuid)
         var sequences = ArrayParameter(of: .int8)
-        for use in sorted {
-            tokens.append(uuid: (use.token.high, use.token.low))
-            sequences.append(use.sequence)
+        // In one order on all nodes, so that no two wait for each other.
+        for (token, sequence) in highest.sorted(by: { $0.key < $1.key }) {
+            tokens.append(uuid: (token.high, token.low))
+            sequences.append(sequence)
         }
         var parameters = Parameters()
         parameters.add(realm.name)
         parameters.add(tokens)
         parameters.add(sequences)
         // Whether a statement that failed took the numbers is not known: its callers try again with higher ones.
-        guard let rows = try? connection.execute(advancing, parameters), rows.count == sorted.count
-        else { return .failure(.unavailable) }
+        guard let rows = try? connection.execute(advancing, parameters) else {
+            return .failure(.unavailable)
+        }
+        // What each token had come to, where it was raised.
+        var reached: [UUID: Int64] = [:]
+        for row in 0..<rows.count {
+            reached[rows.identifier(row, 0)] = rows.isNull(row, 1) ? .min : rows.int64(row, 1)
+        }
         var taken: [Use: Result<Bool, ReadFailure>] = [:]
-        for (row, use) in sorted.enumerated() { taken[use] = .success(rows.bool(row, 0)) }
+        for use in uses.sorted(by: { ($0.sequence, $0.request) < ($1.sequence, $1.request) }) {
+            let isNew = reached[use.token].map { $0 < use.sequence } ?? false
+            if isNew { reached[use.token] = use.sequence }
+            taken[use] = .success(isNew)
+        }
         return .success(taken)
     }
 
@@ -91,8 +101,14 @@ private final class RequestNumbers: Sendable {
 
 private let advancing = Statement(
     "request_sequence_advance",
-    "select t.taken from unnest(urd.advance_sequences($1, $2, $3)) with ordinality t(taken, n) order by t.n"
-)
+    """
+    insert into urd.request_sequence as s (realm, token, sequence)
+    select $1, t.token, t.sequence from unnest($2, $3) as t(token, sequence)
+    on conflict (realm, token) do update
+        set sequence = excluded.sequence, before = s.sequence, used_on = current_date
+        where s.sequence < excluded.sequence
+    returning s.token, s.before
+    """)
 
 private let forgetting = Statement(
     "request_sequence_forget",

@@ -29,10 +29,10 @@ final class KnownSessions: Sendable {
         self.capacity = capacity
     }
 
-    /// For one caller at a time in each realm.
+    /// Sessions with those that they hang on. For one caller at a time in each realm.
     func find(
         _ ids: [UUID], in realm: RealmID, over connection: Connection
-    ) -> Result<[UUID: Result<SessionView, ReadFailure>], ReadFailure> {
+    ) -> Result<[UUID: Result<SessionLine, ReadFailure>], ReadFailure> {
         var kept = realms.withLock { $0.removeValue(forKey: realm) } ?? Kept()
         guard let moved = LogMoves(of: realm, after: kept.position, over: connection) else {
             return .failure(.unavailable)
@@ -42,14 +42,19 @@ final class KnownSessions: Sendable {
         kept.follow(moved)
         var found: [UUID: Result<SessionView, ReadFailure>] = [:]
         var missing: [UUID] = []
-        for id in ids {
-            if let entry = kept.entries[id] {
-                found[id] = .success(entry)
-            } else {
-                missing.append(id)
+        var wanted = ids
+        while !wanted.isEmpty {
+            var next: [UUID] = []
+            for id in wanted where found[id] == nil {
+                if let entry = kept.entries[id] {
+                    found[id] = .success(entry)
+                    next += entry.above
+                } else {
+                    missing.append(id)
+                }
             }
-        }
-        if !missing.isEmpty {
+            wanted = next.filter { found[$0] == nil }
+            guard wanted.isEmpty, !missing.isEmpty else { continue }
             // Later than the question before: what happened in between is dropped next time, once too
             // often.
             switch SessionView.byID.rows(
@@ -60,12 +65,19 @@ final class KnownSessions: Sendable {
             case .success(let read):
                 for (id, entry) in read {
                     found[id] = entry
-                    if case .success(let entry) = entry { kept.keep(entry, atMost: capacity) }
+                    guard case .success(let entry) = entry else { continue }
+                    kept.keep(entry, atMost: capacity)
+                    wanted += entry.above.filter { found[$0] == nil }
                 }
             }
+            missing = []
         }
         realms.withLock { $0[realm] = kept }
-        return .success(found)
+        var lines: [UUID: Result<SessionLine, ReadFailure>] = [:]
+        for id in ids {
+            lines[id] = found[id]?.flatMap { SessionLine.from($0, in: found) }
+        }
+        return .success(lines)
     }
 }
 

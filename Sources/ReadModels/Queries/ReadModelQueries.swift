@@ -9,7 +9,7 @@ internal import Values
 public struct ReadModelQueries: Sendable {
     let database: Database
     let hub: CommitHub
-    let sessionsByID: LookUp<UUID, SessionView>
+    let lines: LookUp<UUID, SessionLine>
     let browserSessionsByID: LookUp<UUID, BrowserSessionView>
     let clientsByName: LookUp<String, ClientView>
     let passkeysByCredential: LookUp<String, PasskeyView>
@@ -19,7 +19,7 @@ public struct ReadModelQueries: Sendable {
         self.database = database
         self.hub = hub
         let known = KnownSessions(hub)
-        sessionsByID = LookUp(database) { connection, realm, ids in
+        lines = LookUp(database) { connection, realm, ids in
             known.find(ids, in: realm, over: connection)
         }
         browserSessionsByID = LookUp(database) { connection, realm, ids in

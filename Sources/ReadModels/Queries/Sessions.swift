@@ -37,10 +37,47 @@ public struct SessionView: Sendable, Equatable {
     }
 }
 
+/// A session, and those that it ends with: of one moment.
+public struct SessionLine: Sendable {
+    public let session: SessionView
+    /// Those that it names, and those that these name; what was never opened is not among them.
+    public let above: [UUID: SessionView]
+
+    public init(session: SessionView, above: [UUID: SessionView]) {
+        self.session = session
+        self.above = above
+    }
+
+    static func from(
+        _ session: SessionView, in found: [UUID: Result<SessionView, ReadFailure>]
+    ) -> Result<SessionLine, ReadFailure> {
+        var above: [UUID: SessionView] = [:]
+        var names = session.above
+        while let name = names.popLast() {
+            guard above[name] == nil else { continue }
+            switch found[name] {
+            case .success(let view):
+                above[name] = view
+                names += view.above
+            case .failure(let failure): return .failure(failure)
+            case nil: continue
+            }
+        }
+        return .success(SessionLine(session: session, above: above))
+    }
+}
+
+extension SessionView {
+    /// What a token was exchanged for ends with it, and a token of the federation profile with all above it.
+    public var above: [UUID] {
+        (terms.exchange.map { [$0.origin] } ?? []) + (terms.federation?.superiors ?? [])
+    }
+}
+
 extension ReadModelQueries {
-    public func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
+    public func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine? {
         do {
-            return try await sessionsByID.find(id, in: realm)
+            return try await lines.find(session, in: realm)
         } catch {
             throw error.asLogFailure
         }

@@ -172,7 +172,19 @@ extension Folding {
 }
 
 extension SessionQueries where Self: Folding {
-    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
+    func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine? {
+        guard let session = try await view(session, in: realm) else { return nil }
+        var above: [UUID: SessionView] = [:]
+        var names = session.above
+        while let name = names.popLast() {
+            guard let found = try await view(name, in: realm) else { continue }
+            above[name] = found
+            names += found.above
+        }
+        return SessionLine(session: session, above: above)
+    }
+
+    private func view(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
         let session = try await fold(Session.self, id, realm)
         guard let terms = session.terms else { return nil }
         let client = try await fold(Client.self, terms.client, realm)

@@ -34,10 +34,16 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
 
 public protocol SessionQueries: Sendable {
     /// Also one that is over.
-    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
+    func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine?
 
     /// Where an account is signed in, newest first, from behind `after` on.
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [OpenSessionView]
+}
+
+extension SessionQueries {
+    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
+        try await line(of: id, in: realm)?.session
+    }
 }
