@@ -93,4 +93,55 @@ import Values
         try world.superuser.run("update urd.realm_log set epoch = epoch + 1 where realm = 'one'")
         #expect(try await generation() == 7)
     }
+
+    /// A token of the federation profile, below one below this session; and one that was exchanged from it.
+    private func openBelow() throws -> [UUID] {
+        let (middle, below, exchanged) = (
+            UUID(high: 11, low: 2), UUID(high: 11, low: 3), UUID(high: 11, low: 4)
+        )
+        func opened(_ id: UUID, _ more: String) -> Happening {
+            Happening(
+                "session.opened", id, version: 1,
+                """
+                {"account":"\(account)","stamp":0,"client":"\(client)","client_id":"c",
+                "scope":[],"resources":[],"amr":[],"opened_at":1,"offline":true,
+                "expires_at":1900000000,\(more)}
+                """)
+        }
+        func superiors(_ ids: UUID...) -> String {
+            let names = ids.map { "\"\($0)\"" }.joined(separator: ",")
+            return #""holder":"person","kid":"k","superiors":[\#(names)]"#
+        }
+        try world.append(
+            [
+                opened(middle, superiors(session)), opened(below, superiors(session, middle)),
+                opened(exchanged, #""exchanged":"\#(session)","actors":[]"#),
+            ], in: "one")
+        return [middle, below, exchanged]
+    }
+
+    @Test func `a session is found with all above it, cached or not`() async throws {
+        let ids = try openBelow()
+        for _ in 0..<2 {
+            for (id, above) in zip(ids, [[session], [session, ids[0]], [session]]) {
+                let line = try #require(try await queries.line(of: id, in: realm))
+                #expect(line.session.id == id)
+                #expect(Set(line.above.keys) == Set(above))
+                for (key, view) in line.above { #expect(view.id == key && !view.isOver) }
+            }
+        }
+    }
+
+    @Test func `one that ended is over in every line that it stands in`() async throws {
+        let ids = try openBelow()
+        for id in ids { _ = try await queries.line(of: id, in: realm) }
+        try world.append(
+            [Happening("session.ended", session, version: 2, #"{"reason":"signed_out"}"#)],
+            in: "one")
+        for id in ids {
+            let line = try #require(try await queries.line(of: id, in: realm))
+            #expect(line.above[session]?.isOver == true)
+            #expect(line.session.isOver == false)
+        }
+    }
 }

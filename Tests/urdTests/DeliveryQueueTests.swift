@@ -46,6 +46,23 @@ import Values
         }
     }
 
+    @Test func `what is delivered above a hole is told, and what is not wanted is not`() {
+        var record = DeliveryQueue.Record()
+        var queue = queue([1, 0, 2, 0, 3], record: &record)
+        for item in queue.start(at: now).dropFirst() { queue.settle(item, &record) }
+        #expect(queue.position == 0)
+        #expect(queue.doneAbove == [3, 5])
+        // Who takes it in hand reads on from there, and delivers none of them again.
+        var later = DeliveryQueue(position: queue.position, done: queue.doneAbove, most: 8)
+        for (index, number) in [1, 0, 2, 0, 3].enumerated() as EnumeratedSequence<[UInt64]> {
+            later.take(
+                Int64(index + 1), lane: lane(number), type: "a.b", isWanted: number != 0,
+                now: now, &record)
+        }
+        #expect(later.start(at: now).map(\.position) == [1])
+        #expect(later.doneAbove == [3, 5])
+    }
+
     @Test func `one of each lane is under way, in order`() {
         var record = DeliveryQueue.Record()
         var queue = queue([1, 1, 2], record: &record)

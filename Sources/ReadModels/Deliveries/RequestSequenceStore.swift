@@ -8,7 +8,7 @@ public import Values
 ///
 /// Requests that come at the same time are guarded by one statement and one commit.
 public final class RequestSequenceStore: Sendable {
-    private struct Use: Hashable, Sendable {
+    struct Use: Hashable, Sendable {
         let token: UUID
         let sequence: Int64
         /// Two requests with the same number are two, and one of them is a replay.
@@ -38,7 +38,7 @@ public final class RequestSequenceStore: Sendable {
         }
     }
 
-    private static func advance(
+    static func advance(
         _ uses: [Use], in realm: RealmID, over connection: Connection
     ) -> Result<[Use: Result<Bool, ReadFailure>], ReadFailure> {
         var highest: [UUID: Int64] = [:]

@@ -32,6 +32,7 @@ struct DeliveryQueue: Sendable {
         let position: Int64
         let lane: UUID
         let type: String
+        let isWanted: Bool
         var isUnderWay = false
         var isDone: Bool
 
@@ -65,8 +66,8 @@ struct DeliveryQueue: Sendable {
         window.count < Self.windowLimit && parkedCount < Self.parkedLimit
     }
 
-    /// What is delivered although something before it is not.
-    var doneAbove: [Int64] { window.filter { $0.isDone && $0.position > position }.map(\.position) }
+    /// What is delivered although something before it is not. What is not wanted shows by itself.
+    var doneAbove: [Int64] { window.filter { $0.isDone && $0.isWanted }.map(\.position) }
 
     var isIdle: Bool { underWay == 0 }
 
@@ -101,7 +102,8 @@ struct DeliveryQueue: Sendable {
             record.parked.append(parked)
             isDone = true
         }
-        window.append(Entry(position: position, lane: lane, type: type, isDone: isDone))
+        window.append(
+            Entry(position: position, lane: lane, type: type, isWanted: isWanted, isDone: isDone))
         advance()
     }
 

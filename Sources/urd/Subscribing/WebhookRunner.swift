@@ -24,10 +24,12 @@ final class WebhookRunner: Sendable {
     }
 
     /// How far the log is read.
-    private enum Reading {
+    enum Reading {
         case isDone
         /// There may be more at once.
         case isBehind
+        /// Deliveries go on meanwhile.
+        case isUnderWay
         case waitsForIndex
     }
 
@@ -37,6 +39,8 @@ final class WebhookRunner: Sendable {
     let lease: UUID
     let outcomes = Mutex<[Outcome]>([])
     let recent = Mutex<[Int64: Recorded]>([:])
+    /// What was read of the log last, until the run takes it in.
+    let passage = Mutex<Result<Passage, any Error>?>(nil)
     private let hasRung = Atomic(false)
     private let isToEnd = Atomic(false)
     /// Whether the runner itself looks at `isToEnd`: before it begins, and while it sends.
@@ -45,8 +49,6 @@ final class WebhookRunner: Sendable {
     private let standing = Mutex(WebhookLag())
     private let signals: AsyncStream<Void>
     let wake: AsyncStream<Void>.Continuation
-
-    private static let page = 250
 
     init(_ service: WebhookService, _ id: UUID, in realm: RealmID) {
         self.service = service
@@ -148,6 +150,7 @@ final class WebhookRunner: Sendable {
             id, in: realm, by: lease, from: start)
         outcomes.withLock { $0 = [] }
         recent.withLock { $0 = [:] }
+        passage.withLock { $0 = nil }
         recording.withLock { $0 = .isDone(.success(true)) }
         var run = WebhookRun(
             subscription, id: id, progress, waiting: waiting, version: known.version,
@@ -196,9 +199,7 @@ final class WebhookRunner: Sendable {
             if hub.restarts(of: realm) != restarts { run.finish(.epochChanged) }
             if isEnding { run.finish(.changed) }
             if run.end == nil {
-                if reading != .isDone || hub.head(of: realm) >= run.queue.next {
-                    reading = try await fill(&run)
-                }
+                reading = try advance(reading, &run, &group)
                 try await disclose(&run)
             }
             // It may have rung too early, by this clock: then it is set again.
@@ -218,13 +219,12 @@ final class WebhookRunner: Sendable {
             }
             try await warn(of: &run, at: now)
             switch reading {
-            case .isBehind where run.queue.hasRoom: continue
             case .waitsForIndex:
                 group.addTask {
                     try? await Task.sleep(for: .milliseconds(100))
                     self.wake.yield()
                 }
-            case .isBehind, .isDone: break
+            case .isBehind, .isDone, .isUnderWay: break
             }
             if reading == .isDone, watched != run.queue.next {
                 watched = run.queue.next
@@ -249,45 +249,6 @@ final class WebhookRunner: Sendable {
         try await recordRest(of: &run)
         if case .gone? = run.outcome { return run.outcome }
         return nil
-    }
-
-    /// Reads on.
-    private func fill(_ run: inout WebhookRun) async throws -> Reading {
-        guard run.queue.hasRoom else { return .isBehind }
-        let next = run.queue.next
-        let page: LogPage
-        do throws(LogFailure) {
-            page = try await store.log.page(from: next, limit: Self.page, in: realm)
-        } catch .damaged {
-            run.finish(.halted("the log cannot be read", position: next))
-            return .isDone
-        }
-        guard page.head.epoch == run.progress.cursor.epoch else {
-            run.finish(.epochChanged)
-            return .isDone
-        }
-        let epoch = page.head.epoch
-        guard let leftOut = try await leftOut(of: page.events, run.selection, epoch: epoch)
-        else { return .waitsForIndex }
-        // It can be found a moment after the epoch began.
-        if let kept = page.epochs.loss(since: run.toldOfRewind) {
-            run.finish(.rewound(keptTo: kept))
-            return .isDone
-        }
-        let now = store.now(in: realm)
-        for event in page.events {
-            guard event.position == run.queue.next, run.end == nil else { break }
-            recent.withLock { $0[event.position] = event }
-            run.take(event, isLeftOut: leftOut.contains(event.position), now: now)
-        }
-        if run.end != nil { return .isDone }
-        let expected = run.queue.next
-        let isWhole = expected - next == Int64(page.events.count)
-        if !isWhole || page.events.isEmpty && page.head.position >= next {
-            run.finish(.halted("it is missing in the log", position: expected))
-            return .isDone
-        }
-        return page.head.position >= expected ? .isBehind : .isDone
     }
 
     /// Puts on record whose data is sent, before it is.
