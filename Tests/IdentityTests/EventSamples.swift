@@ -63,6 +63,8 @@ func notificationSamples() throws -> [any Event] {
             oldEnds: Timestamp(seconds: 1_800_000_000)),
         SubscriptionEvent.replayed(.range(from: 1, to: 9, types: ["account.*"]), queued: 3),
         SubscriptionEvent.replayed(.givenUp, queued: nil),
+        SubscriptionEvent.replayed(
+            .range(from: 1, to: 300_000, types: []), queued: 100_000, next: 200_001),
         SubscriptionEvent.tested(
             SubscriptionTest(
                 status: 204, outcome: "delivered", milliseconds: 12,

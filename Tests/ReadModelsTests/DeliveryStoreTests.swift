@@ -86,4 +86,28 @@ import Values
         #expect(try await store.revive(webhook, in: realm, at: now) == 1)
         #expect(try await store.revive(webhook, in: realm, at: now) == 0)
     }
+
+    @Test func `a range that is too long is cut before the first event that is too much`()
+        async throws
+    {
+        let (world, realm) = (try World(), try #require(RealmID("one")))
+        let accounts = (1...4).map { UUID(high: 1, low: UInt64($0)) }
+        try world.append(
+            accounts.map { Happening("account.registered", $0, version: 1) }
+                + accounts.map { Happening("account.disabled", $0, version: 2) }, in: "one")
+        let store = DeliveryStore(world.pool)
+        func cut(_ range: ClosedRange<Int64>, _ types: [String], _ streams: [UUID], _ most: Int)
+            async throws -> Int64?
+        {
+            try await store.cut(range, types: types, streams: streams, in: realm, most: most)
+        }
+        let types = ["account.registered", "account.disabled"]
+        #expect(try await cut(1...8, types, [], 8) == nil)
+        #expect(try await cut(1...8, types, [], 7) == 8)
+        #expect(try await cut(1...8, types, [], 3) == 4)
+        #expect(try await cut(3...8, types, [], 3) == 6)
+        #expect(try await cut(1...8, [types[1]], [], 3) == 8)
+        #expect(try await cut(1...7, [types[1]], [], 3) == nil)
+        #expect(try await cut(1...8, types, [accounts[1]], 1) == 6)
+    }
 }

@@ -130,7 +130,10 @@ enum WebhookDeliveryRoutes {
             "webhook replay", examples: "urd webhook replay WEBHOOK --realm demo --from 1"),
         tag: "Webhooks",
         summary: "Send the events of a range to a webhook again.",
-        detail: "With the same ids, and the header urd-replay. At most 100,000 are sent at once.",
+        detail: """
+            With the same ids, and the header urd-replay. Of a range with more than 100,000 events of these types only \
+            the first are queued: next is the position to ask for the others from.
+            """,
         right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         body: Body(
@@ -179,9 +182,10 @@ enum WebhookDeliveryRoutes {
         let context = call.context
         return try await call.sendAgain(.givenUp) { webhook throws(Problem) in
             let now = context.time.now(in: realm)
-            return try await reading { () throws(LogFailure) in
+            let count = try await reading { () throws(LogFailure) in
                 try await context.deliveries.revive(webhook.id, in: realm, at: now)
             }
+            return (count, nil)
         }
     }
 
@@ -234,7 +238,11 @@ enum WebhookDeliveryRoutes {
             .object(
                 .required(
                     "queued", WebhookSchema.position,
-                    "How many events are sent again."))),
+                    "How many events are sent again."),
+                .optional(
+                    "next", Fields.position,
+                    "Where to go on, of a range that was too long: nothing from there on is queued."
+                ))),
         example: ["queued": 12])
 
     private static let delivery = Schema.named(

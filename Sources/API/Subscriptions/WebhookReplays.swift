@@ -55,14 +55,20 @@ extension Call<AdminContext> {
             ).events
             let names = Set(EventCatalogue.all.map(\.name))
                 .filter { filter.events.wants($0) && named.wants($0) }.sorted()
+            let next = try await reading { () throws(LogFailure) in
+                try await context.deliveries.cut(
+                    range, types: names, streams: filter.streams, in: realm)
+            }
+            let range = next.map { range.lowerBound...($0 - 1) } ?? range
             let chosen = try await call.chosen(of: range, types: names, by: webhook)
             let order = DeliveryOrder(rawValue: webhook.terms.order.rawValue) ?? .stream
             let now = context.time.now(in: realm)
-            return try await reading { () throws(LogFailure) in
+            let count = try await reading { () throws(LogFailure) in
                 try await context.deliveries.replay(
                     range, types: names, streams: filter.streams, among: chosen, order: order,
                     to: webhook.id, in: realm, at: now)
             }
+            return (count, next)
         }
     }
 
@@ -70,15 +76,16 @@ extension Call<AdminContext> {
     /// what is on record.
     func sendAgain(
         _ replay: SubscriptionReplay,
-        queue: (SubscriptionView) async throws(Problem) -> Int
+        queue: (SubscriptionView) async throws(Problem) -> (count: Int, next: Int64?)
     ) async throws(Problem) -> Response {
         let write = write(in: try realm)
         let webhook = try await knownWebhook()
         try await requireRight(to: webhook)
         if let earlier = try await earlier(write) { return try await queued(earlier.done) }
-        let count = try await queue(webhook)
+        let (count, next) = try await queue(webhook)
         let done = try await run(
-            ReplaySubscription(id: webhook.id, replay: replay, queued: Int64(count)), as: write)
+            ReplaySubscription(id: webhook.id, replay: replay, queued: Int64(count), next: next),
+            as: write)
         return try await queued(done)
     }
 
@@ -89,10 +96,12 @@ extension Call<AdminContext> {
                 from: done.positions.first, limit: 1, in: realm
             ).first
         }
-        guard let event, case .replayed(_, let count)? = SubscriptionEvent(event) else {
+        guard let event, case .replayed(_, let count, let next)? = SubscriptionEvent(event) else {
             throw Problem(.internalError)
         }
-        return Response.json(.ok, ["queued": .integer(count ?? 0)]).at(done)
+        var members: JSONObject = ["queued": .integer(count ?? 0)]
+        members["next"] = next.map { .integer($0) }
+        return Response.json(.ok, .object(members)).at(done)
     }
 
     /// The positions that the webhook is sent; nil where types and streams say all.

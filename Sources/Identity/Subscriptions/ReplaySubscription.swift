@@ -7,11 +7,14 @@ public struct ReplaySubscription: Command {
     public var replay: SubscriptionReplay
     /// How many were queued: a repeat of the request is answered the same.
     public var queued: Int64
+    /// Where a range goes on that was too long.
+    public var next: Int64?
 
-    public init(id: UUID, replay: SubscriptionReplay, queued: Int64) {
+    public init(id: UUID, replay: SubscriptionReplay, queued: Int64, next: Int64? = nil) {
         self.id = id
         self.replay = replay
         self.queued = queued
+        self.next = next
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -34,6 +37,6 @@ public struct ReplaySubscription: Command {
             guard from <= to else { throw .invalid(FieldFault("from", .conflicts(with: "to"))) }
             do { try SubscriptionFilter(types: types).check() } catch { throw .invalid(error) }
         }
-        return Decision(SubscriptionEvent.replayed(replay, queued: queued), in: id)
+        return Decision(SubscriptionEvent.replayed(replay, queued: queued, next: next), in: id)
     }
 }

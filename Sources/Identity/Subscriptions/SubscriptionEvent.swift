@@ -17,8 +17,8 @@ public enum SubscriptionEvent: Event {
     /// Nothing has been taken for hours; the mail tells the realm's contact.
     case failing(since: Timestamp, mail: UUID?)
     case secretRotated(SubscriptionSecret?, oldEnds: Timestamp)
-    /// And how many events that was; nil in records of earlier versions.
-    case replayed(SubscriptionReplay, queued: Int64?)
+    /// And how many events that was, nil in records of earlier versions; and where the range goes on that was too long.
+    case replayed(SubscriptionReplay, queued: Int64?, next: Int64? = nil)
     case tested(SubscriptionTest)
     case deleted
     case givenUp(GivenUpDelivery)
@@ -148,9 +148,10 @@ public enum SubscriptionEvent: Event {
             var fields: JSONObject = ["old_ends": .integer(ends.seconds)]
             fields.set(secret)
             return fields
-        case .replayed(let replay, let queued):
+        case .replayed(let replay, let queued, let next):
             var fields = replay.fields
             fields["queued"] = queued.map { .integer($0) }
+            fields["next"] = next.map { .integer($0) }
             return fields
         case .tested(let test): return test.fields
         case .givenUp(let delivery): return delivery.fields
@@ -190,7 +191,8 @@ public enum SubscriptionEvent: Event {
             self = .secretRotated(fields.subscriptionSecret, oldEnds: ends)
         case "subscription.replayed":
             guard let replay = SubscriptionReplay(fields) else { return nil }
-            self = .replayed(replay, queued: fields["queued"]?.integer)
+            self = .replayed(
+                replay, queued: fields["queued"]?.integer, next: fields["next"]?.integer)
         case "subscription.tested":
             guard let test = SubscriptionTest(fields) else { return nil }
             self = .tested(test)

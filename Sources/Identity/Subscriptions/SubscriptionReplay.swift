@@ -28,6 +28,10 @@ public enum SubscriptionReplay: Sendable, Equatable {
         .integer("to", "Last position.").optional,
         .texts("types", "Types of events, or groups of them; all if it is empty.").optional,
         .integer("queued", "How many events were queued.").optional,
+        .integer(
+            "next", "Position that a longer range goes on from; nothing from it on was queued."
+        )
+        .optional,
     ]
 }
 

@@ -108,18 +108,26 @@ extension DeliveryStore {
         }
     }
 
-    /// The events of a range that are of these types and streams, the first 100,000 of them.
+    /// The first event of a range, of these types and streams, before which there are as many as are queued at once.
+    public func cut(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID,
+        most: Int = 100_000
+    ) async throws -> Int64? {
+        try await database.run { connection throws(Failure) in
+            var parameters = asked(range, types, streams, realm)
+            parameters.add(Int64(most))
+            let rows = try connection.execute(cutting, parameters)
+            return rows.isEmpty ? nil : rows.int64(0, 0)
+        }
+    }
+
+    /// The events of a range that are of these types and streams.
     public func replayable(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
     ) async throws -> [Int64] {
         try await database.run { connection throws(Failure) in
-            var parameters = Parameters()
-            parameters.add(realm.name)
-            parameters.add(range.lowerBound)
-            parameters.add(range.upperBound)
-            parameters.add(texts(types))
-            parameters.add(ids(streams))
-            let rows = try connection.execute(listingReplayable, parameters)
+            let rows = try connection.execute(
+                listingReplayable, asked(range, types, streams, realm))
             return (0..<rows.count).map { rows.int64($0, 0) }
         }
     }
@@ -214,14 +222,27 @@ private func ids(_ ids: [UUID]) -> ArrayParameter {
     return array
 }
 
-private let listingReplayable = Statement(
-    "deliveries_replayable",
-    """
+private func asked(
+    _ range: ClosedRange<Int64>, _ types: [String], _ streams: [UUID], _ realm: RealmID
+) -> Parameters {
+    var parameters = Parameters()
+    parameters.add(realm.name)
+    parameters.add(range.lowerBound)
+    parameters.add(range.upperBound)
+    parameters.add(texts(types))
+    parameters.add(ids(streams))
+    return parameters
+}
+
+private let selectingReplayable = """
     select e.position from urd.event e
     where e.realm = $1 and e.position between $2 and $3 and e.type = any ($4)
         and (cardinality($5::uuid[]) = 0 or e.stream = any ($5::uuid[]))
-    order by e.position limit 100000
-    """)
+    order by e.position
+    """
+private let listingReplayable = Statement("deliveries_replayable", selectingReplayable)
+private let cutting = Statement(
+    "deliveries_cut", "\(selectingReplayable) offset $6 limit 1")
 private let replaying = Statement(
     "deliveries_replay",
     """
@@ -233,7 +254,7 @@ private let replaying = Statement(
     where e.realm = $1 and e.position between $3 and $4 and e.type = any ($5)
         and (cardinality($8::uuid[]) = 0 or e.stream = any ($8::uuid[]))
         and (cardinality($9::bigint[]) = 0 or e.position = any ($9::bigint[]))
-    order by e.position limit 100000
+    order by e.position
     on conflict (realm, subscription, position) do update
         set given_up = false, attempts = 0, replay = true, next_at = excluded.next_at
     """)

@@ -52,6 +52,14 @@ struct WebhookDesk: WebhookDeliveries {
         }
     }
 
+    func cut(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws(LogFailure) -> Int64? {
+        try await asking {
+            try await store.cut(range, types: types, streams: streams, in: realm)
+        }
+    }
+
     func replayable(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
     ) async throws(LogFailure) -> [Int64] {

@@ -41,6 +41,12 @@ public protocol WebhookDeliveries: Sendable {
         since: Timestamp?, before: Int64, limit: Int
     ) async throws(LogFailure) -> [DeliveryAttempt]
 
+    /// The position in a range before which there are as many events of these types and streams as are queued at once;
+    /// nil where there are no more.
+    func cut(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws(LogFailure) -> Int64?
+
     /// The events of a range that are of these types and streams.
     func replayable(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
@@ -86,6 +92,10 @@ public struct NoDeliveries: WebhookDeliveries {
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
     ) async throws(LogFailure) -> [DeliveryAttempt] { [] }
+
+    public func cut(
+        _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
+    ) async throws(LogFailure) -> Int64? { nil }
 
     public func replayable(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID
