@@ -80,6 +80,41 @@ import Values
         #expect(run.takeStep()?.progress.cursor.position == 1)
     }
 
+    @Test func `attempts are put on record together while others are under way, and soon`() throws {
+        var run = run(try subscription { $0.order = .none })
+        for position in 1...100 as ClosedRange<Int64> {
+            run.take(try event(position), now: now)
+        }
+        var items = run.start(at: now)
+        func take(_ count: Int) {
+            for _ in 0..<count {
+                _ = run.settle(items.removeFirst(), answer(.taken), at: now, chance: 0)
+                items += run.start(at: now)
+            }
+        }
+        take(1)
+        let later = now.adding(microseconds: 20_000)
+        #expect(!run.isStepDue(at: now))
+        #expect(run.nextLook(at: now) == later)
+        #expect(run.isStepDue(at: later))
+        #expect(run.isStepDue(at: now.adding(seconds: -3600)), "the clock went back")
+        take(62)
+        #expect(!run.isStepDue(at: now))
+        take(1)
+        #expect(run.isStepDue(at: now))
+        #expect(run.takeStep()?.attempts.count == 64)
+        take(1)
+        #expect(!run.isStepDue(at: now))
+        // What is to be tried again is on record at once, and so is the last of all.
+        _ = run.settle(items.removeFirst(), answer(.refused), at: now, chance: 0)
+        #expect(run.isStepDue(at: now))
+        _ = run.takeStep()
+        while items.count > 1 { take(1) }
+        _ = run.takeStep()
+        take(1)
+        #expect(items.isEmpty && run.isStepDue(at: now))
+    }
+
     @Test func `an event that waited by other terms is looked at once more, and no other`() throws {
         let waiting = Delivery(
             position: 1, lane: UUID(high: 1, low: 1), type: "account.registered", nextAt: now)

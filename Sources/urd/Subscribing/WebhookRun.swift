@@ -25,6 +25,10 @@ struct WebhookRun: Sendable {
 
     /// Attempts that may be on no record yet. Were it lost, as many would be made again.
     private static let mostUnrecorded = 256
+    /// Where others are under way, so many are put on record at once, or those of so many microseconds: a step costs
+    /// the database as much as some ten attempts.
+    private static let stepSize = 64
+    private static let stepTime: Int64 = 20_000
     static let unknownType = "this version of Urd does not know the type of the event"
     static let warningAfter: Int64 = 12 * 3600
     static let disabledAfter: Int64 = 5 * 86_400
@@ -192,6 +196,7 @@ struct WebhookRun: Sendable {
                 .filter { $0 > now }
         }
         moments.append(disclosure.due(at: now))
+        if !isStepDue(at: now) { moments.append(stepDue) }
         // What is due already waits for an answer, which wakes as well.
         return moments.compactMap(\.self).filter { $0 > now }.min()
     }
@@ -275,6 +280,17 @@ struct WebhookRun: Sendable {
     }
 
     // MARK: - What is put on record
+
+    private var stepDue: Timestamp? { attempts.first?.at.adding(microseconds: Self.stepTime) }
+
+    /// Whether what has changed is put on record now: no later than a moment after the first attempt, also where the clock
+    /// went back.
+    func isStepDue(at now: Timestamp) -> Bool {
+        guard let first = attempts.first, let due = stepDue, end == nil, !queue.isIdle,
+            step == DeliveryQueue.Record(), givenUp.isEmpty
+        else { return true }
+        return attempts.count >= Self.stepSize || now >= due || now < first.at
+    }
 
     /// What has changed since it was asked last; nil where nothing has.
     mutating func takeStep() -> DeliveryStore.Step? {

@@ -207,7 +207,7 @@ final class WebhookRunner: Sendable {
             let now = store.now(in: realm)
             run.endIfFailing(at: now)
             start(&run, at: now, issuer: issuer, &group)
-            try record(&run, &group)
+            try record(&run, at: now, &group)
             if run.isWindingUp {
                 _ = await iterator.next(isolation: nil)
                 try await settle(&run)
@@ -303,7 +303,8 @@ final class WebhookRunner: Sendable {
 
     /// Puts on record what has come of deliveries, which go on meanwhile: one step after the other.
     private func record(
-        _ run: inout WebhookRun, _ group: inout ThrowingDiscardingTaskGroup<any Error>
+        _ run: inout WebhookRun, at now: Timestamp,
+        _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) throws {
         let position = run.queue.position
         recent.withLock { events in
@@ -320,7 +321,7 @@ final class WebhookRunner: Sendable {
         case .isDone(let result):
             if try !result.get() { return run.finish(.leaseLost) }
         }
-        guard let step = run.takeStep() else { return }
+        guard run.isStepDue(at: now), let step = run.takeStep() else { return }
         let writing = Task { try await write(step) }
         recording.withLock { $0 = .isUnderWay(writing) }
         group.addTask {
