@@ -115,7 +115,7 @@ extension Call<RealmContext> {
         if let account, let person = try await verifiedPerson(account, for: tenant),
             let address = address(of: person)
         {
-            // Whoever was told of this limit would know whose number it is.
+            // The limit counts by number: an answer that tells of it would tell the caller whose number it is.
             let isWithin = if address.isPhone { try counts(address) } else { true }
             if isWithin {
                 try await BrowserSignIns(self).sendCode(
