@@ -65,6 +65,11 @@ public struct EventFilter: Sendable, Hashable {
         return expression?.holds(for: event) ?? true
     }
 
+    /// The types that it wants events of, where it names them one by one.
+    public var names: Set<String>? {
+        types.names.isEmpty || !types.families.isEmpty ? nil : types.names.union(always)
+    }
+
     /// By the type of the event alone; its stream is not looked at.
     public func wants(_ name: String) -> Bool {
         if !excluded.isEmpty, excluded.names.contains(name) || excluded.hasFamily(of: name) {

@@ -27,6 +27,23 @@ extension PostgresLog {
         return try await page(readingPage, parameters, realm)
     }
 
+    /// The events of certain types among so many places of the log; that nothing is missing between them is counted.
+    /// - Returns: the events, and up to where nothing is missing; nil where something is.
+    public func page(
+        from position: Int64, span: Int64, types: [String], in realm: RealmID
+    ) async throws(LogFailure) -> (page: LogPage, last: Int64)? {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(position)
+        parameters.add(span)
+        var array = ArrayParameter(of: .text)
+        for name in types { array.append(name) }
+        parameters.add(array)
+        let (page, count) = try await countedPage(readingTypes, parameters, realm)
+        let last = min(position + span - 1, page.head.position)
+        return count == max(0, last - position + 1) ? (page, last) : nil
+    }
+
     public func page(
         at positions: [Int64], in realm: RealmID
     ) async throws(LogFailure) -> LogPage {
@@ -96,19 +113,27 @@ extension PostgresLog {
     private func page(
         _ statement: Statement, _ parameters: Parameters, _ realm: RealmID
     ) async throws(LogFailure) -> LogPage {
-        let (epochs, rows) = try await database.tryRun { connection throws(Failure) in
+        try await countedPage(statement, parameters, realm).page
+    }
+
+    /// - Returns: the events, and how many there are in the stretch that was read, where the statement counts them.
+    private func countedPage(
+        _ statement: Statement, _ parameters: Parameters, _ realm: RealmID
+    ) async throws(LogFailure) -> (page: LogPage, count: Int64) {
+        let (epochs, rows, count) = try await database.tryRun { connection throws(Failure) in
             let rows = try connection.execute(statement, parameters)
-            guard !rows.isEmpty else { return (EpochHistory.none, [UnopenedRow]()) }
+            guard !rows.isEmpty else { return (EpochHistory.none, [UnopenedRow](), Int64(0)) }
             return (
                 EpochHistory(rows, 0, at: 0),
-                (0..<rows.count).filter { !rows.isNull($0, 3) }.map { UnopenedRow(rows, $0) }
+                (0..<rows.count).filter { !rows.isNull($0, 3) }.map { UnopenedRow(rows, $0) },
+                rows.int64(0, 16)
             )
         }
         if epochs.head.epoch > 0 { hub.enter(epochs.head.epoch, of: realm) }
         var events: [Recorded] = []
         events.reserveCapacity(rows.count)
         for row in rows { events.append(try row.row.recorded(realm, personal: row.personal)) }
-        return LogPage(epochs: epochs, events: events)
+        return (LogPage(epochs: epochs, events: events), count)
     }
 }
 
@@ -163,6 +188,14 @@ private let readingEpochs = Statement(
     "select h.epoch, h.position, \(epochStarts) from urd.realm_log h where h.realm = $1")
 private let readingPage = Statement(
     "log_page", selectingPage("p.position >= $2 order by p.position limit $3"))
+private let readingTypes = Statement(
+    "log_types",
+    selectingPage(
+        "p.position >= $2 and p.position < $2 + $3 and p.type = any ($4)",
+        count: """
+            (select count(*) from urd.event c
+                where c.realm = $1 and c.position >= $2 and c.position < $2 + $3)
+            """))
 private let readingPlaces = Statement(
     "log_places", selectingPage("p.position = any ($2)"))
 private let counting = Statement(
@@ -185,7 +218,7 @@ private let readingSelection = Statement(
 
 /// The head of the moment comes with the events, also where there are none; the epochs with the first
 /// of them alone.
-private func selectingPage(_ condition: String) -> String {
+private func selectingPage(_ condition: String, count: String = "0::bigint") -> String {
     """
     select h.epoch, h.position,
         case when e.number is null or e.number = 1 then \(epochStarts) end,
@@ -194,7 +227,8 @@ private func selectingPage(_ condition: String) -> String {
         case when e.is_sealed then
             (select k.wrapped is null from urd.subject_key k
                 where k.realm = h.realm and k.subject = e.subject)
-        end
+        end,
+        \(count)
     from urd.realm_log h left join lateral (
         select p.position, p.stream, p.version, p.type, p.revision, p.at, p.command, p.subject,
             p.meta, p.data, p.leaf, p.sealed is not null as is_sealed,

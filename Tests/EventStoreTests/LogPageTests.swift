@@ -82,11 +82,61 @@ import Values
         #expect(none == LogPage(epochs: whole.epochs, events: []))
     }
 
+    @Test func `a stretch of the log is read by types, whole or not at all`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        for number in 0..<20 {
+            try expectWon(
+                await store.log.append(
+                    commit(to: newID(), in: realm, name: number % 3 == 0 ? "a.b" : "c.d")))
+        }
+        let whole = try await store.log.page(from: 1, limit: 30, in: realm)
+        func read(_ first: Int64, _ span: Int64, _ types: [String] = ["a.b", "none"]) async throws
+            -> (page: LogPage, last: Int64)?
+        { try await store.log.page(from: first, span: span, types: types, in: realm) }
+        for first in 1...22 as ClosedRange<Int64> {
+            for span in [1, 2, 7, 30] as [Int64] {
+                let found = try #require(try await read(first, span))
+                #expect(found.last == min(first + span - 1, 20))
+                #expect(
+                    found.page.events
+                        == whole.events.filter {
+                            $0.name == "a.b" && (first..<first + span).contains($0.position)
+                        })
+                #expect(found.page.epochs == whole.epochs)
+            }
+        }
+        #expect(try await read(1, 30, [])?.page.events.isEmpty == true)
+        // One that is wanted, one that is not, and the last.
+        for hole in [7, 12, 20] as [Int64] {
+            try store.database.asSuperuser(
+                """
+                set session_replication_role = replica;
+                create table public.hole as
+                    select * from urd.event where realm = '\(realm)' and position = \(hole);
+                delete from urd.event where realm = '\(realm)' and position = \(hole);
+                """)
+            #expect(try await read(1, 30) == nil)
+            #expect(try await read(hole, 1) == nil)
+            #expect(try await read(1, hole - 1)?.last == hole - 1)
+            if hole < 20 { #expect(try await read(hole + 1, 30)?.last == 20) }
+            try store.database.asSuperuser(
+                """
+                set session_replication_role = replica;
+                insert into urd.event select * from public.hole; drop table public.hole;
+                """)
+        }
+        #expect(try await read(1, 30)?.last == 20)
+    }
+
     @Test func `a realm without a log has an empty page of epoch 0`() async throws {
         let store = try TestStore()
         defer { store.log.close() }
         let page = try await store.log.page(from: 1, limit: 10, in: newRealm())
         #expect(page == LogPage(epochs: .none, events: []))
+        let types = try await store.log.page(from: 1, span: 10, types: ["a.b"], in: newRealm())
+        #expect(types?.page == page)
+        #expect(types?.last == 0)
     }
 
     @Test func `an event's id is the first half of the hash of its canonical record`()

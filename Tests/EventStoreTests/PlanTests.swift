@@ -142,6 +142,10 @@ import Values
                         _ = try await log.events(from: 5, limit: 10, in: realm)
                         _ = try await log.outcome(of: opening.command, digest: [], in: realm)
                         _ = try await log.head(of: realm)
+                        _ = try await log.page(from: 5, limit: 10, in: realm)
+                        _ = try await log.page(
+                            from: 5, span: 10, types: ["thing.done"], in: realm)
+                        _ = try await log.page(at: [5, 7], in: realm)
                     }
                 }
                 try await group.waitForAll()

@@ -63,6 +63,51 @@ import Values
         #expect(later.doneAbove == [3, 5])
     }
 
+    @Test func `what is passed over is as what is not wanted, wherever it stands`() {
+        for _ in 0..<200 {
+            var record = DeliveryQueue.Record()
+            var passing = DeliveryQueue(position: 0, most: 4)
+            var taking = passing
+            var underWay: [DeliveryQueue.Item] = []
+            var next: Int64 = 1
+            for _ in 0..<60 {
+                switch Int.random(in: 0..<4) {
+                case 0:
+                    let last = next + .random(in: 0..<5)
+                    passing.pass(through: last)
+                    for position in next...last {
+                        taking.take(
+                            position, lane: lane(9), type: "c.d", isWanted: false, now: now, &record
+                        )
+                    }
+                    next = last + 1
+                case 1:
+                    let lane = lane(.random(in: 1...3))
+                    passing.take(
+                        next, lane: lane, type: "a.b", isWanted: true, now: now, &record)
+                    taking.take(next, lane: lane, type: "a.b", isWanted: true, now: now, &record)
+                    next += 1
+                case 2:
+                    let started = passing.start(at: now)
+                    #expect(started == taking.start(at: now))
+                    underWay += started
+                default:
+                    guard let item = underWay.randomElement() else { continue }
+                    underWay.removeAll { $0 == item }
+                    passing.settle(item, &record)
+                    taking.settle(item, &record)
+                }
+                #expect(passing.position == taking.position)
+                #expect(passing.next == taking.next)
+                #expect(passing.doneAbove == taking.doneAbove)
+                #expect(passing.hasWork == taking.hasWork)
+            }
+            // What was read already is not passed again.
+            passing.pass(through: next - 1)
+            #expect(passing.next == next)
+        }
+    }
+
     @Test func `one of each lane is under way, in order`() {
         var record = DeliveryQueue.Record()
         var queue = queue([1, 1, 2], record: &record)

@@ -33,6 +33,9 @@ public struct SubscriptionSelection: Sendable {
         return events.filter { !filter.always.contains($0.name) && wants($0) == true }
     }
 
+    /// The types that it is sent events of, where they are named one by one: any other is not wanted.
+    public var names: Set<String>? { isReadable ? filter.names : nil }
+
     /// By what an event says itself. Nil for an event of a type that this version of Urd does not know, and so cannot send: another
     /// version can.
     public func wants(_ event: Recorded) -> Bool? {

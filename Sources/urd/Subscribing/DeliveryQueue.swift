@@ -107,6 +107,17 @@ struct DeliveryQueue: Sendable {
         advance()
     }
 
+    /// Passes over what stands in the log up to a position: none of it is wanted.
+    mutating func pass(through position: Int64) {
+        guard position >= next else { return }
+        for position in next...position {
+            window.append(
+                Entry(position: position, lane: .zero, type: "", isWanted: false, isDone: true))
+        }
+        next = position + 1
+        advance()
+    }
+
     /// What may be sent now; it is under way from then on. What is held back holds up its lane.
     mutating func start(
         at now: Timestamp, most limit: Int? = nil, isHeldBack: (Int64) -> Bool = { _ in false }

@@ -11,11 +11,15 @@ extension WebhookRunner {
     /// A page of the log from a position on.
     struct Passage: Sendable {
         let page: LogPage
+        /// Up to where there is nothing else that could be wanted; nil where all that was read is in the page.
+        var last: Int64?
         /// What the index leaves out of it; nil where the index has not come as far.
-        let leftOut: Set<Int64>?
+        var leftOut: Set<Int64>?
     }
 
     private static let page = 250
+    /// Where the types are named that matter, so many places are looked at at once.
+    private static let span: Int64 = 1000
 
     /// Takes in what was read, and reads on where there may be more.
     func advance(
@@ -51,9 +55,21 @@ extension WebhookRunner {
     private func read(
         from first: Int64, _ selection: SubscriptionSelection
     ) async throws -> Passage {
-        let page = try await store.log.page(from: first, limit: Self.page, in: realm)
-        let leftOut = try await leftOut(of: page.events, selection, epoch: page.head.epoch)
-        return Passage(page: page, leftOut: leftOut)
+        var passage: Passage
+        if let names = selection.names,
+            let (page, last) = try await store.log.page(
+                from: first, span: Self.span, types: Array(names.union(WebhookRun.heeded)),
+                in: realm)
+        {
+            passage = Passage(page: page, last: last)
+        } else {
+            // Also where something is missing: then it shows after what.
+            passage = Passage(
+                page: try await store.log.page(from: first, limit: Self.page, in: realm))
+        }
+        passage.leftOut = try await leftOut(
+            of: passage.page.events, selection, epoch: passage.page.head.epoch)
+        return passage
     }
 
     private func take(
@@ -80,14 +96,16 @@ extension WebhookRunner {
         }
         let now = store.now(in: realm)
         for event in page.events {
+            if read.last != nil { run.queue.pass(through: event.position - 1) }
             guard event.position == run.queue.next, run.end == nil else { break }
             recent.withLock { $0[event.position] = event }
             run.take(event, isLeftOut: leftOut.contains(event.position), now: now)
         }
         if run.end != nil { return .isDone }
+        if let last = read.last { run.queue.pass(through: last) }
         let expected = run.queue.next
-        let isWhole = expected - next == Int64(page.events.count)
-        if !isWhole || page.events.isEmpty && page.head.position >= next {
+        let isWhole = read.last != nil || expected - next == Int64(page.events.count)
+        if !isWhole || expected == next && page.head.position >= next {
             run.finish(.halted("it is missing in the log", position: expected))
             return .isDone
         }

@@ -105,6 +105,8 @@ struct WebhookRun: Sendable {
 
     // MARK: - Steps
 
+    /// The types of events that it acts on itself.
+    static let heeded = changes.union([AcceptedLoss.eventName])
     /// Events of the subscription itself after which its old terms no longer hold.
     private static let changes: Set<String> = [
         "subscription.changed", "subscription.paused", "subscription.resumed",
@@ -203,7 +205,8 @@ struct WebhookRun: Sendable {
 
     /// - Returns: a delivery that was given up, to be put on record.
     mutating func settle(
-        _ item: DeliveryQueue.Item, _ answer: WebhookAnswer, at now: Timestamp, chance: Double
+        _ item: DeliveryQueue.Item, _ answer: WebhookAnswer, at now: Timestamp,
+        chance: @autoclosure () -> Double
     ) -> GivenUpDelivery? {
         guard answer.verdict != .notTried else {
             queue.putBack(item)
@@ -234,10 +237,10 @@ struct WebhookRun: Sendable {
             if !isResting(at: now) {
                 progress.failures += 1
                 let rest = RetrySchedule.rest(
-                    after: progress.failures, chance: chance, asked: answer.retryAfter)
+                    after: progress.failures, chance: chance(), asked: answer.retryAfter)
                 progress.restsUntil = now.adding(rest)
             }
-        case .refused: lost = refuse(item, answer, at: now, chance)
+        case .refused: lost = refuse(item, answer, at: now, chance())
         }
         endIfFailing(at: now)
         return lost

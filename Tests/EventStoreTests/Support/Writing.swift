@@ -25,14 +25,15 @@ func newRealm() -> RealmID {
 func commit(
     to stream: UUID, at version: Int = 0, events: Int = 1, in realm: RealmID,
     command: UUID = newID(), digest: [UInt8] = [], claims: [ClaimChange] = [],
-    open: JSONObject = ["number": 1], personal: JSONObject = [:], subject: UUID? = nil
+    open: JSONObject = ["number": 1], personal: JSONObject = [:], subject: UUID? = nil,
+    name: String = "thing.done"
 ) -> Commit {
     Commit(
         realm: realm, command: command, digest: digest,
         origin: Origin(actor: "system", at: testTime), reads: [stream: version],
         events: (0..<events).map { _ in
             NewEvent(
-                stream: stream, name: "thing.done", revision: 1, subject: subject, open: open,
+                stream: stream, name: name, revision: 1, subject: subject, open: open,
                 personal: personal)
         }, claims: claims)
 }
