@@ -60,6 +60,9 @@ enum Migrations {
         Step(
             version: 31, name: "request_sequences_at_once",
             sql: PackageResources.m031_request_sequences_at_once_sql),
+        Step(
+            version: 32, name: "attempts_by_time",
+            sql: PackageResources.m032_attempts_by_time_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

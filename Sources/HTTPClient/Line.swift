@@ -4,7 +4,14 @@ internal import Synchronization
 /// Work that waits for a thread: a line of bounded length.
 @safe final class Line: @unchecked Sendable {
     struct Work: Sendable {
-        let run: @Sendable (Handle) -> Void
+        struct Done {
+            /// Not where the server does not answer, or answers that it is too much.
+            var goesOn = true
+            /// Lets who waits for it know.
+            var tell: () -> Void = {}
+        }
+
+        let run: @Sendable (Handle) -> Done
         let refuse: @Sendable (Refusal) -> Void
     }
 
@@ -50,6 +57,9 @@ internal import Synchronization
     }
 
     var count: Int { state.withLock { $0.count } }
+
+    /// Whether a thread has nothing better to do than to go on with what it has.
+    var isLetAlone: Bool { state.withLock { $0.count == 0 && !$0.isClosed } }
 
     enum Admission {
         /// There is a thread that waits for it.
@@ -103,6 +113,7 @@ enum Refusal: Sendable, Equatable {
     /// As much waits as may.
     case busy
     case closed
+    /// Also where one that it waited for did not go well.
     case cancelled
     /// libcurl has no handle for it.
     case noHandle

@@ -59,7 +59,7 @@ struct CheckedRequest: Sendable {
         headerLines = try CheckedRequest.lines(request.headers)
     }
 
-    private static let ownedByClient: Set<String> = [
+    private static let ownedByClient = [
         "host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te",
         "trailer", "keep-alive", "proxy-connection", "proxy-authorization",
     ]
@@ -67,11 +67,12 @@ struct CheckedRequest: Sendable {
     /// In libcurl's form: a name alone takes away a header that libcurl would add, a name with a
     /// semicolon sends one without a value.
     private static func lines(_ headers: Headers) throws(Failure) -> [String] {
+        for name in ownedByClient where headers[name] != nil {
+            throw Failure(.invalidRequest, "the header \(name)")
+        }
         var lines: [String] = []
+        lines.reserveCapacity(headers.count + 3)
         for (name, value) in headers {
-            guard !ownedByClient.contains(name.lowercased()) else {
-                throw Failure(.invalidRequest, "the header \(name)")
-            }
             lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
         for name in ["Accept", "Content-Type", "Expect"] where headers[name] == nil {

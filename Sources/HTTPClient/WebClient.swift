@@ -47,51 +47,68 @@ public final class WebClient: Sendable {
                 reader: Reader(silence: silence, take: take), cancellation: cancellation)
             handle.prepare(configuration, timeout: .seconds(86_400))
             handle.prepare(checked, redirects: configuration.maximumRedirects)
-            let outcome = handle.perform(transfer)
-            guard outcome.code == CURLE_OK || transfer.isStopped else {
-                return .failure(Failure(outcome, transfer))
-            }
-            guard let response = Response(transfer, isHead: checked.method == .head) else {
-                return .failure(Failure(.broken, "the response's head"))
-            }
-            return .success(response)
+            return handle.perform(transfer, of: checked)
         }.get()
     }
 
     /// The response, with any status; redirects are responses unless they are followed.
-    public func send(_ request: OutgoingRequest) async throws(Failure) -> Response {
+    ///
+    /// - Parameters:
+    ///   - limit: the request waits for others of that limit. Its time counts from when its turn comes.
+    ///   - begins: asked on the client's thread when its turn comes. Where it says no, the request is cancelled.
+    public func send(
+        _ request: OutgoingRequest, within limit: RequestLimit? = nil,
+        begins: @escaping @Sendable () -> Bool = { true }
+    ) async throws(Failure) -> Response {
         let checked = try CheckedRequest(request, allowsHTTP: configuration.allowsHTTP)
         let timeout = min(request.timeout ?? configuration.timeout, configuration.timeout)
-        let deadline = ContinuousClock.now + timeout
+        let deadline = limit == nil ? ContinuousClock.now + timeout : nil
         let configuration = configuration
-        return try await workers.run(refused: Failure.refused) { handle, cancellation in
-            let left = deadline - ContinuousClock.now
-            guard left > .zero else {
+        return try await workers.run(
+            within: limit, refused: Failure.refused, goesOn: Self.isUndisturbed
+        ) { handle, cancellation in
+            guard begins() else { return .failure(.refused(.cancelled)) }
+            let now = ContinuousClock.now
+            let deadline = deadline ?? now + timeout
+            guard deadline > now else {
                 return .failure(Failure(.timeout, "no thread was free in time"))
             }
             let transfer = Transfer(
                 bodyLimit: configuration.maximumBodyBytes, cutsBody: configuration.cutsBodies,
                 destinations: configuration.destinations, deadline: deadline,
                 cancellation: cancellation)
-            handle.prepare(configuration, timeout: left)
+            handle.prepare(configuration, timeout: deadline - now)
             handle.prepare(checked, redirects: configuration.maximumRedirects)
             // A response to HEAD tells the length of what it does not bring.
             if checked.method != .head, !configuration.cutsBodies {
                 handle.set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, configuration.maximumBodyBytes))
             }
-            let outcome = handle.perform(transfer)
-            guard outcome.code == CURLE_OK || transfer.isStopped else {
-                return .failure(Failure(outcome, transfer))
-            }
-            guard let response = Response(transfer, isHead: checked.method == .head) else {
-                return .failure(Failure(.broken, "the response's head"))
-            }
-            return .success(response)
+            return handle.perform(transfer, of: checked)
         }.get()
+    }
+
+    /// Whether the server may be asked for more at once.
+    private static func isUndisturbed(_ result: Result<Response, Failure>) -> Bool {
+        guard case .success(let response) = result else { return false }
+        return response.status.code < 500 && ![410, 429].contains(response.status.code)
     }
 }
 
 extension Handle {
+    /// Makes the transfer that the options describe, which are of this request.
+    fileprivate func perform(
+        _ transfer: Transfer, of request: CheckedRequest
+    ) -> Result<Response, Failure> {
+        let outcome = perform(transfer)
+        guard outcome.code == CURLE_OK || transfer.isStopped else {
+            return .failure(Failure(outcome, transfer))
+        }
+        guard let response = Response(transfer, isHead: request.method == .head) else {
+            return .failure(Failure(.broken, "the response's head"))
+        }
+        return .success(response)
+    }
+
     fileprivate func prepare(_ configuration: Configuration, timeout: Duration) {
         prepareConnection(
             connectTimeout: configuration.connectTimeout, timeout: timeout,

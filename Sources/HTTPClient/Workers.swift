@@ -34,7 +34,7 @@ final class Workers: Sendable {
                 var handle = Handle()
                 while let work = line.next() {
                     if handle == nil { handle = Handle() }
-                    if let handle { work.run(handle) } else { work.refuse(.noHandle) }
+                    if let handle { work.run(handle).tell() } else { work.refuse(.noHandle) }
                 }
             }
             if isStarted { started.threads += 1 }
@@ -80,7 +80,8 @@ final class Workers: Sendable {
     /// Does the work on one of the threads. Who is cancelled has the answer at once; the thread
     /// follows when libcurl next asks, within a second.
     func run<Value: Sendable, Problem: Error>(
-        refused: @escaping @Sendable (Refusal) -> Problem,
+        within limit: RequestLimit? = nil, refused: @escaping @Sendable (Refusal) -> Problem,
+        goesOn: @escaping @Sendable (Result<Value, Problem>) -> Bool = { _ in true },
         _ body: @escaping @Sendable (Handle, Cancellation) -> Result<Value, Problem>
     ) async -> Result<Value, Problem> {
         let cancellation = Cancellation()
@@ -88,14 +89,14 @@ final class Workers: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 promise.wait(continuation)
-                let admission = line.join(
-                    Line.Work(
-                        run: { handle in
-                            if cancellation.isAsked { return }
-                            promise.fulfil(body(handle, cancellation))
-                        },
-                        refuse: { promise.fulfil(.failure(refused($0))) }))
-                switch admission {
+                let work = Line.Work(
+                    run: { handle in
+                        if cancellation.isAsked { return Line.Work.Done() }
+                        let result = body(handle, cancellation)
+                        return Line.Work.Done(goesOn: goesOn(result)) { promise.fulfil(result) }
+                    },
+                    refuse: { promise.fulfil(.failure(refused($0))) })
+                switch limit?.admit(work, to: line) ?? line.join(work) {
                 case .taken: break
                 case .waiting: startOne()
                 case .refused(let refusal): promise.fulfil(.failure(refused(refusal)))

@@ -346,6 +346,43 @@ class Webhooks(unittest.TestCase):
         admin("PATCH", f"/webhooks/{hook['id']}", {"url": receiver.url + "/new"})
         eventually(lambda: account in registered(receiver), "it came too", 10)
 
+    def test_what_is_ready_to_be_sent_is_held_by_a_pause_and_by_a_failure(self):
+        receiver, hook = self.receiver(order="none")
+        path = f"/webhooks/{hook['id']}"
+        begun, release = [], threading.Event()
+        answer = [204]
+
+        def slowly(message):
+            begun.append(message)
+            release.wait(30)
+            return answer[0], {}
+        receiver.answer = slowly
+        admin("POST", path + "/pause")
+        accounts = {register() for _ in range(100)}
+        admin("POST", path + "/resume", {})
+        eventually(lambda: len(begun) == 32, "as many as may are under way")
+        time.sleep(1)
+        self.assertEqual(len(begun), 32)
+        admin("POST", path + "/pause")
+        # The service learns of it a moment after that is on record.
+        time.sleep(2)
+        release.set()
+        eventually(lambda: len(receiver.seen) == 32, "they are answered")
+        time.sleep(1)
+        self.assertEqual(len(begun), 32)
+        # Each was delivered once, and what was only ready comes after.
+        release.clear()
+        answer[0] = 503
+        admin("POST", path + "/resume", {})
+        eventually(lambda: len(begun) == 64, "the next are under way")
+        release.set()
+        eventually(lambda: len(receiver.seen) == 64, "they are answered too")
+        time.sleep(1)
+        self.assertEqual(len(begun), 64)
+        answer[0] = 204
+        eventually(lambda: set(registered(receiver)) == accounts, "all come in the end", 30)
+        self.assertEqual(len(registered(receiver)), 100)
+
     def test_what_is_under_way_ends_before_the_webhook_goes_on(self):
         receiver, hook = self.receiver(order="strict", types=["account.registered"])
         (under_way, most, lock) = ([0], [0], threading.Lock())

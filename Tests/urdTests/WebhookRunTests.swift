@@ -69,6 +69,32 @@ import Values
         }
     }
 
+    @Test
+    func `the log is read by types where they are named, and for what the run acts on itself`()
+        throws
+    {
+        func types(_ names: [String], includesPersonal: Bool = false) throws -> Set<String>? {
+            let subscription = try subscription {
+                $0.filter.types = names
+                $0.includesPersonal = includesPersonal
+            }
+            return run(subscription).types.map(Set.init)
+        }
+        for names in [[], ["account.*"], ["session.opened", "account.*"]] {
+            #expect(try types(names) == nil)
+        }
+        let named = try #require(try types(["session.opened", "account.registered"]))
+        for change in ["paused", "changed", "disabled", "secret_rotated", "deleted", "resumed"] {
+            #expect(named.contains("subscription.\(change)"))
+        }
+        #expect(
+            named.isSuperset(of: ["session.opened", "account.registered", AcceptedLoss.eventName]))
+        #expect(named.count == 9)
+        // Who ever had personal data is told of each erasure.
+        let personal = try types(["session.opened"], includesPersonal: true)
+        #expect(personal?.contains("account.erased") == true)
+    }
+
     @Test func `what is under way when it is changed comes to its end first`() throws {
         var run = run(try subscription())
         run.take(try event(1), now: now)
@@ -82,7 +108,7 @@ import Values
 
     @Test func `attempts are put on record together while others are under way, and soon`() throws {
         var run = run(try subscription { $0.order = .none })
-        for position in 1...100 as ClosedRange<Int64> {
+        for position in 1...200 as ClosedRange<Int64> {
             run.take(try event(position), now: now)
         }
         var items = run.start(at: now)
@@ -98,11 +124,11 @@ import Values
         #expect(run.nextLook(at: now) == later)
         #expect(run.isStepDue(at: later))
         #expect(run.isStepDue(at: now.adding(seconds: -3600)), "the clock went back")
-        take(62)
+        take(126)
         #expect(!run.isStepDue(at: now))
         take(1)
         #expect(run.isStepDue(at: now))
-        #expect(run.takeStep()?.attempts.count == 64)
+        #expect(run.takeStep()?.attempts.count == 128)
         take(1)
         #expect(!run.isStepDue(at: now))
         // What is to be tried again is on record at once, and so is the last of all.

@@ -136,7 +136,9 @@ struct DeliveryQueue: Sendable {
                     isReplay: first.isReplay))
         }
         var heldUp: Set<UUID> = []
-        for index in window.indices where underWay < most && window[index].isFree {
+        for index in window.indices {
+            if underWay >= most { break }
+            guard window[index].isFree else { continue }
             let entry = window[index]
             guard !busy.contains(entry.lane), lanes[entry.lane] == nil,
                 !heldUp.contains(entry.lane)

@@ -96,7 +96,9 @@ extension WebhookRunner {
         guard service.isOurs else { return .notTried }
         service.noteSent(
             LogCursor(epoch: target.epoch, position: item.position), to: id, in: realm)
-        let answer = await service.sender.send(message, to: target.subscription, in: realm)
+        let answer = await service.sender.send(
+            message, to: target.subscription, in: realm, limit: limit,
+            begins: { self.service.isOurs && !self.isHeld.load(ordering: .relaxed) })
         service.metrics.count(answer.outcome)
         if answer.verdict == .taken, item.attempts == 0, !item.isReplay {
             service.metrics.delays.observe(

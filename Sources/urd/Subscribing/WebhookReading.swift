@@ -38,11 +38,11 @@ extension WebhookRunner {
         case .waitsForIndex: reading = .isBehind
         }
         guard reading == .isBehind, run.end == nil, run.queue.hasRoom else { return reading }
-        let (next, selection) = (run.queue.next, run.selection)
+        let (next, selection, types) = (run.queue.next, run.selection, run.types)
         group.addTask {
             let result: Result<Passage, any Error>
             do {
-                result = .success(try await self.read(from: next, selection))
+                result = .success(try await self.read(from: next, selection, types))
             } catch {
                 result = .failure(error)
             }
@@ -53,13 +53,12 @@ extension WebhookRunner {
     }
 
     private func read(
-        from first: Int64, _ selection: SubscriptionSelection
+        from first: Int64, _ selection: SubscriptionSelection, _ types: [String]?
     ) async throws -> Passage {
         var passage: Passage
-        if let names = selection.names,
+        if let types,
             let (page, last) = try await store.log.page(
-                from: first, span: Self.span, types: Array(names.union(WebhookRun.heeded)),
-                in: realm)
+                from: first, span: Self.span, types: types, in: realm)
         {
             passage = Passage(page: page, last: last)
         } else {

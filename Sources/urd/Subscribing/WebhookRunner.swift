@@ -1,6 +1,7 @@
 import API
 import EventSourcing
 import EventStore
+import HTTPClient
 import Identity
 import JSON
 import ReadModels
@@ -41,6 +42,10 @@ final class WebhookRunner: Sendable {
     let recent = Mutex<[Int64: Recorded]>([:])
     /// What was read of the log last, until the run takes it in.
     let passage = Mutex<Result<Passage, any Error>?>(nil)
+    /// What is under way goes by it, so that a few messages can be ready beside those that are sent.
+    let limit = RequestLimit(WebhookRun.mostAtOnce)
+    /// Whether nothing more is begun, not even what is ready.
+    let isHeld = Atomic(false)
     private let hasRung = Atomic(false)
     private let isToEnd = Atomic(false)
     /// Whether the runner itself looks at `isToEnd`: before it begins, and while it sends.
@@ -152,6 +157,7 @@ final class WebhookRunner: Sendable {
         recent.withLock { $0 = [:] }
         passage.withLock { $0 = nil }
         recording.withLock { $0 = .isDone(.success(true)) }
+        isHeld.store(false, ordering: .relaxed)
         var run = WebhookRun(
             subscription, id: id, progress, waiting: waiting, version: known.version,
             toldOfRewind: known.rewoundAt)
@@ -202,6 +208,7 @@ final class WebhookRunner: Sendable {
                 reading = try advance(reading, &run, &group)
                 try await disclose(&run)
             }
+            if run.end != nil { isHeld.store(true, ordering: .relaxed) }
             // It may have rung too early, by this clock: then it is set again.
             if hasRung.exchange(false, ordering: .relaxed) { alarm = nil }
             let now = store.now(in: realm)

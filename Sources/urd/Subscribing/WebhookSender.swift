@@ -59,9 +59,13 @@ struct WebhookSender: Sendable {
     /// Whether such an address may be called at all.
     func mayCall(_ address: IPAddress) -> Bool { destinations.allow(address) }
 
+    /// - Parameters:
+    ///   - limit: it waits for others of that limit.
+    ///   - begins: asked when its turn comes; where it says no, nothing is sent.
     func send(
         _ message: WebhookMessage, to subscription: Subscription, in realm: RealmID,
-        within patience: Duration? = nil
+        within patience: Duration? = nil, limit: RequestLimit? = nil,
+        begins: @escaping @Sendable () -> Bool = { true }
     ) async -> WebhookAnswer {
         var signing: [Ed25519.PrivateKey] = []
         if subscription.terms.signature == .both {
@@ -74,14 +78,23 @@ struct WebhookSender: Sendable {
             return WebhookAnswer(verdict: .refused, outcome: "no_secret")
         }
         request.timeout = patience ?? request.timeout
-        let began = ContinuousClock.now
+        let start = Start()
         var answer: WebhookAnswer
         do throws(HTTPClient.Failure) {
-            answer = WebhookAnswer(try await web.send(request), at: now())
+            let response = try await web.send(request, within: limit) {
+                start.time.withLock { $0 = .now }
+                return begins()
+            }
+            answer = WebhookAnswer(response, at: now())
         } catch {
             answer = WebhookAnswer(error)
         }
-        answer.took = ContinuousClock.now - began
+        answer.took = ContinuousClock.now - start.time.withLock { $0 }
         return answer
+    }
+
+    /// When an attempt began: what it waited for others before is no part of it.
+    private final class Start: Sendable {
+        let time = Mutex(ContinuousClock.now)
     }
 }

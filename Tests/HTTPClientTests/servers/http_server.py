@@ -10,6 +10,7 @@ usage: http_server.py [--certificate FILE --key FILE]
 /closing          no answer, and the end of the connection; /closing/count: how often it was asked
 /gzip            packed, whoever asked            /trailer      chunked, with a trailer
 /headless        a status line and no more        /cut          an end inside of the headers
+/slow/MS/STATUS  an answer after that time, or none; /slow: how many were asked for, and how many at once
 """
 
 import argparse
@@ -30,6 +31,8 @@ options = parser.parse_args()
 
 connections = 0
 closings = 0
+slow = {"all": 0, "now": 0, "most": 0}
+lock = threading.Lock()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -107,6 +110,21 @@ class Handler(BaseHTTPRequestHandler):
         elif word == "closing":
             closings += 1
             self.close_connection = True
+        elif word == "slow" and rest:
+            pause, _, status = rest.partition("/")
+            with lock:
+                slow["all"] += 1
+                slow["now"] += 1
+                slow["most"] = max(slow["most"], slow["now"])
+            time.sleep(int(pause) / 1000)
+            with lock:
+                slow["now"] -= 1
+            if status == "none":
+                self.close_connection = True
+            else:
+                self.answer(int(status))
+        elif word == "slow":
+            self.answer(200, ("%(all)d %(most)d" % slow).encode())
         elif word in ("headless", "cut"):
             self.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"Content-Le" * (word == "cut"))
             self.close_connection = True

@@ -1,0 +1,84 @@
+internal import Synchronization
+
+/// So many requests at once; what comes beyond waits, in order. The thread that has an answer goes on with the next of them
+/// without being woken for it.
+///
+/// Where a server does not answer, or answers that it is too much, what waits is cancelled.
+public final class RequestLimit: Sendable {
+    private struct State: Sendable {
+        var underWay = 0
+        /// Nothing waits where fewer than may are under way.
+        var waiting: [Line.Work] = []
+    }
+
+    private let most: Int
+    private let state = Mutex(State())
+
+    public init(_ most: Int) {
+        self.most = most
+    }
+
+    /// Has the work join the line, now or once another is done.
+    func admit(_ work: Line.Work, to line: Line) -> Line.Admission {
+        let isAdmitted = state.withLock { state in
+            guard state.underWay < most else {
+                state.waiting.append(work)
+                return false
+            }
+            state.underWay += 1
+            return true
+        }
+        return isAdmitted ? join(line, work) : .taken
+    }
+
+    private func join(_ line: Line, _ work: Line.Work) -> Line.Admission {
+        let admission = line.join(
+            Line.Work(
+                run: { handle in
+                    self.run(work, handle, line)
+                    return Line.Work.Done()
+                },
+                refuse: { refusal in
+                    work.refuse(refusal)
+                    self.giveBack(refusal)
+                }))
+        if case .refused(let refusal) = admission { giveBack(refusal) }
+        return admission
+    }
+
+    /// One after the other, as long as nobody else waits for a thread.
+    private func run(_ work: Line.Work, _ handle: Handle, _ line: Line) {
+        var work = work
+        while true {
+            let done = work.run(handle)
+            guard done.goesOn else {
+                giveBack(.cancelled)
+                return done.tell()
+            }
+            let next = state.withLock { state -> Line.Work? in
+                guard !state.waiting.isEmpty else {
+                    state.underWay -= 1
+                    return nil
+                }
+                return state.waiting.removeFirst()
+            }
+            done.tell()
+            guard let next else { return }
+            guard line.isLetAlone else {
+                if case .refused(let refusal) = join(line, next) { next.refuse(refusal) }
+                return
+            }
+            work = next
+        }
+    }
+
+    /// The one that was under way is done, and none follows it.
+    private func giveBack(_ refusal: Refusal) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.underWay -= 1
+            return state.waiting
+        }
+        for work in waiting { work.refuse(refusal) }
+    }
+}
