@@ -19,6 +19,8 @@ final class MemoryFeedCursors: FeedCursors {
         var rows: [UUID: Row] = [:]
         var now = Timestamp(seconds: 1_800_000_000)
         var isDown = false
+        /// Whose claim is not answered.
+        var held: UUID?
     }
 
     private let log: WatchedLog
@@ -27,6 +29,7 @@ final class MemoryFeedCursors: FeedCursors {
     init(log: WatchedLog) { self.log = log }
 
     func pass(seconds: Int64) { state.withLock { $0.now = $0.now.adding(seconds: seconds) } }
+    func hold(_ reader: UUID?) { state.withLock { $0.held = reader } }
     func set(isDown: Bool) { state.withLock { $0.isDown = isDown } }
     func reader(of subscription: UUID) -> UUID? {
         state.withLock { $0.rows[subscription]?.reader }
@@ -65,7 +68,7 @@ final class MemoryFeedCursors: FeedCursors {
     func claim(
         _ lease: FeedLeaseName, from start: LogCursor, takingOver: Bool
     ) async throws(LogFailure) -> FeedCursor.Claim {
-        try asking { state in
+        let claim: FeedCursor.Claim = try asking { state in
             var row =
                 state.rows[lease.subscription] ?? Row(acknowledged: start, sent: start.position)
             if row.reader != nil, row.leasedUntil > state.now, !takingOver {
@@ -76,6 +79,8 @@ final class MemoryFeedCursors: FeedCursors {
             state.rows[lease.subscription] = row
             return .leased(Self.view(row, state.now))
         }
+        while state.withLock({ $0.held == lease.reader }) { await Task.yield() }
+        return claim
     }
 
     func permit(
