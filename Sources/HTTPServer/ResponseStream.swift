@@ -56,8 +56,8 @@ final class ResponseStream: Sendable {
     }
 
     /// How far a producer may be ahead of `read`, but for its last piece. libmicrohttpd holds a chunk
-    /// of this size beside it.
-    static let room = 32 * 1024
+    /// of this size beside it, or one as large as its own memory of a connection.
+    static let room = 64 * 1024
     private static let endOfBody = -1
     static let failure = -2
 
