@@ -9,7 +9,9 @@ import Values
 @Suite struct `Readers that take a kept cursor over at once` {
     /// The database has them one after the other; their answers come in any order.
     @Test(arguments: [0, 1, 2])
-    func `the last one in the database has it, whoever is answered last`(late: Int) async throws {
+    func `of readers that take a cursor over at once the last one in the database has it`(late: Int)
+        async throws
+    {
         let world = try await World()
         let cursors = world.feedCursors
         let rings = EventRings(world.log, hub: world.log.hub)
