@@ -16,4 +16,5 @@ if ! wait "$installer"; then
     cat "$installation" >&2
     exit 1
 fi
-python3 -B Tests/run_all.py "$@"
+# Debian's own Python: it is the one that has Debian's packages.
+/usr/bin/python3 -B Tests/run_all.py "$@"
