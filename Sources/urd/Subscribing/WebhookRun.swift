@@ -75,7 +75,7 @@ struct WebhookRun: Sendable {
             switch subscription.terms.order {
             case .stream: 8
             case .strict: 1
-            // What has personal data in it is made no earlier than it is sent.
+            // A message with personal data is made no earlier than it is sent: its account may be erased.
             case .none: Self.mostAtOnce + (subscription.terms.includesPersonal ? 0 : Self.mostReady)
             }
         queue = DeliveryQueue(
