@@ -99,13 +99,17 @@ end $$;
 
 create unique index on urd.clients_{build} (realm, client_id);
 
+-- Those that are to hear when a session ends.
+create index on urd.clients_{build} (realm, client)
+    where metadata like '%"backchannel_logout_uri":%';
+
 -- section: readers
 
 create or replace view urd.clients as
     select c.realm, c.client, c.client_id,
         c.metadata::jsonb - array['client_id', 'secret_digest'] as metadata,
         nullif(c.secret_digest, '') as secret_digest, c.disabled, c.registered_at, c.changed_at,
-        c.version
+        c.version, c.metadata like '%"backchannel_logout_uri":%' as hears_logout
     from urd.clients_{build} c;
 grant select on urd.clients to urd_app;
 grant select (realm, client, client_id, metadata, disabled, registered_at, changed_at, version)

@@ -35,63 +35,66 @@ returns void language plpgsql as $$
 declare
     v_sign_in record;
 begin
-    with said as (
-        -- What each event says of which credential. Setting up an authenticator app begins two.
-        select e.position, e.at, e.data, w.kind, w.what,
-            case when w.kind = 'app_key' then (e.data ->> 'key')::uuid else e.stream end as credential
-        from urd.event e join (values
-            ('passkey.enrolled', 'passkey', 'begun'), ('passkey.used', 'passkey', 'used'),
-            ('passkey.removed', 'passkey', 'gone'),
-            ('passphrase.set', 'passphrase', 'begun'), ('passphrase.derived', 'passphrase', 'begun'),
-            ('passphrase.removed', 'passphrase', 'gone'),
-            ('totp.confirmed', 'authenticator_app', 'begun'), ('totp.used', 'authenticator_app', 'used'),
-            ('totp.removed', 'authenticator_app', 'gone'),
-            ('totp.confirmed', 'recovery_codes', 'begun'),
-            ('recovery_codes.renewed', 'recovery_codes', 'renewed'),
-            ('recovery_code.used', 'recovery_codes', 'used'),
-            ('totp.removed', 'recovery_codes', 'gone'),
-            ('identity.linked', 'provider', 'begun'), ('identity.unlinked', 'provider', 'gone'),
-            ('app_method.key_enrolled', 'app_key', 'begun'),
-            ('app_method.key_removed', 'app_key', 'gone'),
-            ('approval.answered', 'app_key', 'used'), ('approval.given', 'app_key', 'used'),
-            ('app_method.pin_set', 'app_pin', 'begun'), ('app_method.pin_used', 'app_pin', 'used'),
-            ('app_method.pin_removed', 'app_pin', 'gone')) as w (type, kind, what) on w.type = e.type
-        where e.realm = p_realm and e.position between p_first and p_last
-            and (e.type not in ('approval.answered', 'approval.given') or e.data -> 'key' is not null)
-            and e.data ->> 'approved' is distinct from 'false'
-    ), page as (
-        select s.kind, s.credential,
-            max(s.position) filter (where s.what in ('begun', 'renewed')) as begun,
-            max(s.position) filter (where s.what = 'used') as used,
-            max(s.position) filter (where s.what = 'gone') as gone,
-            -- Whose it is says the event that it began with.
-            (array_agg(s.data order by s.position desc) filter (where s.what = 'begun'))[1] as data
-        from said s
-        group by s.kind, s.credential
-    )
-    insert into urd.credentials_{build} as c (
-        realm, kind, credential, account, client, provider, begun, created_at, used_at, removed_at)
-    select p_realm, p.kind, p.credential, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
-        p.data ->> 'provider', p.begun,
-        (select e.at from urd.event e where e.realm = p_realm and e.position = p.begun),
-        case when p.used > coalesce(p.begun, 0) then
-            (select e.at from urd.event e where e.realm = p_realm and e.position = p.used) end,
-        case when p.gone > coalesce(p.begun, 0) then
-            (select e.at from urd.event e where e.realm = p_realm and e.position = p.gone) end
-    from page p
-    where p.begun is not null or (
-        select true from urd.credentials_{build} k
-        where k.realm = p_realm and k.kind = p.kind and k.credential = p.credential)
-    on conflict (realm, kind, credential) do update set
-        account = coalesce(excluded.account, c.account),
-        client = coalesce(excluded.client, c.client),
-        provider = coalesce(excluded.provider, c.provider),
-        begun = coalesce(excluded.begun, c.begun),
-        created_at = coalesce(excluded.created_at, c.created_at),
-        used_at = case when excluded.begun is not null then excluded.used_at
-            else coalesce(excluded.used_at, c.used_at) end,
-        removed_at = case when excluded.begun is not null then excluded.removed_at
-            else coalesce(excluded.removed_at, c.removed_at) end;
+    -- Most pages are sign-ins alone.
+    if p_types is null or not p_types <@ '{browser.opened,session.opened,account.deleted}' then
+        with said as (
+            -- What each event says of which credential. Setting up an authenticator app begins two.
+            select e.position, e.at, e.data, w.kind, w.what,
+                case when w.kind = 'app_key' then (e.data ->> 'key')::uuid else e.stream end as credential
+            from urd.event e join (values
+                ('passkey.enrolled', 'passkey', 'begun'), ('passkey.used', 'passkey', 'used'),
+                ('passkey.removed', 'passkey', 'gone'),
+                ('passphrase.set', 'passphrase', 'begun'), ('passphrase.derived', 'passphrase', 'begun'),
+                ('passphrase.removed', 'passphrase', 'gone'),
+                ('totp.confirmed', 'authenticator_app', 'begun'), ('totp.used', 'authenticator_app', 'used'),
+                ('totp.removed', 'authenticator_app', 'gone'),
+                ('totp.confirmed', 'recovery_codes', 'begun'),
+                ('recovery_codes.renewed', 'recovery_codes', 'renewed'),
+                ('recovery_code.used', 'recovery_codes', 'used'),
+                ('totp.removed', 'recovery_codes', 'gone'),
+                ('identity.linked', 'provider', 'begun'), ('identity.unlinked', 'provider', 'gone'),
+                ('app_method.key_enrolled', 'app_key', 'begun'),
+                ('app_method.key_removed', 'app_key', 'gone'),
+                ('approval.answered', 'app_key', 'used'), ('approval.given', 'app_key', 'used'),
+                ('app_method.pin_set', 'app_pin', 'begun'), ('app_method.pin_used', 'app_pin', 'used'),
+                ('app_method.pin_removed', 'app_pin', 'gone')) as w (type, kind, what) on w.type = e.type
+            where e.realm = p_realm and e.position between p_first and p_last
+                and (e.type not in ('approval.answered', 'approval.given') or e.data -> 'key' is not null)
+                and (e.type <> 'approval.answered' or e.data ->> 'approved' is distinct from 'false')
+        ), page as (
+            select s.kind, s.credential,
+                max(s.position) filter (where s.what in ('begun', 'renewed')) as begun,
+                max(s.position) filter (where s.what = 'used') as used,
+                max(s.position) filter (where s.what = 'gone') as gone,
+                -- Whose it is says the event that it began with.
+                (array_agg(s.data order by s.position desc) filter (where s.what = 'begun'))[1] as data
+            from said s
+            group by s.kind, s.credential
+        )
+        insert into urd.credentials_{build} as c (
+            realm, kind, credential, account, client, provider, begun, created_at, used_at, removed_at)
+        select p_realm, p.kind, p.credential, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
+            p.data ->> 'provider', p.begun,
+            (select e.at from urd.event e where e.realm = p_realm and e.position = p.begun),
+            case when p.used > coalesce(p.begun, 0) then
+                (select e.at from urd.event e where e.realm = p_realm and e.position = p.used) end,
+            case when p.gone > coalesce(p.begun, 0) then
+                (select e.at from urd.event e where e.realm = p_realm and e.position = p.gone) end
+        from page p
+        where p.begun is not null or (
+            select true from urd.credentials_{build} k
+            where k.realm = p_realm and k.kind = p.kind and k.credential = p.credential)
+        on conflict (realm, kind, credential) do update set
+            account = coalesce(excluded.account, c.account),
+            client = coalesce(excluded.client, c.client),
+            provider = coalesce(excluded.provider, c.provider),
+            begun = coalesce(excluded.begun, c.begun),
+            created_at = coalesce(excluded.created_at, c.created_at),
+            used_at = case when excluded.begun is not null then excluded.used_at
+                else coalesce(excluded.used_at, c.used_at) end,
+            removed_at = case when excluded.begun is not null then excluded.removed_at
+                else coalesce(excluded.removed_at, c.removed_at) end;
+    end if;
 
     if p_types is not null and not p_types && '{browser.opened,session.opened,account.deleted}' then
         return;

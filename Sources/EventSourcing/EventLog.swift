@@ -1,5 +1,8 @@
 public import Values
 
+/// What was asked for and is to come. To be called once.
+public typealias Later<Value> = @Sendable () async throws(LogFailure) -> Value
+
 /// The log of every realm: ordered, gap-free, append-only.
 public protocol EventLog: Sendable {
     /// Appends all of it or nothing.
@@ -14,6 +17,15 @@ public protocol EventLog: Sendable {
     func stream(
         _ stream: UUID, after version: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded]
+
+    /// The events of one stream, oldest first, as they were at a moment or later. What an append has shown
+    /// since then need not be asked for.
+    func stream(
+        _ stream: UUID, since moment: ContinuousClock.Instant, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded]
+
+    /// All events of one stream, asked for now and waited for later.
+    func begin(_ stream: UUID, in realm: RealmID) -> Later<[Recorded]>
 
     /// The realm's events from a position on, in order, at most `limit` of them.
     func events(
@@ -47,6 +59,18 @@ public protocol EventLog: Sendable {
 extension EventLog {
     /// A log that is never restored knows one epoch.
     public func knownEpoch(of realm: RealmID) -> Int { 1 }
+
+    /// For logs that are asked when it is waited for.
+    public func begin(_ stream: UUID, in realm: RealmID) -> Later<[Recorded]> {
+        { () throws(LogFailure) in try await self.stream(stream, after: 0, in: realm) }
+    }
+
+    /// For logs that keep nothing in memory.
+    public func stream(
+        _ stream: UUID, since moment: ContinuousClock.Instant, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        try await self.stream(stream, after: 0, in: realm)
+    }
 
     /// For logs that have no better way than to look at one after the other.
     public func events(

@@ -57,5 +57,13 @@ public struct Recorded: Sendable, Equatable {
         self.personal = personal
     }
 
+    /// The same event with its personal fields in another condition.
+    public func with(_ personal: Personal) -> Recorded {
+        Recorded(
+            realm: realm, position: position, stream: stream, version: version, name: name,
+            revision: revision, at: at, command: command, subject: subject, actor: actor,
+            client: client, correlation: correlation, leaf: leaf, open: open, personal: personal)
+    }
+
     public var id: EventID { EventID(leaf) }
 }

@@ -39,30 +39,19 @@ final class StateCache: Sendable {
         let latest: Timestamp?
     }
 
-    /// Two generations stand in for a least-recently-used list: a full young one becomes the old
-    /// one, and what is still wanted moves back when it is read.
-    private struct Generations {
-        var young: [Key: Entry] = [:]
-        var old: [Key: Entry] = [:]
-    }
-
-    private let generations = Mutex(Generations())
+    private let entries: Mutex<RecencyCache<Key, Entry>>
     private let capacity: Int
 
     init(capacity: Int) {
-        self.capacity = max(2, capacity)
+        self.capacity = capacity
+        entries = Mutex(RecencyCache(capacity: capacity))
     }
 
     /// What was folded in another epoch is as good as not there: a failover or a restore may have
     /// taken away what it was folded from. Not generic, for it is asked for every stream that is read.
     func find(_ stream: UUID, in realm: RealmID, epoch: Int) -> Entry? {
         let key = Key(realm: realm, stream: stream)
-        let entry: Entry? = generations.withLock {
-            if let entry = $0.young[key] { return entry }
-            guard let entry = $0.old.removeValue(forKey: key) else { return nil }
-            $0.young[key] = entry
-            return entry
-        }
+        let entry = entries.withLock { $0.find(key) }
         return entry?.epoch == epoch ? entry : nil
     }
 
@@ -72,14 +61,9 @@ final class StateCache: Sendable {
         // Of a realm whose epoch is not known yet nothing is kept.
         guard epoch > 0 else { return }
         let key = Key(realm: realm, stream: versioned.stream)
-        generations.withLock {
-            $0.young[key] = Entry(
-                version: versioned.version, epoch: epoch, state: versioned.state, latest: latest)
-            if $0.young.count > capacity / 2 {
-                $0.old = $0.young
-                $0.young = [:]
-            }
-        }
+        let entry = Entry(
+            version: versioned.version, epoch: epoch, state: versioned.state, latest: latest)
+        entries.withLock { $0.store(entry, for: key) }
     }
 
     /// Events were appended to streams at the versions that were read: the states move with them,
@@ -90,40 +74,33 @@ final class StateCache: Sendable {
     ) {
         var written: [UUID: [NewEvent]] = [:]
         for event in events { written[event.stream, default: []].append(event) }
-        generations.withLock { generations in
+        entries.withLock { entries in
             for (stream, events) in written {
                 let key = Key(realm: realm, stream: stream)
-                let entry = generations.young[key] ?? generations.old[key]
-                generations.old[key] = nil
-                guard let entry, entry.epoch == epoch, entry.version == reads[stream],
+                guard let entry = entries.find(key) else { continue }
+                guard entry.epoch == epoch, entry.version == reads[stream],
                     let moved = entry.state.applying(events)
                 else {
                     // A state that has moved further by now is worth no less.
-                    if let entry, entry.version > reads[stream, default: 0] {
-                        generations.young[key] = entry
-                    } else {
-                        generations.young[key] = nil
-                    }
+                    if entry.version <= reads[stream, default: 0] { entries.remove(key) }
                     continue
                 }
-                generations.young[key] = Entry(
-                    version: entry.version + events.count, epoch: epoch, state: moved,
-                    latest: entry.latest.map { max($0, time) } ?? time)
+                let latest = entry.latest.map { max($0, time) } ?? time
+                entries.store(
+                    Entry(
+                        version: entry.version + events.count, epoch: epoch, state: moved,
+                        latest: latest), for: key)
             }
         }
     }
 
     func clear() {
-        generations.withLock { $0 = Generations() }
+        entries.withLock { $0 = RecencyCache(capacity: capacity) }
     }
 
     func forget(_ streams: some Sequence<UUID>, in realm: RealmID) {
-        generations.withLock {
-            for stream in streams {
-                let key = Key(realm: realm, stream: stream)
-                $0.young[key] = nil
-                $0.old[key] = nil
-            }
+        entries.withLock {
+            for stream in streams { $0.remove(Key(realm: realm, stream: stream)) }
         }
     }
 }

@@ -48,11 +48,15 @@ struct EventSeal {
     }
 
     func open(_ sealed: [UInt8], under subject: SecretBytes) throws(Failure) -> [UInt8] {
+        if let plain = try open(sealed, under: HKDF.prepare(subject)) { return plain }
+        // Events of before decision 0110 are sealed under the subject's key itself.
+        return try AESGCM.open(sealed, key: subject, authenticating: place)
+    }
+
+    /// The same under the prepared key of the subject; nil where it is not the one that the event was sealed under.
+    func open(_ sealed: [UInt8], under subject: HMACKey) throws(Failure) -> [UInt8]? {
         let key = HMACKey(key(under: subject))
-        guard sealed.starts(with: Self.commitment(key)) else {
-            // Events of before decision 0110 are sealed under the subject's key itself.
-            return try AESGCM.open(sealed, key: subject, authenticating: place)
-        }
+        guard sealed.starts(with: Self.commitment(key)) else { return nil }
         return try AESGCM.open(
             Array(sealed.dropFirst(Self.commitmentLength)), key: Self.cipherKey(key),
             authenticating: place)

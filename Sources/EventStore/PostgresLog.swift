@@ -13,6 +13,7 @@ public final class PostgresLog: EventLog {
     private let committer: Committer
     private let encoder: CommitEncoder
     private let tails: StreamTails
+    let proofs = StreamProofs()
     private let unreadable: UnreadableFields
     /// Of what this node read and appended, and of the heads that other nodes moved.
     public let times = LatestTimes()
@@ -119,8 +120,10 @@ public final class PostgresLog: EventLog {
     private func appendOnce(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         let epoch = commit.epoch == 0 ? hub.epoch(of: commit.realm) : commit.epoch
         let encoded = try await encoder.encode(commit, epoch: epoch)
+        let moment = ContinuousClock.now
         let outcome = try await committer.append(encoded).get()
         if case .won(let positions) = outcome {
+            proofs.note(encoded, at: moment)
             if positions.count > 0 { times.note(commit.origin.at, in: commit.realm) }
             keyring.keep(encoded.fresh, in: commit.realm, from: encoded.generation)
             if commit.events.contains(where: { configures($0.name) }) {
@@ -154,12 +157,48 @@ public final class PostgresLog: EventLog {
     public func stream(
         _ stream: UUID, after version: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded] {
-        let tail = StreamTail(stream: stream, after: Int32(clamping: version))
-        guard let page = try await tails.find(tail, in: realm) else { return [] }
-        if let epoch = page.epoch, !hub.enter(epoch, of: realm) { throw .fenced }
-        guard page.isWhole(after: version) else { throw .damaged }
-        if let latest = page.rows.lazy.map(\.at).max() { times.note(latest, in: realm) }
+        guard let page = try await tail(of: stream, after: version, in: realm) else { return [] }
         return try await open(page)
+    }
+
+    public func stream(
+        _ stream: UUID, since moment: ContinuousClock.Instant, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        let (epoch, keyring) = (hub.epoch(of: realm), keyring)
+        if let known = proofs.find(stream, in: realm, epoch: epoch, since: moment),
+            let events = known.opened({ keyring.knownKey(of: $0, in: realm) })
+        {
+            return events
+        }
+        let asked = ContinuousClock.now
+        guard let page = try await tail(of: stream, after: 0, in: realm) else { return [] }
+        let events = try await open(page)
+        proofs.keep(page, events, at: asked)
+        return events
+    }
+
+    public func begin(_ stream: UUID, in realm: RealmID) -> Later<[Recorded]> {
+        let answer = tails.begin(StreamTail(stream: stream, after: 0), in: realm)
+        return { [self] () throws(LogFailure) in
+            guard let page = try await answer.value else { return [] }
+            try check(page, after: 0)
+            return try await open(page)
+        }
+    }
+
+    private func tail(
+        of stream: UUID, after version: Int, in realm: RealmID
+    ) async throws(LogFailure) -> EventPage? {
+        let tail = StreamTail(stream: stream, after: Int32(clamping: version))
+        guard let page = try await tails.find(tail, in: realm) else { return nil }
+        try check(page, after: version)
+        return page
+    }
+
+    private func check(_ page: EventPage, after version: Int) throws(LogFailure) {
+        if let epoch = page.epoch, !hub.enter(epoch, of: page.realm) { throw .fenced }
+        guard page.isWhole(after: version) else { throw .damaged }
+        if let latest = page.rows.lazy.map(\.at).max() { times.note(latest, in: page.realm) }
     }
 
     public func events(

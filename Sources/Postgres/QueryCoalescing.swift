@@ -16,12 +16,23 @@ public final class QueryCoalescing<
     /// Gives what can be asked, on a thread that may block.
     public typealias Lend =
         @Sendable (@escaping @Sendable (Result<Source, Fault>) -> Void) -> Void
-    @usableFromInline typealias Waiting = (
-        key: Key, answer: UnsafeContinuation<Result<Value?, Fault>, Never>
-    )
+    @usableFromInline typealias Waiting = (key: Key, answer: Waiter)
 
-    @usableFromInline @safe struct Line {
-        @usableFromInline var waiting: [Waiting] = unsafe []
+    @usableFromInline @safe enum Waiter: Sendable {
+        case now(UnsafeContinuation<Result<Value?, Fault>, Never>)
+        case later(EarlyAnswer<Value, Fault>)
+
+        @inlinable
+        func resume(returning outcome: Result<Value?, Fault>) {
+            switch self {
+            case .now(let continuation): unsafe continuation.resume(returning: outcome)
+            case .later(let answer): answer.give(outcome)
+            }
+        }
+    }
+
+    @usableFromInline struct Line {
+        @usableFromInline var waiting: [Waiting] = []
         @usableFromInline var isAsked = false
 
         @inlinable init() {}
@@ -42,23 +53,34 @@ public final class QueryCoalescing<
 
     @inlinable
     public func find(_ key: Key, in place: Place) async throws(Fault) -> Value? {
-        let result = await unsafe withUnsafeContinuation { answer in
-            let isFirst = lines.withLock { lines in
-                var line = lines.removeValue(forKey: place) ?? Line()
-                unsafe line.waiting.append((key, answer))
-                let isFirst = !line.isAsked
-                line.isAsked = true
-                lines[place] = line
-                return isFirst
-            }
-            if isFirst { lend { source in self.answerAll(place, source) } }
-        }
+        let result = await unsafe withUnsafeContinuation { unsafe ask(key, in: place, .now($0)) }
         return try result.get()
+    }
+
+    /// Asks, and waits for the answer only when it is needed.
+    @inlinable
+    public func begin(_ key: Key, in place: Place) -> EarlyAnswer<Value, Fault> {
+        let answer = EarlyAnswer<Value, Fault>()
+        ask(key, in: place, .later(answer))
+        return answer
+    }
+
+    @inlinable
+    func ask(_ key: Key, in place: Place, _ answer: Waiter) {
+        let isFirst = lines.withLock { lines in
+            var line = lines.removeValue(forKey: place) ?? Line()
+            line.waiting.append((key, answer))
+            let isFirst = !line.isAsked
+            line.isAsked = true
+            lines[place] = line
+            return isFirst
+        }
+        if isFirst { lend { source in self.answerAll(place, source) } }
     }
 
     /// Those that wait for a query to begin.
     public func waiting(in place: Place) -> Int {
-        lines.withLock { unsafe $0[place]?.waiting.count ?? 0 }
+        lines.withLock { $0[place]?.waiting.count ?? 0 }
     }
 
     @inlinable
@@ -67,15 +89,15 @@ public final class QueryCoalescing<
         // takes no time.
         sched_yield()
         for _ in 0..<turns {
-            guard let batch = unsafe next(place) else { return }
-            let keys = unsafe Array(Set(batch.map(\.key)))
+            guard let batch = next(place) else { return }
+            let keys = Array(Set(batch.map(\.key)))
             let found = source.flatMap { ask($0, place, keys) }
-            for unsafe(key, answer) in unsafe batch {
+            for (key, answer) in batch {
                 switch found {
-                case .failure(let failure): unsafe answer.resume(returning: .failure(failure))
+                case .failure(let failure): answer.resume(returning: .failure(failure))
                 // What one look-up cannot read is no other's failure.
                 case .success(let values):
-                    unsafe answer.resume(returning: values[key]?.map { $0 } ?? .success(nil))
+                    answer.resume(returning: values[key]?.map { $0 } ?? .success(nil))
                 }
             }
             sched_yield()
@@ -86,14 +108,14 @@ public final class QueryCoalescing<
 
     @inlinable
     func next(_ place: Place) -> [Waiting]? {
-        unsafe lines.withLock { lines in
-            guard var line = lines.removeValue(forKey: place), unsafe !line.waiting.isEmpty else {
+        lines.withLock { lines in
+            guard var line = lines.removeValue(forKey: place), !line.waiting.isEmpty else {
                 return nil
             }
-            let batch = unsafe Array(line.waiting.prefix(most))
-            unsafe line.waiting.removeFirst(batch.count)
+            let batch = Array(line.waiting.prefix(most))
+            line.waiting.removeFirst(batch.count)
             lines[place] = line
-            return unsafe batch
+            return batch
         }
     }
 }

@@ -7,12 +7,22 @@ import Values
 @Suite struct `Sessions whose clients are to hear of their end` {
     private let now = Timestamp(seconds: 1_800_000_000)
 
-    private func opened(_ session: UInt64, _ account: UUID, stamp: Int, _ more: String) -> Happening
-    {
+    private let asking = UUID(high: 9, low: 9)
+    private let silent = UUID(high: 9, low: 8)
+
+    private func registered(_ client: UUID, _ more: String) -> Happening {
+        Happening(
+            "client.registered", client, version: 1,
+            #"{"client_id":"\#(client)","grant_types":["authorization_code"]\#(more)}"#)
+    }
+
+    private func opened(
+        _ session: UInt64, _ account: UUID, stamp: Int, _ more: String, by client: UUID? = nil
+    ) -> Happening {
         Happening(
             "session.opened", UUID(high: session, low: 1), version: 1,
             """
-            {"account":"\(account)","stamp":\(stamp),"client":"\(UUID(high: 9, low: 9))",
+            {"account":"\(account)","stamp":\(stamp),"client":"\(client ?? asking)",
             "client_id":"c","scope":[],"resources":[],"amr":[],"opened_at":1,"offline":true,
             "expires_at":1900000000\(more)}
             """)
@@ -22,6 +32,8 @@ import Values
         let world = try World()
         let (ann, bob) = (UUID(high: 1, low: 1), UUID(high: 2, low: 1))
         let issuer = #","issuer":"https://id.example""#
+        let place = #","backchannel_logout_uri":"https://app.example/logout""#
+        try world.append([registered(asking, place), registered(silent, "")], in: "one")
         try world.append(
             [ann, bob].map {
                 Happening(
@@ -32,6 +44,8 @@ import Values
             [
                 opened(11, ann, stamp: 0, issuer), opened(12, ann, stamp: 0, ""),
                 opened(13, bob, stamp: 0, issuer), opened(14, ann, stamp: 0, issuer),
+                // Its client does not want to hear of it.
+                opened(16, ann, stamp: 0, issuer, by: silent),
             ], in: "one")
         let sessions = LapsedSessions(world.pool)
         #expect(try await sessions.page(at: now, limit: 10).isEmpty)
@@ -57,5 +71,31 @@ import Values
         #expect(try await found() == [13, 14, 15])
         let late = Timestamp(seconds: 1_900_000_000)
         #expect(try await sessions.page(at: late, limit: 10).isEmpty)
+    }
+
+    @Test func `lapsed sessions are found once their client wants to hear of them`() async throws {
+        let world = try World()
+        let ann = UUID(high: 1, low: 1)
+        try world.append(
+            [
+                registered(asking, ""),
+                Happening(
+                    "account.registered", ann, version: 1,
+                    #"{"mailbox":"\#(ann)","confirmed":true,"origin":"code"}"#),
+                opened(11, ann, stamp: 0, #","issuer":"https://id.example""#),
+                Happening("account.stamp_rotated", ann, version: 2),
+            ], in: "one")
+        let sessions = LapsedSessions(world.pool)
+        #expect(try await sessions.page(at: now, limit: 10).isEmpty)
+        try world.append(
+            [
+                Happening(
+                    "client.updated", asking, version: 2,
+                    """
+                    {"client_id":"\(asking)","grant_types":["authorization_code"],
+                    "backchannel_logout_uri":"https://app.example/logout"}
+                    """)
+            ], in: "one")
+        #expect(try await sessions.page(at: now, limit: 10).map(\.session.high) == [11])
     }
 }

@@ -156,4 +156,53 @@ import Threads
         source.release()
         #expect(await last.value == .success("value 2"))
     }
+
+    @Test func `an early answer is given to who waits for it and to who comes afterwards`()
+        async throws
+    {
+        let first = find(0)
+        await source.waits(for: 1)
+        let (awaited, later) = (coalescing.begin(1, in: realm), coalescing.begin(1, in: realm))
+        let value = Task { try await awaited.value }
+        source.release()
+        await source.waits(for: 2)
+        source.release()
+        #expect(try await value.value == "value 1")
+        #expect(await first.value == .success("value 0"))
+        while coalescing.waiting(in: realm) > 0 { await Task.yield() }
+        #expect(try await later.value == "value 1")
+    }
+
+    @Test func `an early answer is asked for at once, together with the others`() async throws {
+        let first = find(1)
+        await source.waits(for: 1)
+        let early = [coalescing.begin(2, in: realm), coalescing.begin(-1, in: realm)]
+        let others = await queue([3])
+        source.release()
+        await source.waits(for: 2)
+        #expect(source.asked == [[1], [-1, 2, 3]])
+        source.release()
+        #expect(await others[0].value == .success("value 3"))
+        #expect(try await early[0].value == "value 2")
+        #expect(try await early[1].value == nil)
+        _ = await first.value
+    }
+
+    @Test func `an early answer that failed is thrown, and one that nobody wants holds nobody up`()
+        async throws
+    {
+        let first = find(0)
+        await source.waits(for: 1)
+        let early = coalescing.begin(13, in: realm)
+        _ = coalescing.begin(4, in: realm)
+        source.release()
+        await source.waits(for: 2)
+        source.release()
+        _ = await first.value
+        await #expect(throws: ReadFailure.unavailable) { try await early.value }
+        let next = find(5)
+        await source.waits(for: 3)
+        source.release()
+        #expect(await next.value == .success("value 5"))
+    }
 }

@@ -177,8 +177,8 @@ import Values
                 from generate_series(1, 20) n;
             insert into urd.clients_1 (realm, client, client_id, metadata, disabled, registered_at,
                     changed_at, version)
-                values ('one', '00000000-0000-0000-0000-000000000001', 'c', '{}', false, now(),
-                    now(), 1);
+                values ('one', '00000000-0000-0000-0000-000000000001', 'c',
+                    '{"backchannel_logout_uri":"https://a.example/logout"}', false, now(), now(), 1);
             insert into urd.deletions_1 (realm, account, due_at)
                 select 'one', pg_temp.id(n), to_timestamp(1790000000 + n)
                 from generate_series(1, \(Self.many)) n;

@@ -16,6 +16,17 @@ struct RealmLookups {
         }
     }
 
+    /// The same as they were at a moment or later: of the streams that a command relied on which was carried out
+    /// since then, the log need not be asked.
+    func events(
+        of stream: UUID, since moment: ContinuousClock.Instant
+    ) async throws(Problem) -> [Recorded] {
+        try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(
+                stream, since: moment, in: context.place.realm)
+        }
+    }
+
     /// The state of a stream, folded from the log itself.
     func folded<State: StreamState>(
         _ type: State.Type, _ stream: UUID

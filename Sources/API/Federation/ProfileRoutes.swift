@@ -25,9 +25,11 @@ enum ProfileRoutes {
             ]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
-        let caller = try await RequestAuthorization(call).caller(.person, .service)
-        guard let person = try await FederatedPerson.find(try caller.account, in: call.context)
-        else { throw Problem(.forbidden) }
+        let caller = try await RequestAuthorization(call).caller(
+            .person, .service, withPerson: true)
+        let account = try caller.account
+        let events = try await reading { () throws(LogFailure) in try await caller.person?() ?? [] }
+        guard let person = FederatedPerson(account, events) else { throw Problem(.forbidden) }
         var attributes = Set(FederationAttribute.allCases)
         if caller.token.holder == .service {
             guard

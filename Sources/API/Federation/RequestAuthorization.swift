@@ -10,6 +10,8 @@ internal import Values
 struct FederatedCaller {
     let session: SessionView
     let token: FederatedToken
+    /// The events of its person, which were asked for while the number was taken; nil where nobody wants them.
+    fileprivate(set) var person: Later<[Recorded]>?
 
     var account: UUID {
         get throws(Problem) {
@@ -40,9 +42,11 @@ struct RequestAuthorization {
     init(_ call: Call<RealmContext>) { self.call = call }
 
     /// The caller, where its token is one of these.
-    func caller(_ holders: FederatedHolder...) async throws(Problem) -> FederatedCaller {
+    func caller(
+        _ holders: FederatedHolder..., withPerson: Bool = false
+    ) async throws(Problem) -> FederatedCaller {
         do throws(Problem) {
-            let caller = try await signer()
+            let caller = try await signer(withPerson)
             guard holders.contains(caller.token.holder) else {
                 throw Problem(.forbidden, "The token is not one for this.")
             }
@@ -59,7 +63,7 @@ struct RequestAuthorization {
             .forbidden, "The request is not signed by a token that is good, or was sent before.")
     }
 
-    private func signer() async throws(Problem) -> FederatedCaller {
+    private func signer(_ withPerson: Bool) async throws(Problem) -> FederatedCaller {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
         guard lines.count == 1, let shown = AuthorizationLine(line) else { throw notGood }
@@ -67,23 +71,30 @@ struct RequestAuthorization {
         case "mac":
             guard let mac = RequestMAC(shown.text), let sequence = mac.sequence,
                 isTimely(Timestamp(microseconds: sequence)),
-                let caller = try await holder(of: mac.keyID)
+                var caller = try await holder(of: mac.keyID)
             else { throw notGood }
             guard isKnown(caller, { mac.isOf(request, by: $0) }) else { throw notGood }
+            if withPerson { begin(&caller) }
             try await advance(caller.session.id, to: sequence)
             return caller
         case "bearer":
             guard let token = SharedKeyToken(shown.text), let keyID = token.keyID,
                 let sequence = sequence(of: token),
                 token.isTimely(at: context.clock.now(), within: Self.leeway),
-                token.isFor(audiences), let caller = try await holder(of: keyID),
+                token.isFor(audiences), var caller = try await holder(of: keyID),
                 try await isIssuer(token, of: caller)
             else { throw notGood }
             guard isKnown(caller, { token.isSigned(by: $0) }) else { throw notGood }
+            if withPerson { begin(&caller) }
             try await advance(caller.session.id, to: sequence)
             return caller
         default: throw notGood
         }
+    }
+
+    private func begin(_ caller: inout FederatedCaller) {
+        guard let account = caller.session.terms.account else { return }
+        caller.person = context.commands.events.begin(account, in: context.place.realm)
     }
 
     private func isTimely(_ time: Timestamp) -> Bool {

@@ -52,6 +52,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func exchange(_ tenant: Tenant) async throws(Problem) -> Response {
+        let began = ContinuousClock.now
         let number = body["challenge_id"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
         guard let verifier = body["code_verifier"]?.string,
             (43...128).contains(verifier.utf8.count),
@@ -63,7 +64,9 @@ extension Call<RealmContext> {
         else { throw Self.notGood }
         let grant = AuthorizationCodeGrant(
             code: code, consent: nil, redirect: SecretDigest.of(redirect),
-            verifier: SecretDigest.of(verifier))
+            verifier: SecretDigest.of(verifier),
+            methods: methodOwner(code.account, tenant).stream)
+        let passkeys = context.queries.beginPasskeys(of: code.account, in: context.place.realm)
         let granted: GrantedTokens
         switch try await redeemByName(grant, as: tenant) {
         case .success(let tokens): granted = tokens
@@ -71,10 +74,9 @@ extension Call<RealmContext> {
             throw Problem(.invalidGrant, "Challenge Expired")
         case .failure: throw Self.notGood
         }
-        guard let person = try await verifiedPerson(code.account, for: tenant, scope: code.scope)
-        else {
-            throw Self.notGood
-        }
+        guard
+            let person = try await verifiedPerson(code.account, granted, passkeys, since: began)
+        else { throw Self.notGood }
         return try await identity(of: person, granted, tenant)
     }
 

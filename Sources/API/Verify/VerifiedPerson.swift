@@ -53,16 +53,37 @@ extension Call<RealmContext> {
     func verifiedPerson(
         _ account: UUID, for tenant: Tenant, scope: [String] = []
     ) async throws(Problem) -> VerifiedPerson? {
-        let events = try await RealmLookups(context).events(of: account)
+        let lookups = RealmLookups(context)
+        let methods = try await methods(of: account, for: tenant).enrolled
+        return VerifiedPerson(
+            try await lookups.events(of: account), methods,
+            hasPasskeys: try await !lookups.passkeys(of: account).isEmpty, scope)
+    }
+
+    /// The same of who was granted something since the moment.
+    func verifiedPerson(
+        _ account: UUID, _ granted: GrantedTokens, _ passkeys: Later<[PasskeyView]>,
+        since moment: ContinuousClock.Instant
+    ) async throws(Problem) -> VerifiedPerson? {
+        VerifiedPerson(
+            try await RealmLookups(context).events(of: account, since: moment),
+            granted.tenantMethods,
+            hasPasskeys: try await !reading { () throws(LogFailure) in try await passkeys() }
+                .isEmpty, granted.terms.scope)
+    }
+}
+
+extension VerifiedPerson {
+    fileprivate init?(
+        _ events: [Recorded], _ methods: [TenantMethod], hasPasskeys: Bool, _ scope: [String]
+    ) {
         guard let first = events.first, let known = KnownPerson(events) else { return nil }
         let phone = known.person.email == nil || scope.contains("phone") ? known.person.phone : nil
         let address = phone ?? known.person.email ?? ""
-        let passkeys = try await RealmLookups(context).passkeys(of: account)
-        return VerifiedPerson(
-            account: account, address: address, isPhone: phone != nil,
+        self.init(
+            account: first.stream, address: address, isPhone: phone != nil,
             createdAt: first.at, changedAt: known.changedAt ?? first.at,
-            enrolled: (passkeys.isEmpty ? [] : ["WEBAUTHN"])
-                + (try await methods(of: account, for: tenant)).enrolled.map(\.rawValue),
+            enrolled: (hasPasskeys ? ["WEBAUTHN"] : []) + methods.map(\.rawValue),
             externalID: known.person.externalID)
     }
 }

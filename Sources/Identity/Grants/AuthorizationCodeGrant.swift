@@ -11,10 +11,14 @@ public struct AuthorizationCodeGrant: Grant {
     /// Digests of what the request names; nil where it names none.
     public var redirect: SecretDigest?
     public var verifier: SecretDigest?
+    /// The stream of the ways in which its person signs in within a tenant's apps, where the answer tells them.
+    public var methods: UUID?
 
     public init(
-        code: AuthorizationCode, consent: UUID?, redirect: SecretDigest?, verifier: SecretDigest?
+        code: AuthorizationCode, consent: UUID?, redirect: SecretDigest?, verifier: SecretDigest?,
+        methods: UUID? = nil
     ) {
+        self.methods = methods
         self.code = code
         self.consent = consent
         self.redirect = redirect
@@ -27,6 +31,7 @@ public struct AuthorizationCodeGrant: Grant {
         let account: Versioned<Account>
         let browser: Versioned<BrowserSession>
         let consent: Versioned<Consent>?
+        let methods: Versioned<TenantMethods>?
     }
 
     public var sessionName: UUID? { code.id }
@@ -34,12 +39,11 @@ public struct AuthorizationCodeGrant: Grant {
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let account = try await streams.read(Account.self, code.account)
         let browser = try await streams.read(BrowserSession.self, code.browser)
-        guard let consent else {
-            return Facts(account: account, browser: browser, consent: nil)
-        }
-        return Facts(
-            account: account, browser: browser,
-            consent: try await streams.read(Consent.self, consent))
+        var agreed: Versioned<Consent>?
+        if let consent { agreed = try await streams.read(Consent.self, consent) }
+        var known: Versioned<TenantMethods>?
+        if let methods { known = try await streams.read(TenantMethods.self, methods) }
+        return Facts(account: account, browser: browser, consent: agreed, methods: known)
     }
 
     public func account(_ facts: Facts) -> UUID? { code.account }
@@ -93,6 +97,7 @@ public struct AuthorizationCodeGrant: Grant {
             granted.idTokenClaims = code.idTokenClaims
             granted.level = code.level
             granted.login = login
+            granted.tenantMethods = facts.methods?.state.enrolled ?? []
             settled.outcome = .success(granted)
         }
         return settled

@@ -21,6 +21,8 @@ public struct GrantedTokens: Sendable, Equatable {
     public var level: String?
     /// The sign-in of a browser that the session came of just now.
     public var login: BrowserTerms?
+    /// How its person signs in within the apps of the tenant that redeemed a code.
+    public var tenantMethods: [TenantMethod] = []
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],

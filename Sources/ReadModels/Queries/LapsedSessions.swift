@@ -27,13 +27,20 @@ public struct LapsedSessions: Sendable {
     }
 }
 
-/// Looks at no session but those whose clients asked to be told.
+/// Looks at no session of a realm where no client wants to be told.
 private let listing = Statement(
     "sessions_lapsed",
     """
+    with listener as materialized (
+        select c.realm, c.client::text as client from urd.clients c
+        where c.hears_logout
+    )
     select s.realm, s.session from urd.sessions s
     left join urd.accounts a on a.realm = s.realm and a.account = s.account
-    where s.ended is null and s.announced
+    where s.realm = any (array(select distinct l.realm from listener l))
+        and s.ended is null and s.announced
+        and exists (
+            select from listener l where l.realm = s.realm and l.client = s.terms ->> 'client')
         and (s.terms ->> 'expires_at')::bigint > $1
         and (a.account is null or a.disabled or a.deletion_due is not null
             or a.stamp <> (s.terms ->> 'stamp')::bigint)

@@ -73,6 +73,14 @@ extension ReadModelQueries {
         }
     }
 
+    /// The same, asked for now and waited for later.
+    public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
+        let answer = passkeysByAccount.begin(account, in: realm)
+        return { () throws(LogFailure) in
+            try await reading { () throws(ReadFailure) in try await answer.value ?? [] }
+        }
+    }
+
     /// The public keys of a realm as they were stored, in the order of their passkeys. It follows the log
     /// at a small distance: for who looks at all of them.
     public func storedPublicKeys(

@@ -14,13 +14,17 @@ struct FederatedPerson {
 
     /// Nil where there is no such account, or none any more.
     static func find(_ account: UUID, in context: RealmContext) async throws(Problem) -> Self? {
-        let events = try await RealmLookups(context).events(of: account)
+        FederatedPerson(account, try await RealmLookups(context).events(of: account))
+    }
+
+    /// Nil where the events are of no account, or of one that is gone.
+    init?(_ account: UUID, _ events: [Recorded]) {
         guard let known = KnownPerson(events), !known.isErased else { return nil }
         let claims = PersonClaims.claims(of: known, ["email", "profile", "phone"])
         guard claims["email"]?.string != nil else { return nil }
-        return FederatedPerson(
-            account: account, claims: claims,
-            affiliations: known.roles.byAudience[affiliationAudience] ?? [])
+        self.account = account
+        self.claims = claims
+        affiliations = known.roles.byAudience[Self.affiliationAudience] ?? []
     }
 
     var subject: String { claims["email"]?.string ?? "" }

@@ -58,4 +58,14 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
     func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView]
+
+    /// The same, asked for now and waited for later.
+    func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]>
+}
+
+extension RealmQueries {
+    /// For those that are asked at once.
+    public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
+        { () throws(LogFailure) in try await passkeys(of: account, in: realm) }
+    }
 }
