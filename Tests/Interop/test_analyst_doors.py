@@ -328,32 +328,31 @@ class Cells(unittest.TestCase):
             f"select max(position) from urd.event where realm = '{name}' and type = 'account.enabled' "
             f"and stream = '{person.id}'"))
         row = f"where realm = '{name}' and position = {hole}"
-        eventually(lambda: int(urd.sql(
-            f"select coalesce(max(size), 0) from urd.checkpoint where realm = '{name}'")) >= hole,
-            "the log is sealed", 60)
-        urd.sql(f"create table public.hole as select * from urd.event {row}")
-        urd.sql(f"delete from urd.event {row}")
         found = {}
-        try:
-            for door in told:
-                found[door] = self.at_the_hole(door, person, hole)
-        finally:
-            urd.sql("insert into urd.event select * from public.hole; drop table public.hole")
+        for door in told:
+            # A sealer that reads its tree again just then halts, until it looks again.
+            for _ in range(4):
+                urd.sealed(name)
+                urd.sql(f"create table public.hole as select * from urd.event {row}")
+                urd.sql(f"delete from urd.event {row}")
+                try:
+                    found[door] = self.at_the_hole(door, person, hole)
+                finally:
+                    urd.sql("insert into urd.event select * from public.hole; drop table public.hole")
+                if found[door] != "not sealed":
+                    break
         self.assertEqual(told, found)
         for door in told:
             status, body = Doors(person).ask(door)
             self.assertEqual((status, body is None), (200, False), door)
 
     def at_the_hole(self, door, person, hole):
-        def asked():
-            status, body = Doors(person).ask(door)
-            # A case file ends so where a checkpoint is late: then it says nothing of the hole yet.
-            late = body is not None and b'"fault": "not_sealed"' in body
-            return None if late else (status, body)
-
-        status, body = eventually(asked, "the log is sealed so far")
+        status, body = Doors(person).ask(door)
         if body is None:
             return "breaks off"
+        # A case file ends so where a checkpoint is late: then it says nothing of the hole.
+        if b'"fault": "not_sealed"' in body:
+            return "not sealed"
         positions = [int(found) for found in re.findall(rb'"position": ?(\d+)', body)]
         if re.search(rb"log[-_]damaged", body):
             if positions and status == 200 or door == "list of events":

@@ -14,13 +14,16 @@ extension `A read model says the same as the folded streams` {
         }
         // It follows the log, and here nobody drives it.
         _ = try world.value("urd.mails_1_apply('one', 1, \(self.events.count), null)")
+        var told = 0
         for failedOnly in [false, true] {
             let entries = try await world.queries.mails(
                 of: realm, failedOnly: failedOnly, after: nil, limit: 10_000)
-            #expect(entries.contains { $0.reason != nil }, "seed \(seed)")
             for entry in entries {
                 #expect(entry.reason?.rawValue == reasons[entry.id], "seed \(seed), \(entry.id)")
             }
+            told += entries.count { $0.reason != nil }
         }
+        // Few histories have no mail that failed, and most have many.
+        #expect(told > 0 || reasons.isEmpty, "seed \(seed)")
     }
 }
