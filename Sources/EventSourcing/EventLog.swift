@@ -19,7 +19,7 @@ public protocol EventLog: Sendable {
     ) async throws(LogFailure) -> [Recorded]
 
     /// The events of one stream, oldest first, as they were at a moment or later. What an append has shown
-    /// since then need not be asked for.
+    /// since then need not be asked for. The moment is not before an append of the caller's own to this stream.
     func stream(
         _ stream: UUID, since moment: ContinuousClock.Instant, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded]
