@@ -18,14 +18,12 @@ public protocol EventLog: Sendable {
         _ stream: UUID, after version: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded]
 
-    /// The events of one stream, oldest first, as they were at a moment or later. What an append has shown
-    /// since then need not be asked for. The moment is not before an append of the caller's own to this stream.
+    /// The events of one stream, oldest first, as they were at a moment or later. What an append, or another look at
+    /// the log, has shown since then need not be asked for. The moment is not before an append of the caller's own to
+    /// this stream.
     func stream(
         _ stream: UUID, since moment: ContinuousClock.Instant, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded]
-
-    /// All events of one stream, asked for now and waited for later.
-    func begin(_ stream: UUID, in realm: RealmID) -> Later<[Recorded]>
 
     /// The realm's events from a position on, in order, at most `limit` of them.
     func events(
@@ -59,11 +57,6 @@ public protocol EventLog: Sendable {
 extension EventLog {
     /// A log that is never restored knows one epoch.
     public func knownEpoch(of realm: RealmID) -> Int { 1 }
-
-    /// For logs that are asked when it is waited for.
-    public func begin(_ stream: UUID, in realm: RealmID) -> Later<[Recorded]> {
-        { () throws(LogFailure) in try await self.stream(stream, after: 0, in: realm) }
-    }
 
     /// For logs that keep nothing in memory.
     public func stream(

@@ -209,6 +209,10 @@ enum KeyTable {
         var parameters = Parameters()
         parameters.add(realm.name)
         parameters.add(subject)
+        // First, as an append takes its locks: the realm's row before the keys.
+        var noting = Parameters()
+        noting.add(realm.name)
+        try connection.execute(notingErasure, noting)
         try connection.execute(destroying, parameters)
     }
 
@@ -330,6 +334,7 @@ private let destroying = Statement(
         set wrapped_by = null, wrapped = null, erased_at = excluded.erased_at
         where urd.subject_key.wrapped is not null
     """)
+private let notingErasure = Statement("erasure_note", "select urd.note_erasure($1)")
 private let dropping = Statement(
     "realm_key_drop",
     """

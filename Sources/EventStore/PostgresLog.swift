@@ -13,7 +13,8 @@ public final class PostgresLog: EventLog {
     private let committer: Committer
     private let encoder: CommitEncoder
     private let tails: StreamTails
-    let proofs = StreamProofs()
+    /// Streams that need not be asked for again.
+    public let proofs = StreamProofs()
     private let unreadable: UnreadableFields
     /// Of what this node read and appended, and of the heads that other nodes moved.
     public let times = LatestTimes()
@@ -175,15 +176,6 @@ public final class PostgresLog: EventLog {
         let events = try await open(page)
         proofs.keep(page, events, at: asked)
         return events
-    }
-
-    public func begin(_ stream: UUID, in realm: RealmID) -> Later<[Recorded]> {
-        let answer = tails.begin(StreamTail(stream: stream, after: 0), in: realm)
-        return { [self] () throws(LogFailure) in
-            guard let page = try await answer.value else { return [] }
-            try check(page, after: 0)
-            return try await open(page)
-        }
     }
 
     private func tail(

@@ -5,11 +5,12 @@ import Values
 
 /// Streams as they were read last, and when it was last certain that they had not moved on since.
 ///
-/// The database refuses an append where a stream that it relies on has moved on, or where the key that it seals
-/// under is gone. So one that won has shown of every stream that it relied on, and of the person that it is about,
-/// that all is as it was read: who asks for it afterwards need not ask the database. Personal fields are kept as
-/// they are in the log, sealed, without the key that opens them.
-final class StreamProofs: Sendable {
+/// Two things make that certain. The database refuses an append where a stream that it relies on has moved on, or
+/// where the key that it seals under is gone: one that won has shown of every stream that it relied on, and of the
+/// person that it is about, that all is as it was read. And a look at the log that tells which streams it went on
+/// with, and that no key was destroyed, has shown it of all others. Who asks for such a stream afterwards need not
+/// ask the database. Personal fields are kept as they are in the log, sealed, without the key that opens them.
+public final class StreamProofs: Sendable {
     private struct Key: Hashable {
         let realm: RealmID
         let stream: UUID
@@ -22,6 +23,8 @@ final class StreamProofs: Sendable {
         fileprivate let rows: [(event: Recorded, sealed: [UInt8]?)]
         fileprivate let epoch: Int
         fileprivate var moment: ContinuousClock.Instant
+        /// The looks that tell if it moves on; nil where one of them may have told it already.
+        fileprivate let chain: Int?
 
         fileprivate var version: Int { rows.count }
 
@@ -52,18 +55,33 @@ final class StreamProofs: Sendable {
         }
     }
 
+    private struct State {
+        var streams = RecencyCache<Key, Known>(capacity: capacity)
+        var looks: [RealmID: LooksAtLog] = [:]
+        var chains = 0
+    }
+
     /// So many streams, and none with more events.
     private static let (capacity, longest) = (4096, 64)
 
-    private let streams = Mutex(RecencyCache<Key, Known>(capacity: capacity))
+    private let state = Mutex(State())
+
+    public init() {}
 
     /// As it was at the moment or later; nil where that is not known without a question.
     func find(
         _ stream: UUID, in realm: RealmID, epoch: Int, since moment: ContinuousClock.Instant
     ) -> Known? {
-        let known = streams.withLock { $0.find(Key(realm: realm, stream: stream)) }
-        guard let known, known.epoch == epoch, known.moment >= moment else { return nil }
-        return known
+        state.withLock { state in
+            guard let known = state.streams.find(Key(realm: realm, stream: stream)),
+                known.epoch == epoch
+            else { return nil }
+            if known.moment >= moment { return known }
+            guard let looks = state.looks[realm], looks.chain == known.chain,
+                looks.moment >= moment
+            else { return nil }
+            return known
+        }
     }
 
     /// Keeps a stream that was read from its first event on.
@@ -72,30 +90,100 @@ final class StreamProofs: Sendable {
             events.count <= Self.longest,
             zip(page.rows, events).allSatisfy({ $0.sealed == nil || !$1.personal.isGone })
         else { return }
-        let known = Known(
-            rows: zip(page.rows, events).map { row, event in
-                (row.sealed == nil ? event : event.with(.sealed), row.sealed)
-            }, epoch: epoch, moment: moment)
-        streams.withLock { $0.store(known, for: Key(realm: page.realm, stream: stream)) }
+        let rows = zip(page.rows, events).map { row, event in
+            (row.sealed == nil ? event : event.with(.sealed), row.sealed)
+        }
+        state.withLock { state in
+            let looks = state.looks[page.realm]
+            let isWatched = looks?.wouldTell(of: stream, readAt: moment, in: epoch) ?? false
+            state.streams.store(
+                Known(
+                    rows: rows, epoch: epoch, moment: moment, chain: isWatched ? looks?.chain : nil),
+                for: Key(realm: page.realm, stream: stream))
+        }
     }
 
     /// An append won that was sent after the moment.
     func note(_ commit: EncodedCommit, at moment: ContinuousClock.Instant) {
-        streams.withLock { streams in
+        state.withLock { state in
             for read in commit.reads {
                 let key = Key(realm: commit.realm, stream: read.stream)
-                guard var known = streams.find(key) else { continue }
+                guard var known = state.streams.find(key) else { continue }
                 guard read.events == 0 else {
-                    streams.remove(key)
+                    state.streams.remove(key)
                     continue
                 }
                 guard known.version == Int(read.version), known.moment < moment,
                     known.subjects.allSatisfy(commit.hasSealed)
                 else { continue }
                 known.moment = moment
-                streams.store(known, for: key)
+                state.streams.store(known, for: key)
             }
         }
+    }
+
+    /// The log was looked at.
+    public func note(_ moves: LogMoves) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if var looks = state.looks[moves.realm], let streams = moves.streams,
+                looks.go(on: moves, at: now)
+            {
+                for stream in streams {
+                    state.streams.remove(Key(realm: moves.realm, stream: stream))
+                }
+                state.looks[moves.realm] = looks
+            } else {
+                state.chains += 1
+                state.looks[moves.realm] = LooksAtLog(state.chains, moves, at: now)
+            }
+        }
+    }
+}
+
+/// Looks at the log of one realm, each of which told what had happened since the one before.
+private struct LooksAtLog {
+    /// Tells these apart from those before them, which did not go on.
+    let chain: Int
+    private let epoch: Int32
+    private let erasures: Int64
+    private var position: Int64
+    /// When the last one was asked for.
+    private(set) var moment: ContinuousClock.Instant
+    /// The last ones, oldest first: when each was answered, and what it told of.
+    private var told: [(at: ContinuousClock.Instant, streams: [UUID])]
+
+    private static let most = 32
+
+    init(_ chain: Int, _ first: LogMoves, at now: ContinuousClock.Instant) {
+        self.chain = chain
+        (epoch, erasures, position) = (first.epoch, first.erasures, first.position)
+        (moment, told) = (first.moment, [(now, [])])
+    }
+
+    /// False where it does not begin where the last one ended, or where a key may be gone.
+    mutating func go(on moves: LogMoves, at now: ContinuousClock.Instant) -> Bool {
+        guard moves.epoch == epoch, moves.erasures == erasures, moves.start == position,
+            moves.position >= position
+        else { return false }
+        position = moves.position
+        moment = max(moment, moves.moment)
+        told.append((now, moves.streams ?? []))
+        if told.count > Self.most { told.removeFirst() }
+        return true
+    }
+
+    /// Whether whatever happens to a stream after it was read, in answer to a question of that moment, is still to
+    /// be told. What was told after the question may be of later than the answer.
+    func wouldTell(
+        of stream: UUID, readAt moment: ContinuousClock.Instant, in epoch: Int
+    ) -> Bool {
+        guard epoch == Int(self.epoch) else { return false }
+        for look in told.reversed() {
+            guard look.at >= moment else { return true }
+            if look.streams.contains(stream) { return false }
+        }
+        return false
     }
 }
 

@@ -16,17 +16,18 @@ public final class QueryCoalescing<
     /// Gives what can be asked, on a thread that may block.
     public typealias Lend =
         @Sendable (@escaping @Sendable (Result<Source, Fault>) -> Void) -> Void
+    public typealias Use = @Sendable (Result<Value?, Fault>) -> Void
     @usableFromInline typealias Waiting = (key: Key, answer: Waiter)
 
     @usableFromInline @safe enum Waiter: Sendable {
         case now(UnsafeContinuation<Result<Value?, Fault>, Never>)
-        case later(EarlyAnswer<Value, Fault>)
+        case then(Use)
 
         @inlinable
         func resume(returning outcome: Result<Value?, Fault>) {
             switch self {
             case .now(let continuation): unsafe continuation.resume(returning: outcome)
-            case .later(let answer): answer.give(outcome)
+            case .then(let use): use(outcome)
             }
         }
     }
@@ -61,8 +62,15 @@ public final class QueryCoalescing<
     @inlinable
     public func begin(_ key: Key, in place: Place) -> EarlyAnswer<Value, Fault> {
         let answer = EarlyAnswer<Value, Fault>()
-        ask(key, in: place, .later(answer))
+        ask(key, in: place, .then { answer.give($0) })
         return answer
+    }
+
+    /// Asks, and has the answer used where it comes, on the thread of the connection: nobody is woken for it. It must
+    /// not block.
+    @inlinable
+    public func find(_ key: Key, in place: Place, then use: @escaping Use) {
+        ask(key, in: place, .then(use))
     }
 
     @inlinable

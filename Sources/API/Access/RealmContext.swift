@@ -327,7 +327,12 @@ extension RealmContext {
             try await queries.line(of: session, in: place.realm)
         }
         guard let line else { return nil }
-        return try await live(line.session, in: line) ? line.session : nil
+        return try await live(line)
+    }
+
+    /// The session of a line, while it is good.
+    func live(_ line: SessionLine) async throws(Problem) -> SessionView? {
+        try await live(line.session, in: line) ? line.session : nil
     }
 
     private func live(

@@ -25,10 +25,10 @@ enum ProfileRoutes {
             ]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
-        let caller = try await RequestAuthorization(call).caller(
-            .person, .service, withPerson: true)
+        let began = ContinuousClock.now
+        let caller = try await RequestAuthorization(call).caller(.person, .service)
         let account = try caller.account
-        let events = try await reading { () throws(LogFailure) in try await caller.person?() ?? [] }
+        let events = try await RealmLookups(call.context).events(of: account, since: began)
         guard let person = FederatedPerson(account, events) else { throw Problem(.forbidden) }
         var attributes = Set(FederationAttribute.allCases)
         if caller.token.holder == .service {

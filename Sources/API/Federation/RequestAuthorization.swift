@@ -10,8 +10,6 @@ internal import Values
 struct FederatedCaller {
     let session: SessionView
     let token: FederatedToken
-    /// The events of its person, which were asked for while the number was taken; nil where nobody wants them.
-    fileprivate(set) var person: Later<[Recorded]>?
 
     var account: UUID {
         get throws(Problem) {
@@ -42,11 +40,9 @@ struct RequestAuthorization {
     init(_ call: Call<RealmContext>) { self.call = call }
 
     /// The caller, where its token is one of these.
-    func caller(
-        _ holders: FederatedHolder..., withPerson: Bool = false
-    ) async throws(Problem) -> FederatedCaller {
+    func caller(_ holders: FederatedHolder...) async throws(Problem) -> FederatedCaller {
         do throws(Problem) {
-            let caller = try await signer(withPerson)
+            let caller = try await signer()
             guard holders.contains(caller.token.holder) else {
                 throw Problem(.forbidden, "The token is not one for this.")
             }
@@ -63,38 +59,31 @@ struct RequestAuthorization {
             .forbidden, "The request is not signed by a token that is good, or was sent before.")
     }
 
-    private func signer(_ withPerson: Bool) async throws(Problem) -> FederatedCaller {
+    private func signer() async throws(Problem) -> FederatedCaller {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
         guard lines.count == 1, let shown = AuthorizationLine(line) else { throw notGood }
         switch shown.scheme {
         case "mac":
+            let request = request
             guard let mac = RequestMAC(shown.text), let sequence = mac.sequence,
                 isTimely(Timestamp(microseconds: sequence)),
-                var caller = try await holder(of: mac.keyID)
+                let caller = try await holder(
+                    of: mac.keyID, signing: sequence, { mac.isOf(request, by: $0) })
             else { throw notGood }
-            guard isKnown(caller, { mac.isOf(request, by: $0) }) else { throw notGood }
-            if withPerson { begin(&caller) }
-            try await advance(caller.session.id, to: sequence)
             return caller
         case "bearer":
             guard let token = SharedKeyToken(shown.text), let keyID = token.keyID,
                 let sequence = sequence(of: token),
                 token.isTimely(at: context.clock.now(), within: Self.leeway),
-                token.isFor(audiences), var caller = try await holder(of: keyID),
+                token.isFor(audiences),
+                let caller = try await holder(
+                    of: keyID, signing: sequence, { token.isSigned(by: $0) }),
                 try await isIssuer(token, of: caller)
             else { throw notGood }
-            guard isKnown(caller, { token.isSigned(by: $0) }) else { throw notGood }
-            if withPerson { begin(&caller) }
-            try await advance(caller.session.id, to: sequence)
             return caller
         default: throw notGood
         }
-    }
-
-    private func begin(_ caller: inout FederatedCaller) {
-        guard let account = caller.session.terms.account else { return }
-        caller.person = context.commands.events.begin(account, in: context.place.realm)
     }
 
     private func isTimely(_ time: Timestamp) -> Bool {
@@ -138,20 +127,25 @@ struct RequestAuthorization {
         return false
     }
 
-    /// The token of a `kid`, while it is good.
-    private func holder(of keyID: String) async throws(Problem) -> FederatedCaller? {
-        guard keyID.utf8.count == TokenMint.keyIDLength,
-            let session = try await context.live(context.mint.session(ofKey: keyID)),
-            let token = session.terms.federation, token.holder != .application
+    /// The token of a `kid`, while it is good. A request that its key has signed has used up its number, even if it
+    /// is refused for another reason.
+    private func holder(
+        of keyID: String, signing sequence: Int64, _ isRight: @escaping @Sendable (String) -> Bool
+    ) async throws(Problem) -> FederatedCaller? {
+        guard keyID.utf8.count == TokenMint.keyIDLength else { return nil }
+        let mint = context.mint
+        let line = try await reading { () throws(LogFailure) in
+            try await context.queries.line(
+                of: mint.session(ofKey: keyID), signing: sequence, in: context.place.realm
+            ) { session in
+                mint.version { isRight($0.requestKey(session.id, session.generation)) } != nil
+            }
+        }
+        guard let line, let session = try await context.live(line),
+            let token = session.terms.federation, token.holder != .application,
+            try await context.isFresh(session)
         else { return nil }
-        guard try await context.isFresh(session) else { return nil }
         return FederatedCaller(session: session, token: token)
-    }
-
-    private func isKnown(_ caller: FederatedCaller, _ isRight: (String) -> Bool) -> Bool {
-        context.mint.version {
-            isRight($0.requestKey(caller.session.id, caller.session.generation))
-        } != nil
     }
 
     /// Uses up the sequence number of a request whose signature is good, even if the route refuses the request.

@@ -11,25 +11,40 @@ struct RequestMAC {
     /// - Parameter text: the header behind its scheme.
     init?(_ text: String) {
         guard text.utf8.count <= 1024 else { return nil }
-        var values: [String: String] = [:]
-        for part in text.split(separator: ",") {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2 else { return nil }
-            let name = String(pair[0].drop { $0 == " " })
-            var value = pair[1].drop { $0 == " " }
-            while value.last == " " { value.removeLast() }
-            if value.utf8.count >= 2, value.first == "\"", value.last == "\"" {
-                value = value.dropFirst().dropLast()
-            }
+        var shown: (keyID: String?, time: String?, mac: String?)
+        var others: [String] = []
+        for part in text.utf8.split(separator: UInt8(ascii: ",")) {
+            guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+            let name = String(Substring(part[..<equals].drop { $0 == UInt8(ascii: " ") }))
+            let value = Self.bare(part[part.index(after: equals)...])
             // What is there twice could mean either.
-            guard values.updateValue(String(value), forKey: name) == nil else { return nil }
+            switch name {
+            case "kid" where shown.keyID == nil: shown.keyID = value
+            case "ts" where shown.time == nil: shown.time = value
+            case "mac" where shown.mac == nil: shown.mac = value
+            case "kid", "ts", "mac": return nil
+            default:
+                guard !others.contains(name) else { return nil }
+                others.append(name)
+            }
         }
-        guard let keyID = values["kid"], let time = values["ts"], let text = values["mac"],
+        guard let keyID = shown.keyID, let time = shown.time, let text = shown.mac,
             let mac = Base64.decode(text) ?? Base64URL.decode(text)
         else { return nil }
         self.keyID = keyID
         self.time = time
         self.mac = mac
+    }
+
+    /// Without spaces and quotes around it.
+    private static func bare(_ text: Substring.UTF8View) -> String {
+        var value = text.drop { $0 == UInt8(ascii: " ") }
+        while value.last == UInt8(ascii: " ") { value.removeLast() }
+        let quote = UInt8(ascii: "\"")
+        if value.count >= 2, value.first == quote, value.last == quote {
+            value = value.dropFirst().dropLast()
+        }
+        return String(Substring(value))
     }
 
     /// The time of the request in microseconds, which is its number too: clients that ask more than once a second

@@ -30,12 +30,23 @@ public final class RequestSequenceStore: Sendable {
     public func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID
     ) async throws(LogFailure) -> Bool {
-        let use = Use(token: token, sequence: sequence, request: requests.next())
         do {
-            return try await uses.find(use, in: realm) ?? false
+            return try await uses.find(use(token, sequence), in: realm) ?? false
         } catch {
             throw error.asLogFailure
         }
+    }
+
+    /// The same, for who does not wait.
+    func advance(
+        _ token: UUID, to sequence: Int64, in realm: RealmID,
+        then use: @escaping @Sendable (Result<Bool?, ReadFailure>) -> Void
+    ) {
+        uses.find(self.use(token, sequence), in: realm, then: use)
+    }
+
+    private func use(_ token: UUID, _ sequence: Int64) -> Use {
+        Use(token: token, sequence: sequence, request: requests.next())
     }
 
     static func advance(

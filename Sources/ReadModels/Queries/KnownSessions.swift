@@ -22,10 +22,12 @@ final class KnownSessions: Sendable {
 
     private let realms = Mutex<[RealmID: Kept]>([:])
     private let hub: CommitHub
+    private let proofs: StreamProofs
     private let capacity: Int
 
-    init(_ hub: CommitHub, capacity: Int = 50_000) {
+    init(_ hub: CommitHub, _ proofs: StreamProofs, capacity: Int = 50_000) {
         self.hub = hub
+        self.proofs = proofs
         self.capacity = capacity
     }
 
@@ -34,9 +36,10 @@ final class KnownSessions: Sendable {
         _ ids: [UUID], in realm: RealmID, over connection: Connection
     ) -> Result<[UUID: Result<SessionLine, ReadFailure>], ReadFailure> {
         var kept = realms.withLock { $0.removeValue(forKey: realm) } ?? Kept()
-        guard let moved = LogMoves(of: realm, after: kept.position, over: connection) else {
+        guard let moved = LogMoves.read(of: realm, after: kept.position, over: connection) else {
             return .failure(.unavailable)
         }
+        proofs.note(moved)
         hub.publishConfiguration(
             Head(epoch: Int(moved.epoch), position: moved.configuration), of: realm)
         kept.follow(moved)
@@ -116,34 +119,29 @@ extension KnownSessions.Kept {
     }
 }
 
-/// How far a realm's log is, and what it went on with behind a position.
-struct LogMoves {
-    let epoch: Int32
-    let position: Int64
-    /// Where something last changed that every request looks at.
-    let configuration: Int64
-    /// Nil where it is more than is worth telling.
-    let streams: [UUID]?
-
+extension LogMoves {
     /// Nil where there is no answer.
-    init?(of realm: RealmID, after position: Int64, over connection: Connection) {
+    fileprivate static func read(
+        of realm: RealmID, after position: Int64, over connection: Connection
+    ) -> LogMoves? {
+        let moment = ContinuousClock.now
         var parameters = Parameters(realm: realm.name)
         parameters.add(position)
         guard let rows = try? connection.execute(asking, parameters) else { return nil }
         guard rows.count > 0 else {
             // Nothing ever happened there.
-            (epoch, self.position, configuration, streams) = (0, 0, 0, [])
-            return
+            return LogMoves(
+                realm: realm, epoch: 0, from: position, to: 0, configuration: 0, erasures: 0,
+                streams: [], at: moment)
         }
-        epoch = rows.int32(0, 0)
-        self.position = rows.int64(0, 1)
-        configuration = rows.int64(0, 2)
-        guard self.position - position <= Self.most else {
-            streams = nil
-            return
-        }
-        streams =
-            rows.isNull(0, 3) ? [] : rows.array(0, 3).compactMap { $0.flatMap { UUID(bytes: $0) } }
+        let head = rows.int64(0, 1)
+        let isTold = head - position <= most
+        let streams = rows.isNull(0, 4) ? [] : rows.array(0, 4)
+        return LogMoves(
+            realm: realm, epoch: rows.int32(0, 0), from: position, to: head,
+            configuration: rows.int64(0, 2), erasures: rows.int64(0, 3),
+            streams: isTold ? streams.compactMap { $0.flatMap { UUID(bytes: $0) } } : nil,
+            at: moment)
     }
 
     private static let most: Int64 = 5_000
@@ -152,7 +150,7 @@ struct LogMoves {
 private let asking = Statement(
     "log_moves",
     """
-    select h.epoch, h.position, coalesce(c.position, 0),
+    select h.epoch, h.position, coalesce(c.position, 0), h.erasures,
         case when h.position - $2 between 1 and 5000 then (
             select array_agg(distinct e.stream) from urd.event e
             where e.realm = $1 and e.position > $2

@@ -10,18 +10,23 @@ public struct ReadModelQueries: Sendable {
     let database: Database
     let hub: CommitHub
     let lines: LookUp<UUID, SessionLine>
+    public let sequences: RequestSequenceStore
     let browserSessionsByID: LookUp<UUID, BrowserSessionView>
     let clientsByName: LookUp<String, ClientView>
     let passkeysByCredential: LookUp<String, PasskeyView>
     let passkeysByAccount: LookUp<UUID, [PasskeyView]>
 
-    public init(_ database: Database, hub: CommitHub) {
+    /// - Parameter proofs: are told what each look at the log has shown.
+    public init(
+        _ database: Database, hub: CommitHub, proofs: StreamProofs = StreamProofs()
+    ) {
         self.database = database
         self.hub = hub
-        let known = KnownSessions(hub)
+        let known = KnownSessions(hub, proofs)
         lines = LookUp(database) { connection, realm, ids in
             known.find(ids, in: realm, over: connection)
         }
+        sequences = RequestSequenceStore(database)
         browserSessionsByID = LookUp(database) { connection, realm, ids in
             BrowserSessionView.byID.rows(
                 Parameters(in: realm, any: ids), over: connection, key: { $0.identifier($1, 1) })

@@ -76,11 +76,27 @@ extension SessionView {
 
 extension ReadModelQueries {
     public func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine? {
-        do {
-            return try await lines.find(session, in: realm)
-        } catch {
-            throw error.asLogFailure
+        try await reading { () throws(ReadFailure) in try await lines.find(session, in: realm) }
+    }
+
+    /// The session of a request that is signed by its key, and whose number is used up by that. Nil: it is not
+    /// signed by it, or that number or a higher one was used up before. Both are asked for one after the other, and who
+    /// waits is woken once.
+    public func line(
+        of session: UUID, signing sequence: Int64, in realm: RealmID,
+        isRight: @escaping @Sendable (SessionView) -> Bool
+    ) async throws(LogFailure) -> SessionLine? {
+        let answer: Result<SessionLine?, ReadFailure> = await withCheckedContinuation { waiter in
+            lines.find(session, in: realm) { found in
+                guard case .success(let line?) = found, isRight(line.session) else {
+                    return waiter.resume(returning: found.map { _ in nil })
+                }
+                sequences.advance(session, to: sequence, in: realm) { taken in
+                    waiter.resume(returning: taken.map { $0 == true ? line : nil })
+                }
+            }
         }
+        return try await reading { () throws(ReadFailure) in try answer.get() }
     }
 }
 

@@ -17,7 +17,8 @@ struct Models: Sendable {
 
     init(_ store: Store) throws {
         self.store = store
-        queries = ReadModelQueries(store.database, hub: store.log.hub)
+        queries = ReadModelQueries(
+            store.database, hub: store.log.hub, proofs: store.log.proofs)
         configurations = Configurations(store.database, hub: store.log.hub)
         follower = ProjectionFollower(
             store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines)

@@ -83,7 +83,7 @@ struct Service: Sendable {
                 group.addTask { try await store.watchClocks() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
-                group.addTask { try await forget() }
+                group.addTask { try await forget(models.queries.sequences) }
                 group.addTask { try await store.feeds.run(FeedCursorStore(store.database)) }
                 group.addTask { try await servers.realms.recordRefusals() }
                 group.addTask { try await places.run() }
@@ -239,12 +239,12 @@ struct Service: Sendable {
     }
 
     /// Once an hour: outcomes of commands are kept for a week, some claims for minutes.
-    private func forget() async throws {
+    private func forget(_ sequences: RequestSequenceStore) async throws {
         while !Task.isCancelled {
             for realm in store.log.hub.realms {
                 _ = try? await store.log.forgetOldCommands(in: realm)
                 _ = try? await store.log.forgetOldClaims(in: realm)
-                try? await store.sequences.forgetUnused(in: realm)
+                try? await sequences.forgetUnused(in: realm)
             }
             try await Task.sleep(for: .seconds(3600))
         }
@@ -267,7 +267,7 @@ extension RealmContexts {
             fetchLogo: { await outgoing?.logo(at: $0) },
             callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds,
             webhookNetworks: webhookSources, signalPages: store.signalPages,
-            sequences: store.sequences,
+            sequences: queries.sequences,
             fetchDescription: { await outgoing?.description(at: $0) }, locate: locate)
     }
 }

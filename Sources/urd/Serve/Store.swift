@@ -15,7 +15,6 @@ struct Store: Sendable {
     let log: PostgresLog
     let dispatcher: Dispatcher<PostgresLog>
     let feeds: Feeds
-    let sequences: RequestSequenceStore
     let signalPages: SignalPages
     let metrics: Metrics
     let lines: Log
@@ -71,7 +70,6 @@ struct Store: Sendable {
         dispatcher = Dispatcher(log: log)
         feeds = Feeds(EventRings(log, hub: log.hub), metrics: metrics)
         signalPages = SignalPages(log)
-        sequences = RequestSequenceStore(database)
         let start = ContinuousClock.now
         time = RealmTime(
             clock: clock.now, passed: { ContinuousClock.now - start },

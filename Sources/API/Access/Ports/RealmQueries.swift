@@ -5,6 +5,13 @@ public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
 public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries {
+    /// The session of a request that is signed by its key, and whose number is used up by that, on all nodes. Nil:
+    /// it is not signed by it, or that number or a higher one was used up before.
+    func line(
+        of session: UUID, signing sequence: Int64, in realm: RealmID,
+        isRight: @escaping @Sendable (SessionView) -> Bool
+    ) async throws(LogFailure) -> SessionLine?
+
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func knownClient(
         _ clientID: String, in realm: RealmID
@@ -64,6 +71,14 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
 }
 
 extension RealmQueries {
+    /// For those that have no replay guard.
+    public func line(
+        of session: UUID, signing sequence: Int64, in realm: RealmID,
+        isRight: @escaping @Sendable (SessionView) -> Bool
+    ) async throws(LogFailure) -> SessionLine? {
+        throw .unavailable
+    }
+
     /// For those that are asked at once.
     public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         { () throws(LogFailure) in try await passkeys(of: account, in: realm) }
