@@ -19,14 +19,17 @@ public final class StreamProofs: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(stream) }
     }
 
+    /// An event, and its personal fields as the log has them, where it has some.
+    typealias Kept = (event: Recorded, sealed: [UInt8]?)
+
     struct Known: Sendable {
-        fileprivate let rows: [(event: Recorded, sealed: [UInt8]?)]
+        fileprivate let rows: [Kept]
         fileprivate let epoch: Int
         fileprivate var moment: ContinuousClock.Instant
         /// The looks that tell if it moves on; nil where one of them may have told it already.
         fileprivate let chain: Int?
 
-        fileprivate var version: Int { rows.count }
+        var version: Int { rows.count }
 
         /// Whose keys open it.
         fileprivate var subjects: [UUID] {
@@ -86,20 +89,25 @@ public final class StreamProofs: Sendable {
 
     /// Keeps a stream that was read from its first event on.
     func keep(_ page: EventPage, _ events: [Recorded], at moment: ContinuousClock.Instant) {
-        guard let stream = events.first?.stream, let epoch = page.epoch,
-            events.count <= Self.longest,
+        guard let epoch = page.epoch,
             zip(page.rows, events).allSatisfy({ $0.sealed == nil || !$1.personal.isGone })
         else { return }
         let rows = zip(page.rows, events).map { row, event in
             (row.sealed == nil ? event : event.with(.sealed), row.sealed)
         }
+        keep(rows, epoch, at: moment)
+    }
+
+    func keep(_ rows: [Kept], _ epoch: Int, at moment: ContinuousClock.Instant) {
+        guard let first = rows.first?.event, rows.count <= Self.longest else { return }
         state.withLock { state in
-            let looks = state.looks[page.realm]
-            let isWatched = looks?.wouldTell(of: stream, readAt: moment, in: epoch) ?? false
+            let looks = state.looks[first.realm]
+            let isWatched =
+                looks?.wouldTell(of: first.stream, readAt: moment) ?? false
             state.streams.store(
                 Known(
                     rows: rows, epoch: epoch, moment: moment, chain: isWatched ? looks?.chain : nil),
-                for: Key(realm: page.realm, stream: stream))
+                for: Key(realm: first.realm, stream: first.stream))
         }
     }
 
@@ -123,8 +131,7 @@ public final class StreamProofs: Sendable {
     }
 
     /// The log was looked at.
-    public func note(_ moves: LogMoves) {
-        let now = ContinuousClock.now
+    public func note(_ moves: LogMoves, at now: ContinuousClock.Instant = .now) {
         state.withLock { state in
             if var looks = state.looks[moves.realm], let streams = moves.streams,
                 looks.go(on: moves, at: now)
@@ -161,10 +168,9 @@ private struct LooksAtLog {
         (moment, told) = (first.moment, [(now, [])])
     }
 
-    /// False where it does not begin where the last one ended, or where a key may be gone.
+    /// False where it begins behind where the last one ended, or where a key may be gone.
     mutating func go(on moves: LogMoves, at now: ContinuousClock.Instant) -> Bool {
-        guard moves.epoch == epoch, moves.erasures == erasures, moves.start == position,
-            moves.position >= position
+        guard moves.epoch == epoch, moves.erasures == erasures, moves.start <= position
         else { return false }
         position = moves.position
         moment = max(moment, moves.moment)
@@ -175,10 +181,7 @@ private struct LooksAtLog {
 
     /// Whether whatever happens to a stream after it was read, in answer to a question of that moment, is still to
     /// be told. What was told after the question may be of later than the answer.
-    func wouldTell(
-        of stream: UUID, readAt moment: ContinuousClock.Instant, in epoch: Int
-    ) -> Bool {
-        guard epoch == Int(self.epoch) else { return false }
+    func wouldTell(of stream: UUID, readAt moment: ContinuousClock.Instant) -> Bool {
         for look in told.reversed() {
             guard look.at >= moment else { return true }
             if look.streams.contains(stream) { return false }
