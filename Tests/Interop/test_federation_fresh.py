@@ -1,0 +1,116 @@
+"""The federation profile: what a signed request tells of a person is as it is now, also where another node has just
+changed it."""
+
+import threading
+import unittest
+
+from federation_client import App, Site
+from token_tool import missing, rerun
+from urd_process import Server, Urd
+
+MISSING = missing("jwcrypto")
+
+
+def setUpModule():
+    global urd, other, here, there
+    urd = Urd()
+    issuer = "https://federation.localhost"
+    status, answer, _ = urd.api.call(
+        "PATCH", "/api/admin/realms/federation/settings", {"links_base_url": issuer})
+    assert status == 200, answer
+    urd.values["URD_FEDERATION_URL"] = issuer + "/eduid"
+    other = Server(urd.values).ready()
+    here, there = Site(urd.values), Site(urd.values)
+    there.port = other.port
+
+
+def tearDownModule():
+    other.close()
+    urd.close()
+
+
+class Person:
+    """Someone who is signed in on a device by way of one node, whose events that node has in memory from then on."""
+
+    def __init__(self):
+        self.mail = urd.values["URD_FEDERATION_USER"]
+        self.id = urd.api.call(
+            "GET", "/api/admin/realms/federation/accounts", Email=self.mail)[1]["items"][0]["id"]
+        self.app = App(there)
+        self.app.register()
+        self.app.person()
+        for _ in range(4):
+            self.told(there)
+
+    def ask(self, site):
+        url = site.url + "/user-profile"
+        return site.call("GET", url, None, self.app.user.mac("GET", url))
+
+    def told(self, site):
+        status, answer = self.ask(site)
+        assert status == 200, (status, answer)
+        return answer[0]
+
+    def change(self, **changes):
+        status, answer, _ = urd.api.call(
+            "PATCH", f"/api/admin/realms/federation/accounts/{self.id}", changes)
+        assert status == 200, answer
+
+
+class AsItIsNow(unittest.TestCase):
+    def test_a_profile_tells_what_another_node_has_just_changed(self):
+        person = Person()
+        for number in range(20):
+            person.change(first_name=f"Anna {number}")
+            for site in (there, here, there):
+                self.assertEqual(person.told(site)["attributes"]["given_name"], f"Anna {number}")
+
+    def test_profiles_that_are_asked_for_during_changes_are_none_before_the_last_that_is_done(self):
+        person = Person()
+        done, faults, told, stop = [0], [], [], threading.Event()
+        person.change(first_name="0")
+
+        def ask():
+            while not stop.is_set():
+                before = done[0]
+                status, answer = person.ask(there)
+                # An app with requests in flight at once must expect that one comes too late.
+                if status != 200:
+                    continue
+                name = answer[0]["attributes"]["given_name"]
+                told.append(name)
+                if not name.isdigit() or int(name) < before:
+                    faults.append((before, name))
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            for number in range(1, 61):
+                person.change(first_name=str(number))
+                done[0] = number
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(faults, [])
+        self.assertGreater(len(told), 60)
+
+    def test_who_was_just_erased_by_another_node_is_told_by_none(self):
+        person = Person()
+        self.assertEqual(person.told(there)["mailaddress"], person.mail)
+        status, answer, _ = urd.api.call(
+            "POST", f"/api/admin/realms/federation/accounts/{person.id}/erase")
+        self.assertIn(status, (200, 202, 204), answer)
+        for site in (there, here):
+            status, answer = person.ask(site)
+            self.assertEqual(status, 403)
+            self.assertNotIn(person.mail, str(answer))
+
+
+if MISSING:
+    AsItIsNow = None
+    load_tests = lambda *_: rerun(__file__)  # noqa: E731
+
+if __name__ == "__main__":
+    unittest.main()
