@@ -39,7 +39,7 @@ extension KeyTable {
         }
     }
 
-    private static func realmParameter(_ realm: RealmID) -> Parameters {
+    static func realmParameter(_ realm: RealmID) -> Parameters {
         var parameters = Parameters()
         parameters.add(realm.name)
         return parameters

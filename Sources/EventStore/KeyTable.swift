@@ -210,9 +210,7 @@ enum KeyTable {
         parameters.add(realm.name)
         parameters.add(subject)
         // First, as an append takes its locks: the realm's row before the keys.
-        var noting = Parameters()
-        noting.add(realm.name)
-        try connection.execute(notingErasure, noting)
+        try connection.execute(notingErasure, realmParameter(realm))
         try connection.execute(destroying, parameters)
     }
 

@@ -111,6 +111,30 @@ import Values
         #expect(try await store.keyring.standing(of: shared, in: realm) == .shared)
     }
 
+    @Test func `each erasure is counted beside the log, with the key or not at all`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let (realm, subject) = (newRealm(), newID())
+        let session = try await Session(store.database.superuser)
+        func count() async throws -> Int64 {
+            try await session.number("select erasures from urd.realm_log where realm = '\(realm)'")
+        }
+        try expectWon(await store.log.append(personal(subject, realm, at: 0)))
+        #expect(try await count() == 0)
+        try await store.keyring.destroyKey(of: subject, in: realm)
+        #expect(try await count() == 1)
+        try await session.run(
+            "alter table urd.subject_key add constraint none check (wrapped is not null) not valid")
+        let other = newID()
+        try expectWon(
+            await store.log.append(
+                commit(to: other, in: realm, personal: ["mail": "other"], subject: other)))
+        await #expect(throws: LogFailure.self) {
+            try await store.keyring.destroyKey(of: other, in: realm)
+        }
+        #expect(try await count() == 1)
+    }
+
     private func expectErased(_ node: TestStore, _ realm: RealmID, _ subject: UUID) async throws {
         let after = try await node.log.stream(subject, after: 0, in: realm)
         #expect(after.map(\.personal) == [.erased, .erased])
