@@ -65,9 +65,10 @@ extension Call<RealmContext> {
         for service: FederationService, _ caller: FederatedCaller, _ party: String
     ) async throws(Problem) -> Response {
         let (id, now) = (TokenMint.newKeyID(), context.clock.now())
-        guard let person = try await FederatedPerson.find(try caller.account, in: context) else {
-            throw Problem(.forbidden)
-        }
+        guard
+            let person = try await FederatedPerson.find(
+                try caller.account, in: context, since: caller.began)
+        else { throw Problem(.forbidden) }
         let lifetime = IssueFederatedAssertion.longest
         // What cannot be written must not be on record as issued.
         let text = try await AssertionText(context).make(
@@ -93,6 +94,7 @@ extension Call<RealmContext> {
 
     /// Whom an assertion shows: told to the service alone that it was issued for.
     func validateAssertion() async throws(Problem) -> Response {
+        let began = ContinuousClock.now
         let service = try await ServiceAuthentication(self).service()
         let notThere = Problem(.noSuchSession, "No such assertion was issued for this service.")
         guard let id = member("jti"), id.utf8.count == TokenMint.keyIDLength else { throw notThere }
@@ -102,7 +104,8 @@ extension Call<RealmContext> {
         guard let terms, terms.service == service.client.id,
             context.clock.now() < terms.expiresAt,
             try await context.live(terms.session) != nil,
-            let person = try await FederatedPerson.find(terms.account, in: context)
+            let person = try await FederatedPerson.find(
+                terms.account, in: context, since: began)
         else { throw notThere }
         return .json(
             .ok,

@@ -25,11 +25,11 @@ enum ProfileRoutes {
             ]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
-        let began = ContinuousClock.now
         let caller = try await RequestAuthorization(call).caller(.person, .service)
-        let account = try caller.account
-        let events = try await RealmLookups(call.context).events(of: account, since: began)
-        guard let person = FederatedPerson(account, events) else { throw Problem(.forbidden) }
+        guard
+            let person = try await FederatedPerson.find(
+                try caller.account, in: call.context, since: caller.began)
+        else { throw Problem(.forbidden) }
         var attributes = Set(FederationAttribute.allCases)
         if caller.token.holder == .service {
             guard

@@ -10,6 +10,8 @@ internal import Values
 struct FederatedCaller {
     let session: SessionView
     let token: FederatedToken
+    /// When its session was asked for.
+    let began: ContinuousClock.Instant
 
     var account: UUID {
         get throws(Problem) {
@@ -133,7 +135,7 @@ struct RequestAuthorization {
         of keyID: String, signing sequence: Int64, _ isRight: @escaping @Sendable (String) -> Bool
     ) async throws(Problem) -> FederatedCaller? {
         guard keyID.utf8.count == TokenMint.keyIDLength else { return nil }
-        let mint = context.mint
+        let (mint, began) = (context.mint, ContinuousClock.now)
         let line = try await reading { () throws(LogFailure) in
             try await context.queries.line(
                 of: mint.session(ofKey: keyID), signing: sequence, in: context.place.realm
@@ -145,7 +147,7 @@ struct RequestAuthorization {
             let token = session.terms.federation, token.holder != .application,
             try await context.isFresh(session)
         else { return nil }
-        return FederatedCaller(session: session, token: token)
+        return FederatedCaller(session: session, token: token, began: began)
     }
 
     /// Uses up the sequence number of a request whose signature is good, even if the route refuses the request.

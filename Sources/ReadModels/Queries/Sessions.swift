@@ -86,13 +86,14 @@ extension ReadModelQueries {
         of session: UUID, signing sequence: Int64, in realm: RealmID,
         isRight: @escaping @Sendable (SessionView) -> Bool
     ) async throws(LogFailure) -> SessionLine? {
-        let answer: Result<SessionLine?, ReadFailure> = await withCheckedContinuation { waiter in
+        let answer = await unsafe withUnsafeContinuation {
+            (waiter: UnsafeContinuation<Result<SessionLine?, ReadFailure>, Never>) in
             lines.find(session, in: realm) { found in
                 guard case .success(let line?) = found, isRight(line.session) else {
-                    return waiter.resume(returning: found.map { _ in nil })
+                    return unsafe waiter.resume(returning: found.map { _ in nil })
                 }
                 sequences.advance(session, to: sequence, in: realm) { taken in
-                    waiter.resume(returning: taken.map { $0 == true ? line : nil })
+                    unsafe waiter.resume(returning: taken.map { $0 == true ? line : nil })
                 }
             }
         }

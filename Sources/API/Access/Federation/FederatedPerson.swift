@@ -13,12 +13,16 @@ struct FederatedPerson {
     static let affiliationAudience = "affiliation"
 
     /// Nil where there is no such account, or none any more.
-    static func find(_ account: UUID, in context: RealmContext) async throws(Problem) -> Self? {
-        FederatedPerson(account, try await RealmLookups(context).events(of: account))
+    ///
+    /// - Parameter moment: since which nothing was done to the account by who asks.
+    static func find(
+        _ account: UUID, in context: RealmContext, since moment: ContinuousClock.Instant
+    ) async throws(Problem) -> Self? {
+        FederatedPerson(
+            account, try await RealmLookups(context).events(of: account, since: moment))
     }
 
-    /// Nil where the events are of no account, or of one that is gone.
-    init?(_ account: UUID, _ events: [Recorded]) {
+    private init?(_ account: UUID, _ events: [Recorded]) {
         guard let known = KnownPerson(events), !known.isErased else { return nil }
         let claims = PersonClaims.claims(of: known, ["email", "profile", "phone"])
         guard claims["email"]?.string != nil else { return nil }
