@@ -34,7 +34,8 @@ public final class QueryCoalescing<
 
     @usableFromInline struct Line {
         @usableFromInline var waiting: [Waiting] = []
-        @usableFromInline var isAsked = false
+        /// Queries that are under way, or about to be.
+        @usableFromInline var asked = 0
 
         @inlinable init() {}
     }
@@ -43,11 +44,18 @@ public final class QueryCoalescing<
     @usableFromInline let lend: Lend
     @usableFromInline let ask: Ask
     @usableFromInline let most: Int
+    @usableFromInline let atOnce: Int
+    /// So many wait before another query begins while one is under way.
+    @usableFromInline let worthwhile = 16
     /// So many queries on end.
     @usableFromInline let turns = 16
 
-    public init(most: Int = 256, from lend: @escaping Lend, ask: @escaping Ask) {
+    /// - Parameters:
+    ///   - most: in one query.
+    ///   - atOnce: so many queries may be under way, the further ones where many wait: those that end with a flush.
+    public init(most: Int = 256, atOnce: Int = 1, from lend: @escaping Lend, ask: @escaping Ask) {
         self.most = most
+        self.atOnce = atOnce
         self.lend = lend
         self.ask = ask
     }
@@ -75,15 +83,15 @@ public final class QueryCoalescing<
 
     @inlinable
     func ask(_ key: Key, in place: Place, _ answer: Waiter) {
-        let isFirst = lines.withLock { lines in
+        let isNext = lines.withLock { lines in
             var line = lines.removeValue(forKey: place) ?? Line()
             line.waiting.append((key, answer))
-            let isFirst = !line.isAsked
-            line.isAsked = true
+            let isNext = line.asked == 0 || line.asked < atOnce && line.waiting.count >= worthwhile
+            if isNext { line.asked += 1 }
             lines[place] = line
-            return isFirst
+            return isNext
         }
-        if isFirst { lend { source in self.answerAll(place, source) } }
+        if isNext { lend { source in self.answerAll(place, source) } }
     }
 
     /// Those that wait for a query to begin.
@@ -117,7 +125,10 @@ public final class QueryCoalescing<
     @inlinable
     func next(_ place: Place) -> [Waiting]? {
         lines.withLock { lines in
-            guard var line = lines.removeValue(forKey: place), !line.waiting.isEmpty else {
+            guard var line = lines.removeValue(forKey: place) else { return nil }
+            guard !line.waiting.isEmpty else {
+                line.asked -= 1
+                if line.asked > 0 { lines[place] = line }
                 return nil
             }
             let batch = Array(line.waiting.prefix(most))
@@ -133,11 +144,11 @@ extension QueryCoalescing where Source == Connection {
     ///   - busy: what is told where too many wait.
     ///   - unavailable: what is told where the database cannot be reached.
     public convenience init(
-        _ database: Database, most: Int = 256, busy: Fault, unavailable: Fault,
+        _ database: Database, most: Int = 256, atOnce: Int = 1, busy: Fault, unavailable: Fault,
         ask: @escaping Ask
     ) {
         self.init(
-            most: most,
+            most: most, atOnce: atOnce,
             from: { use in
                 let isAccepted = database.perform { connection in
                     use(connection.mapError { _ in unavailable })

@@ -97,6 +97,48 @@ import Threads
             ])
     }
 
+    @Test func `where it may be, a second query begins when many wait for the first, and no third`()
+        async
+    {
+        let (source, realm) = (source, realm)
+        let coalescing = QueryCoalescing<RealmID, Int, String, Source, ReadFailure>(
+            atOnce: 2,
+            from: { use in DedicatedThread.startRequired { use(.success(source)) } },
+            ask: { source, _, keys in source.answer(keys) })
+        let answered = Mutex<[Int: String]>([:])
+        func ask(_ keys: some Sequence<Int>) {
+            for key in keys {
+                coalescing.find(key, in: realm) { found in
+                    answered.withLock { $0[key] = (try? found.get()) ?? nil }
+                }
+            }
+        }
+        ask([100])
+        await source.waits(for: 1)
+        ask(201...215)
+        usleep(20_000)
+        #expect(source.asked == [[100]])
+        ask([216])
+        await source.waits(for: 2)
+        #expect(source.asked == [[100], Array(201...216)])
+        ask(221...260)
+        usleep(20_000)
+        #expect(source.asked.count == 2)
+        source.release()
+        await source.waits(for: 3)
+        while answered.withLock({ $0.count }) < 57 {
+            source.release()
+            await Task.yield()
+        }
+        #expect(source.asked.count == 3 && source.asked.last == Array(221...260))
+        #expect(answered.withLock { $0.allSatisfy { $0.value == "value \($0.key)" } })
+        // All is over: the next one is asked at once.
+        ask([7])
+        await source.waits(for: 4)
+        source.release()
+        while coalescing.waiting(in: realm) > 0 { await Task.yield() }
+    }
+
     @Test func `simultaneous look-ups are split at the query's limit`() async {
         let first = find(0)
         await source.waits(for: 1)

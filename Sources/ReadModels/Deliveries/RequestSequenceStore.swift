@@ -21,7 +21,7 @@ public final class RequestSequenceStore: Sendable {
 
     public init(_ database: Database) {
         self.database = database
-        uses = LookUp(database) { connection, realm, keys in
+        uses = LookUp(database, atOnce: 2) { connection, realm, keys in
             Self.advance(keys, in: realm, over: connection)
         }
     }

@@ -26,8 +26,8 @@ typealias LookUp<Key: Hashable & Sendable, Value: Sendable> = QueryCoalescing<
 >
 
 extension QueryCoalescing where Source == Connection, Fault == ReadFailure {
-    convenience init(_ database: Database, ask: @escaping Ask) {
-        self.init(database, busy: .busy, unavailable: .unavailable, ask: ask)
+    convenience init(_ database: Database, atOnce: Int = 1, ask: @escaping Ask) {
+        self.init(database, atOnce: atOnce, busy: .busy, unavailable: .unavailable, ask: ask)
     }
 }
 
