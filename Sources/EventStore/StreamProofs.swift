@@ -160,7 +160,8 @@ private struct LooksAtLog {
     /// The last ones, oldest first: when each was answered, and what it told of.
     private var told: [(at: ContinuousClock.Instant, streams: [UUID])]
 
-    private static let most = 32
+    /// So many of them, and none that told of more streams: what was read before such a one is not watched.
+    private static let (most, longest) = (32, 64)
 
     init(_ chain: Int, _ first: LogMoves, at now: ContinuousClock.Instant) {
         self.chain = chain
@@ -174,7 +175,12 @@ private struct LooksAtLog {
         else { return false }
         position = moves.position
         moment = max(moment, moves.moment)
-        told.append((now, moves.streams ?? []))
+        let streams = moves.streams ?? []
+        guard streams.count <= Self.longest else {
+            told = [(now, [])]
+            return true
+        }
+        told.append((now, streams))
         if told.count > Self.most { told.removeFirst() }
         return true
     }

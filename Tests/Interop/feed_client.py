@@ -93,6 +93,14 @@ class Feed:
         return found
 
 
+def append_lines(path):
+    """A file to go on with behind its last whole line: a write that is killed may end at the end of a page."""
+    with open(path, "a+b") as file:
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
+    return open(path, "a", buffering=1)
+
+
 def keep(path, text):
     """As a subscriber keeps its place: on the disk, and whole or not at all."""
     with open(path + ".new", "w") as file:

@@ -8,7 +8,7 @@ import pathlib
 import sys
 import time
 
-from feed_client import Feed, keep
+from feed_client import Feed, append_lines, keep
 
 
 def main(url, key, realm, folder):
@@ -17,7 +17,7 @@ def main(url, key, realm, folder):
         cursor = pathlib.Path(place).read_text() if os.path.exists(place) else None
         try:
             with Feed(url, key, realm, "from=start&to=internal", cursor) as feed, \
-                    open(events, "a", buffering=1) as file:
+                    append_lines(events) as file:
                 if feed.status not in (200, 429, 503):
                     sys.exit(f"{feed.status} {feed.body}")
                 for entry in feed.entries():

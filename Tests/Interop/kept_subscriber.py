@@ -7,7 +7,7 @@ file, and then confirms it.
 import sys
 import time
 
-from feed_client import Feed
+from feed_client import Feed, append_lines
 from urd_process import Client
 
 
@@ -16,7 +16,7 @@ def main(url, key, realm, subscription, path):
     while True:
         try:
             with Feed(url, key, realm, f"subscription={subscription}&take_over=true") as feed, \
-                    open(path, "a", buffering=1) as file:
+                    append_lines(path) as file:
                 if feed.status not in (200, 409, 429, 503):
                     sys.exit(f"{feed.status} {feed.body}")
                 for entry in feed.entries() if feed.status == 200 else ():

@@ -525,12 +525,8 @@ class Killed(unittest.TestCase):
         eventually(lambda: str(whole[-1][0]) in {event[0] for event in self.events()[-50:]},
                    "the subscriber has the end of the log")
         self.stop()
-        seen, order, torn = {}, [], 0
+        seen, order = {}, []
         for event in self.events():
-            # What was being written when the process was killed is written again.
-            if len(event) != 4:
-                torn += 1
-                continue
             position = int(event[0])
             entry = (position, *event[1:])
             if position in seen:
