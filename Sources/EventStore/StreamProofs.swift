@@ -160,7 +160,8 @@ private struct LooksAtLog {
     /// The last ones, oldest first: when each was answered, and what it told of.
     private var told: [(at: ContinuousClock.Instant, streams: [UUID])]
 
-    /// So many of them, and none that told of more streams: what was read before such a one is not watched.
+    /// So many looks are kept. One that told of more streams is not: a stream that was read before it is asked for
+    /// again.
     private static let (most, longest) = (32, 64)
 
     init(_ chain: Int, _ first: LogMoves, at now: ContinuousClock.Instant) {
@@ -185,8 +186,8 @@ private struct LooksAtLog {
         return true
     }
 
-    /// Whether whatever happens to a stream after it was read, in answer to a question of that moment, is still to
-    /// be told. What was told after the question may be of later than the answer.
+    /// Whether the looks to come will tell of every event that the stream gets after it was read. The question for it
+    /// was asked at the moment: a look that was answered later than that may be of a later state of the log.
     func wouldTell(of stream: UUID, readAt moment: ContinuousClock.Instant) -> Bool {
         for look in told.reversed() {
             guard look.at >= moment else { return true }

@@ -4,7 +4,7 @@ changed it."""
 import threading
 import unittest
 
-from federation_client import App, Site
+from federation_client import App, Site, read
 from token_tool import missing, rerun
 from urd_process import Server, Urd
 
@@ -64,6 +64,14 @@ class AsItIsNow(unittest.TestCase):
             person.change(first_name=f"Anna {number}")
             for site in (there, here, there):
                 self.assertEqual(person.told(site)["attributes"]["given_name"], f"Anna {number}")
+
+    def test_an_assertion_tells_what_another_node_has_just_changed(self):
+        person = Person()
+        for number in range(20):
+            person.change(first_name=f"Berta {number}")
+            said = read(
+                person.app.assertion_for()["code"], urd.values["URD_FEDERATION_SERVICE_KEY"])
+            self.assertEqual(said["given_name"], f"Berta {number}")
 
     def test_profiles_that_are_asked_for_during_changes_are_none_before_the_last_that_is_done(self):
         person = Person()

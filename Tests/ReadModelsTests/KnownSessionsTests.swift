@@ -18,21 +18,7 @@ import Values
         world = try World()
         realm = try #require(RealmID("one"))
         queries = world.queries
-        try world.append(
-            [
-                Happening("realm.created", .zero, version: 1, #"{"display_name":"One"}"#),
-                Happening("client.registered", client, version: 1, #"{"client_id":"c"}"#),
-                Happening(
-                    "account.registered", account, version: 1,
-                    #"{"mailbox":"\#(account)","confirmed":true,"origin":"code"}"#),
-                Happening(
-                    "session.opened", session, version: 1,
-                    """
-                    {"account":"\(account)","stamp":0,"client":"\(client)","client_id":"c",
-                    "scope":[],"resources":[],"amr":[],"opened_at":1,"offline":true,
-                    "expires_at":1900000000}
-                    """),
-            ], in: "one")
+        try world.open(session, of: account, at: client)
     }
 
     private func generation() async throws -> Int? {

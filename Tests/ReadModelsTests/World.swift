@@ -34,6 +34,25 @@ struct World {
         try Self.append(events, in: realm, superuser)
     }
 
+    /// A realm `one` with a client, and a session of an account at it.
+    func open(_ session: UUID, of account: UUID, at client: UUID) throws {
+        try append(
+            [
+                Happening("realm.created", .zero, version: 1, #"{"display_name":"One"}"#),
+                Happening("client.registered", client, version: 1, #"{"client_id":"c"}"#),
+                Happening(
+                    "account.registered", account, version: 1,
+                    #"{"mailbox":"\#(account)","confirmed":true,"origin":"code"}"#),
+                Happening(
+                    "session.opened", session, version: 1,
+                    """
+                    {"account":"\(account)","stamp":0,"client":"\(client)","client_id":"c",
+                    "scope":[],"resources":[],"amr":[],"opened_at":1,"offline":true,
+                    "expires_at":1900000000}
+                    """),
+            ], in: "one")
+    }
+
     static func append(
         _ events: [Happening], in realm: String, _ connection: Connection
     ) throws {
