@@ -35,6 +35,10 @@ class Refused(Exception):
     """The browser threw: the name of what it threw comes first."""
 
 
+class Left(AssertionError):
+    """The page went away before it answered: what was asked of it may have been done or not."""
+
+
 class Page(http.server.ThreadingHTTPServer):
     """An empty page at http://localhost, which browsers take for a safe place."""
 
@@ -112,7 +116,10 @@ class Browser:
         while True:
             answer = self.receive()
             if answer.get("id") == self.number:
-                assert "error" not in answer, (method, answer["error"])
+                error = answer.get("error")
+                if error and "navigated" in error["message"]:
+                    raise Left(method)
+                assert not error, (method, error)
                 return answer["result"]
 
     def receive(self):

@@ -1,12 +1,13 @@
 """Somebody in front of a real browser: types, clicks, looks, and tells what a page is like."""
 
 import base64
+import contextlib
 import os
 import pathlib
 import time
 
 import pinned
-from browser import PATIENCE, Browser
+from browser import PATIENCE, Browser, Left
 
 ARTEFACTS = pathlib.Path(
     os.environ.get("URD_ARTEFACTS")
@@ -136,9 +137,11 @@ class Reader:
             "Page.navigate", url=path if "://" in path else self.site + path))
 
     def leave(self, act):
-        """Does what leads to another page, and waits until that is there."""
+        """Does what leads to another page, and waits until that is there. A page may be gone before it has told
+        what was done."""
         self.browser.run("() => { window.here = true }")
-        act()
+        with contextlib.suppress(Left):
+            act()
         self.until("() => !window.here && document.readyState === 'complete'")
 
     def until(self, condition):
@@ -164,14 +167,17 @@ class Reader:
         self.leave(lambda: self.click(text))
 
     def click(self, text):
-        found = self.browser.run(
-            """(text) => {
-                const all = [...document.querySelectorAll("button,a,summary")];
-                const one = all.find((element) => element.checkVisibility()
-                    && element.textContent.trim() === text);
-                if (one) one.click();
-                return Boolean(one);
-            }""", text)
+        """Clicks what says this. A page that goes at once says no more: then it was clicked."""
+        found = True
+        with contextlib.suppress(Left):
+            found = self.browser.run(
+                """(text) => {
+                    const all = [...document.querySelectorAll("button,a,summary")];
+                    const one = all.find((element) => element.checkVisibility()
+                        && element.textContent.trim() === text);
+                    if (one) one.click();
+                    return Boolean(one);
+                }""", text)
         assert found, f"nothing says {text!r}: {self.text()}"
 
     def send(self, selector):

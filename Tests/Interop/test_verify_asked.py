@@ -112,7 +112,7 @@ class Page(unittest.TestCase):
         reader.until("() => location.pathname === '/app/code'")
         self.assertRegex(code(urd, who), r"^\d{6}$")
         # Who goes back wants to change the address.
-        reader.browser.run("() => history.back()")
+        reader.leave(lambda: reader.browser.run("() => history.back()"))
         reader.until("() => location.pathname === '/app'")
         time.sleep(1)
         self.assertEqual(reader.browser.run("() => location.pathname"), "/app")
