@@ -4,7 +4,7 @@ changed it."""
 import threading
 import unittest
 
-from federation_client import App, Site, read
+from federation_client import App, Site, Token, read
 from token_tool import missing, rerun
 from urd_process import Server, Urd
 
@@ -56,6 +56,34 @@ class Person:
             "PATCH", f"/api/admin/realms/federation/accounts/{self.id}", changes)
         assert status == 200, answer
 
+    def end(self, what):
+        account = f"/api/admin/realms/federation/accounts/{self.id}"
+        if what != "sessions":
+            status, answer, _ = urd.api.call("POST", f"{account}/{what}")
+            assert status == 200, answer
+            return
+        sessions = urd.api.call("GET", account + "/sessions")[1]["items"]
+        assert sessions
+        for session in sessions:
+            status, answer, _ = urd.api.call("DELETE", f"{account}/sessions/{session['id']}")
+            assert status == 204, answer
+
+
+class Service:
+    """The service of the demo realm, which asks by whom an assertion was shown."""
+
+    def __init__(self):
+        self.name, self.key = (
+            urd.values["URD_FEDERATION_SERVICE_" + part] for part in ("ID", "KEY"))
+
+    def shown(self, person):
+        return read(person.app.assertion_for()["code"], self.key)["jti"]
+
+    def validate(self, site, jti):
+        own = Token(site, {"kid": self.name, "mac_key": self.key}, self.name)
+        return own.call_by_jwt(
+            "POST", site.url + "/token", {"grant_type": "validate", "jti": jti})
+
 
 class AsItIsNow(unittest.TestCase):
     def test_a_profile_tells_what_another_node_has_just_changed(self):
@@ -72,6 +100,22 @@ class AsItIsNow(unittest.TestCase):
             said = read(
                 person.app.assertion_for()["code"], urd.values["URD_FEDERATION_SERVICE_KEY"])
             self.assertEqual(said["given_name"], f"Berta {number}")
+
+    def test_a_validation_ends_with_what_another_node_has_just_ended(self):
+        for end, restore in (("disable", "enable"), ("sessions", None)):
+            person, service = Person(), Service()
+            jti = service.shown(person)
+            for _ in range(4):
+                status, told = service.validate(there, jti)
+                self.assertEqual((status, told["email"]), (200, person.mail))
+            person.end(end)
+            try:
+                for site in (there, here):
+                    status, answer = service.validate(site, jti)
+                    self.assertEqual(status, 404, (end, answer))
+            finally:
+                if restore:
+                    person.end(restore)
 
     def test_profiles_that_are_asked_for_during_changes_are_none_before_the_last_that_is_done(self):
         person = Person()
