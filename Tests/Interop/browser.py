@@ -2,6 +2,7 @@
 protocol through a pipe, which takes no library and opens no port."""
 
 import base64
+import contextlib
 import fcntl
 import http.server
 import json
@@ -20,6 +21,8 @@ FLAGS = [
     "--no-first-run", "--disable-background-networking", "--disable-component-update",
     "--remote-debugging-pipe",
 ]
+# In what the browser answers for a page that goes.
+LEFT = ("navigated", "xecution context", "Promise was collected")
 
 CREATE = """async (options) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
@@ -117,7 +120,7 @@ class Browser:
             answer = self.receive()
             if answer.get("id") == self.number:
                 error = answer.get("error")
-                if error and "navigated" in error["message"]:
+                if error and any(sign in error["message"] for sign in LEFT):
                     raise Left(method)
                 assert not error, (method, error)
                 return answer["result"]
@@ -134,9 +137,10 @@ class Browser:
         return json.loads(message)
 
     def until_loaded(self, address):
-        deadline = time.monotonic() + PATIENCE
+        deadline, where = time.monotonic() + PATIENCE, None
         while time.monotonic() < deadline:
-            where = self.run("() => [location.origin, document.readyState]")
+            with contextlib.suppress(Left):
+                where = self.run("() => [location.origin, document.readyState]")
             if where == [address, "complete"]:
                 return
             time.sleep(0.05)

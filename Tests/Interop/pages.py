@@ -7,7 +7,7 @@ import pathlib
 import time
 
 import pinned
-from browser import PATIENCE, Browser, Left
+from browser import PATIENCE, Browser, Left, Refused
 
 ARTEFACTS = pathlib.Path(
     os.environ.get("URD_ARTEFACTS")
@@ -147,11 +147,10 @@ class Reader:
     def until(self, condition):
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            try:
+            # What throws is not so yet: of a page that is only half there, say.
+            with contextlib.suppress(Left, Refused):
                 if self.browser.run(condition):
                     return
-            except AssertionError:
-                pass  # The page was just going.
             time.sleep(0.05)
         raise AssertionError(f"still at {self.place()}: {self.text()}")
 
