@@ -113,7 +113,8 @@ class NothingIsReadable(unittest.TestCase):
         secrets.add("admin key", key)
         self.assertTrue(
             any(agent == item.get("user_agent") for item in urd.api.call(
-                "GET", account + "/login-history?open=true&open_reason=Incident")[1]["items"]),
+                "GET", account + "/login-history?open=true&open_reason=Incident"
+                f"&min_position={urd.head()}")[1]["items"]),
             "nothing was sealed that could be found")
 
         self.nowhere(secrets, "before the erasure")

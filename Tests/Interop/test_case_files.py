@@ -116,6 +116,12 @@ def made(about, realm=None, **more):
     return body.splitlines(keepends=True), job
 
 
+def trail(name):
+    """The newest events of this name, up to where the log ends now."""
+    query = f"type={name}&order=newest&limit=200&min_position={urd.head()}"
+    return call("GET", f"{urd.realm}/audit-trail?{query}")["items"]
+
+
 def verified(lines, key=None, export=None):
     """What the verifier says, and whether the file holds. A process of its own, without a network."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
@@ -177,14 +183,14 @@ class WholeFileTests(unittest.TestCase):
 
     def test_what_is_issued_is_on_record_before(self):
         lines, job = made(world.ann, open=True)
-        events = call("GET", f"{urd.realm}/audit-trail?order=newest&type=case_file.issued")["items"]
+        events = trail("case_file.issued")
         event = next(e for e in events if e["stream"] == job["id"])
         shown = call("GET", f"{urd.realm}/events/{event['position']}")
         self.assertEqual(shown["data"]["file_digest"], job["digest"])
         self.assertEqual(shown["data"]["file_digest"], json.loads(lines[-1])["digest"])
         self.assertEqual(shown["data"]["positions"], job["records"])
-        opened = call("GET", f"{urd.realm}/audit-trail?order=newest&type=personal_data.opened")
-        disclosed = next(e for e in opened["items"] if e["position"] < event["position"])
+        opened = trail("personal_data.opened")
+        disclosed = next(e for e in opened if e["position"] < event["position"])
         data = call("GET", f"{urd.realm}/events/{disclosed['position']}")["data"]
         self.assertEqual(data["reason"], REASON)
         self.assertIn(world.ann, data["accounts"])
@@ -503,7 +509,7 @@ class CrashTests(unittest.TestCase):
             "a case file that is made by another", patience=60).split("|")
         self.assertEqual(found[0], "ready")
         self.assertGreater(int(found[2]), 1200)
-        issued = call("GET", urd.realm + "/audit-trail?limit=200&type=case_file.issued")["items"]
+        issued = trail("case_file.issued")
         self.assertEqual(sum(one["stream"] == found[1] for one in issued), 1)
         # It was asked for by the operator, and is theirs.
         self.assertEqual(raw(f"{urd.realm}/cases/{found[1]}/file")[0], 403)
@@ -529,7 +535,7 @@ class CrashTests(unittest.TestCase):
             f"leased_by = gen_random_uuid(), lease_until = now() - interval '1 second' {where}")
         again = ready(job)
         self.assertEqual((again["state"], again["digest"]), ("ready", job["digest"]))
-        issued = call("GET", urd.realm + "/audit-trail?limit=200&type=case_file.issued")["items"]
+        issued = trail("case_file.issued")
         self.assertEqual(sum(one["stream"] == job["id"] for one in issued), 1)
 
 

@@ -94,7 +94,7 @@ class FilterTests(unittest.TestCase):
 
     def test_whom_events_are_about_is_asked_of_the_index(self):
         about = [e["position"] for e in call(
-            "GET", f"{urd.realm}/events?limit=1000&account={ann}")["items"]]
+            "GET", f"{urd.realm}/events?limit=1000&account={ann}&min_position={urd.head()}")["items"]]
         self.assertGreater(len(about), 10)
         for text in (f'account eq "{ann}"', 'mail eq "ann@example.org"'):
             events, footer, _ = chosen(text)

@@ -339,7 +339,7 @@ class Filters(unittest.TestCase):
         self.assertTrue(found)
         registered = next(item for item in found if item["type"] == "account.registered")
         about = {item["position"] for item in call(
-            "GET", f"/events?account={registered['stream']}&limit=200")["items"]}
+            "GET", f"/events?account={registered['stream']}&limit=200&min_position={urd.head()}")["items"]}
         self.assertLessEqual(
             {position for position in about if position <= len(records)},
             {item["position"] for item in found})

@@ -291,7 +291,8 @@ class FirstOpen(unittest.TestCase):
             self.assertEqual(app.call(method, path, {} if method == "POST" else None)[0], 404)
 
     def test_5_every_step_is_recorded(self):
-        trail = "/api/admin/realms/flagship/audit-trail?limit=200"
+        trail = ("/api/admin/realms/flagship/audit-trail?limit=200"
+                 f"&min_position={self.urd.head('flagship')}")
         happened = {entry["type"] for entry in self.urd.api.call("GET", trail)[1]["items"]}
         for name in ("client.certified", "attestation.accepted", "attestation.refused",
                      "session_code.issued", "owner.onboarded"):

@@ -94,7 +94,7 @@ class People(unittest.TestCase):
         self.assertEqual(shown["type"], "account.erased")
         ask("account", "show", made["id"], code=1)
         trail = [one["type"] for one in urd.api.call(
-            "GET", urd.realm + f"/audit-trail?limit=200&min_position={self.head()}")[1]["items"]]
+            "GET", urd.realm + f"/audit-trail?limit=200&min_position={urd.head()}")[1]["items"]]
         for name in ("account.registered", "personal_data.opened", "account.person_changed",
                      "account.mailbox_changed", "account.disabled", "account.enabled",
                      "account.stamp_rotated", "account.deletion_scheduled",
@@ -104,7 +104,7 @@ class People(unittest.TestCase):
     def test_showing_personal_data_in_events_is_recorded_first(self):
         email = somebody()
         account = read("account", "register", "--email", email, "--confirmed", "true")["id"]
-        first = int(self.head().split(":")[2])
+        first = int(urd.head().split(":")[2])
 
         def records(since):
             return [json.loads(line) for line in ask(
@@ -196,11 +196,6 @@ class People(unittest.TestCase):
         self.assertIn("share it", ask("subject", "erase", shared, "--yes", code=1))
         self.assertIn("somebody's browser", ask(
             "events", "tail", "--type", "app.created", "--limit", "1", "--open"))
-
-    def head(self):
-        return urd.sql(
-            "select realm || ':' || epoch || ':' || position from urd.realm_log"
-            " where realm = 'demo'")
 
     def test_the_login_history_filters_by_person_client_and_failure(self):
         email = somebody()

@@ -283,7 +283,7 @@ class Upstream(unittest.TestCase):
                    "the end of the session")
 
     def test_6_every_step_is_recorded(self):
-        trail = f"{FLAGSHIP}/audit-trail?limit=200"
+        trail = f"{FLAGSHIP}/audit-trail?limit=200&min_position={urd.head('flagship')}"
         happened = {entry["type"] for entry in urd.api.call("GET", trail)[1]["items"]}
         for name in ("provider.configured", "identity.linked", "delegated_code.issued",
                      "delegated_code.used", "upstream_session.ended"):

@@ -267,7 +267,8 @@ class OracleTests(unittest.TestCase):
         name, mail = urd.values["URD_REALM"], f"{uuid.uuid4().hex}@example.org"
         call("POST", urd.realm + "/accounts", {"email": mail, "confirmed": True})
         Phone(urd).sign_in(mail)
-        (login,) = call("GET", urd.realm + "/login-history?open=true&open_reason=Incident")["items"]
+        (login,) = call("GET", urd.realm + "/login-history?open=true&open_reason=Incident"
+                        f"&min_position={urd.head()}")["items"]
         address = ipaddress.ip_address(login["address"])
         here = ipaddress.ip_network((address, address.max_prefixlen - 8), strict=False)
         beside = ipaddress.ip_network((int(here[-1]) + 1, here.prefixlen))

@@ -78,6 +78,12 @@ class Urd:
         settings = {f"URD_{name}": self.values[f"URD_{name}"] for name in names}
         return run(*words, **{**settings, **more})
 
+    def head(self, realm=None):
+        """Where a realm's log ends now, as `min_position` takes it."""
+        return self.sql(
+            "select realm || ':' || epoch || ':' || position from urd.realm_log"
+            f" where realm = '{realm or self.values['URD_REALM']}'")
+
     def sealed(self, realm):
         """Waits until the log that is there now is sealed, and is its length."""
         last = int(self.sql(f"select position from urd.realm_log where realm = '{realm}'"))
