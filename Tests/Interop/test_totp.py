@@ -65,8 +65,9 @@ def link(email, **members):
     before = len(inbox(urd, email))
     answer = phone.call("POST", "/api/account/magic-link/request", {"Email": email, **members})
     assert answer[:2] == (200, {"Message": LINKED}), answer
-    text = mail(urd, email, before)["text"]
-    address = urllib.parse.urlsplit(re.search(r"http\S+/magic-login\?\S+", text)[0])
+    found = r"http\S+/magic-login\?\S+"
+    text = mail(urd, email, before, found)["text"]
+    address = urllib.parse.urlsplit(re.search(found, text)[0])
     return address, dict(urllib.parse.parse_qsl(address.query, strict_parsing=True))
 
 

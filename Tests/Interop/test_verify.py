@@ -602,7 +602,7 @@ class Link(unittest.TestCase):
         app, browser = App(urd), Browser(site)
         before = len(inbox(urd, who))
         page, path = app.ask(browser, who, kind, auth_method="MAGIC_LINK")
-        text = mail(urd, who, before)["text"]
+        text = mail(urd, who, before, "/app/open")["text"]
         link = re.search(r"https?://\S+/app/open\S+", text)[0]
         return app, browser, page, path, "/" + link.split("/", 3)[3]
 
@@ -658,7 +658,7 @@ class Link(unittest.TestCase):
             reader.fill("input", who)
             reader.press("Send me a link")
             self.assertEqual(reader.faults(), [])
-            text = mail(urd, who)["text"]
+            text = mail(urd, who, 0, "/app/open")["text"]
             link = "/" + re.search(r"https?://\S+/app/open\S+", text)[0].split("/", 3)[3]
             other = Browser(site)
             other.post(other.call("GET", link), link)

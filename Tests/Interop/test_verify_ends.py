@@ -60,7 +60,7 @@ class World:
     def ask(self, app, who, **more):
         browser, before = Browser(app.site), len(inbox(urd, who))
         page, path = app.ask(browser, who, **more)
-        text = mail(urd, who, before)["text"]
+        text = mail(urd, who, before, r"/app/open|\b\d{6}\b")["text"]
         if "/app/open" in text:
             return browser, page, path, "/" + re.search(
                 r"https?://\S+/app/open\S+", text)[0].split("/", 3)[3]
