@@ -101,7 +101,7 @@ class AsItIsNow(unittest.TestCase):
                 person.app.assertion_for()["code"], urd.values["URD_FEDERATION_SERVICE_KEY"])
             self.assertEqual(said["given_name"], f"Berta {number}")
 
-    def test_a_validation_ends_with_what_another_node_has_just_ended(self):
+    def test_no_route_tells_whom_another_node_has_just_ended(self):
         for end, restore in (("disable", "enable"), ("sessions", None)):
             person, service = Person(), Service()
             jti = service.shown(person)
@@ -113,6 +113,8 @@ class AsItIsNow(unittest.TestCase):
                 for site in (there, here):
                     status, answer = service.validate(site, jti)
                     self.assertEqual(status, 404, (end, answer))
+                    self.assertEqual(person.ask(site)[0], 403, end)
+                self.assertEqual(person.app.issue()[0], 403, end)
             finally:
                 if restore:
                     person.end(restore)
