@@ -34,9 +34,11 @@ enum DecryptionKeys {
         #expect(opened.keyID == key.id)
         #expect(opened.type == "t")
         #expect(opened.contentType == nil)
-        // Nothing is made twice.
+        // Nothing is made twice, but for ciphertexts so short that they may be the same by chance.
         let again = try JWE.encrypt(plaintext, to: key.encryptionKey, type: "t")
-        #expect(Set(parts(text)).isDisjoint(with: parts(again).suffix(4).filter { !$0.isEmpty }))
+        let long = parts(again).suffix(4).filter { $0.utf8.count >= 16 }
+        #expect(long.count >= (algorithm == .rsaOAEP256 ? 3 : 2))
+        #expect(Set(parts(text)).isDisjoint(with: long))
     }
 
     @Test(arguments: JWE.KeyManagement.allCases)
