@@ -3,16 +3,13 @@ internal import JSON
 internal import Values
 
 /// Messages that are encrypted to a public key, in the compact form (RFC 7516): RSA-OAEP-256 or
-/// ECDH-ES on P-256, and always A256GCM.
+/// ECDH-ES on P-256. What is encrypted is by A256GCM; A128CBC-HS256 is read as well.
 public enum JWE {
     /// How the key of a message comes to its reader (RFC 7518 section 4).
     public enum KeyManagement: String, Sendable, Hashable, CaseIterable {
         case rsaOAEP256 = "RSA-OAEP-256"
         case ecdhES = "ECDH-ES"
     }
-
-    /// The only one of RFC 7518 section 5: the value of `enc`.
-    public static let contentEncryption = "A256GCM"
 
     /// The most that is encrypted: what `decrypt` takes has room for it.
     public static let longestPlaintext = 40 << 10
@@ -38,7 +35,8 @@ public enum JWE {
     ) throws(Failure) -> String {
         precondition(plaintext.count <= longestPlaintext, "A message is as long as can be read")
         var header: JSONObject = [
-            "alg": .string(key.algorithm.rawValue), "enc": .string(contentEncryption),
+            "alg": .string(key.algorithm.rawValue),
+            "enc": .string(ContentEncryption.a256GCM.rawValue),
         ]
         if let id = key.id { header["kid"] = .string(id) }
         if let contentType { header["cty"] = .string(contentType) }
@@ -69,7 +67,7 @@ public enum JWE {
             let own = try ES256.PrivateKey.generate()
             header["epk"] = .object(
                 VerificationKey.Material.p256(own.publicKey).requiredMembers)
-            return (try agree(own, key, u: [], v: []), [])
+            return (try agree(own, key, for: .a256GCM, u: [], v: []), [])
         }
     }
 
@@ -82,7 +80,7 @@ public enum JWE {
     public static func decrypt(
         _ text: String, by keys: [DecryptionKey]
     ) throws(TokenRejection) -> Opened {
-        let message = try EncryptedMessage(text)
+        let message = try EncryptedMessage(text, encryptions: ContentEncryption.allCases)
         guard let algorithm = (message.header["alg"]?.string).flatMap(KeyManagement.init) else {
             throw .algorithmNotAllowed
         }
@@ -94,7 +92,7 @@ public enum JWE {
         }
         guard fitting.count == 1 else { throw .unknownKey }
         let content = contentKey(of: message, by: fitting[0])
-        let plaintext = try message.open(content ?? .random(AESGCM.keyLength))
+        let plaintext = try message.open(content ?? .random(ContentEncryption.keyLength))
         return Opened(
             plaintext: plaintext, algorithm: algorithm, keyID: id, type: type,
             contentType: contentType)
@@ -120,13 +118,13 @@ public enum JWE {
         switch key.material {
         case .rsa(let key):
             return try? RSAOAEP.decrypt(
-                message.encryptedKey, by: key, count: AESGCM.keyLength)
+                message.encryptedKey, by: key, count: ContentEncryption.keyLength)
         case .p256(let key):
             guard message.encryptedKey.isEmpty,
                 let sender = ephemeral(message.header["epk"]),
                 let u = party("apu", of: message.header), let v = party("apv", of: message.header)
             else { return nil }
-            return try? agree(key, sender, u: u, v: v)
+            return try? agree(key, sender, for: message.encryption, u: u, v: v)
         }
     }
 
@@ -145,11 +143,14 @@ public enum JWE {
     }
 
     private static func agree(
-        _ own: ES256.PrivateKey, _ other: ES256.PublicKey, u: [UInt8], v: [UInt8]
+        _ own: ES256.PrivateKey, _ other: ES256.PublicKey, for encryption: ContentEncryption,
+        u: [UInt8], v: [UInt8]
     ) throws(Failure) -> SecretBytes {
         ConcatKDF.derive(
             from: try own.agreement(with: other),
-            info: info(algorithm: contentEncryption, bits: 8 * UInt32(AESGCM.keyLength), u: u, v: v)
+            info: info(
+                algorithm: encryption.rawValue, bits: 8 * UInt32(ContentEncryption.keyLength), u: u,
+                v: v)
         )
     }
 

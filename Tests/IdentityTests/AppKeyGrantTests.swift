@@ -63,12 +63,13 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
 @Suite struct `Signing in by an assertion of an app's own key` {
     private func signIn(
         _ comparison: PassphraseProof.Comparison = .right(hash: kept), key: JSON = appKey,
-        client shown: UUID = client, secret: UInt8 = 1
+        provesKey: Bool = true, client shown: UUID = client, secret: UInt8 = 1
     ) throws -> RedeemGrant<AppSignInGrant> {
         RedeemGrant(
             AppSignInGrant(
                 proof: PassphraseProof(mailbox: mailbox, comparison: comparison), device: device,
-                session: opened, keyID: "k1", key: key, mail: notice, name: "Phone"),
+                session: opened, keyID: "k1", key: key, provesKey: provesKey, mail: notice,
+                name: "Phone"),
             GrantRequest(
                 client: shown, clientID: "web",
                 proof: .secret(try digest(secret)),
@@ -121,6 +122,29 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
         let ended = before.given(SessionEvent.ended(.revoked), in: person)
         #expect(
             try await names(ended.when(signIn(key: ["kty": "EC", "kid": "other"])))
+                .contains("session.opened"))
+    }
+
+    /// What another person's session on the device comes to, by who signed: the key itself, or the version's for it.
+    @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
+    func `an app that does not prove its key ends no other person's session on the device`(
+        provesKey: Bool, isOwn: Bool
+    ) async throws {
+        var before = terms(personToken(), of: client)
+        if !isOwn { before.account = UUID(high: 82, low: 7) }
+        let given = try givenPerson()
+            .given(SessionEvent.opened(before), in: person)
+            .given(FederatedDeviceEvent.asserted(session: person, device1), in: device)
+        let names = try await names(given.when(signIn(provesKey: provesKey)))
+        if provesKey || isOwn {
+            #expect(names.contains("session.ended") && names.contains("session.opened"))
+        } else {
+            #expect(names == ["session.refused"])
+        }
+        // Over, it stands in nobody's way.
+        let over = given.given(SessionEvent.ended(.revoked), in: person)
+        #expect(
+            try await self.names(over.when(signIn(provesKey: provesKey)))
                 .contains("session.opened"))
     }
 

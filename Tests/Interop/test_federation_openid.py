@@ -252,6 +252,7 @@ class SignIn(Cases):
                 "RSA-OAEP": encrypted(text, "RSA-OAEP", jwk.JWK(
                     kty="RSA", n=ours["n"], e=ours["e"]), kid=ours["kid"]),
                 "A128GCM": encrypted(text, "RSA-OAEP-256", enc="A128GCM"),
+                "A256CBC-HS512": encrypted(text, "RSA-OAEP-256", enc="A256CBC-HS512"),
                 "another tag": ".".join([head, key, nonce, body, "A" * len(tag)]),
                 "not signed": encrypted(json.dumps(phone.first()), "RSA-OAEP-256"),
                 "six parts": good + ".x"}.items():

@@ -52,7 +52,8 @@ import Values
         ("dir", "A256GCM"), ("A256KW", "A256GCM"), ("ECDH-ES+A256KW", "A256GCM"),
         ("PBES2-HS256+A128KW", "A256GCM"), ("none", "A256GCM"), ("", "A256GCM"),
         ("rsa-oaep-256", "A256GCM"), ("RSA-OAEP-256", "A128GCM"), ("RSA-OAEP-256", "A256CBC-HS512"),
-        ("ECDH-ES", "A128CBC-HS256"), ("ECDH-ES", "none"), ("ECDH-ES", ""),
+        ("RSA-OAEP-256", "A192CBC-HS384"), ("ECDH-ES", "a128cbc-hs256"), ("ECDH-ES", "A128CBC"),
+        ("ECDH-ES", "none"), ("ECDH-ES", ""),
     ])
     func `another algorithm is refused`(algorithm: String, encryption: String) throws {
         refuse(
@@ -84,6 +85,36 @@ import Values
         refuse(try message(long), .tooLarge)
         refuse(good.joined(separator: ".") + ".", .malformed)
         refuse(good.joined(separator: ".") + "=", .malformed)
+    }
+
+    /// Each way to encrypt has a nonce of its own length; a message that says another way than it was sealed in is another.
+    @Test func `a message that claims another encryption is refused`() throws {
+        let text = parts(try toRSA())
+        let header = base64URL(#"{"alg":"RSA-OAEP-256","enc":"A128CBC-HS256"}"#)
+        refuse(([header] + text.dropFirst()).joined(separator: "."), .malformed)
+        for (count, reason) in [
+            (12, TokenRejection.malformed), (15, .malformed), (16, .badSignature),
+        ] {
+            let nonce = Base64URL.encode([UInt8](repeating: 1, count: count))
+            for length in [0, 3, 16, 32] {
+                let body = Base64URL.encode([UInt8](repeating: 1, count: length))
+                refuse([header, text[1], nonce, body, text[4]].joined(separator: "."), reason)
+            }
+        }
+    }
+
+    /// A shared key's messages are read in one way alone.
+    @Test func `a message under a shared key is not read in the ways of others`() throws {
+        let (outer, inner) = (SecretBytes.random(32), SecretBytes.random(32))
+        func shared(_ encryption: String) throws -> String {
+            try message(
+                #"{"alg":"A256KW","enc":"\#(encryption)"}"#,
+                encryptedKey: AESKeyWrap.wrap(inner, key: outer), content: inner)
+        }
+        #expect(try CompactJWE.open(shared("A256GCM"), keys: [outer]) == [1, 2, 3])
+        #expect(throws: TokenRejection.algorithmNotAllowed) {
+            try CompactJWE.open(shared("A128CBC-HS256"), keys: [outer])
+        }
     }
 
     /// A content key of another length is as wrong as none at all, and is told alike.

@@ -2,8 +2,8 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// A person whose app shows their passphrase in an assertion that it signed by a key of its own. The key is kept with
-/// the session: what it signs afterwards shows the person to services.
+/// A person whose app shows their passphrase and a key of its own in an assertion that this key, or that of the app's
+/// version, has signed. The key is kept with the session: what it signs afterwards shows the person to services.
 public struct AppSignInGrant: Grant {
     public var proof: PassphraseProof
     /// The stream of the device, which follows from its name and that of its key.
@@ -13,19 +13,22 @@ public struct AppSignInGrant: Grant {
     public var keyID: String
     /// The public key, as a JWK.
     public var key: JSON
+    /// Whether that key has signed: the version's signs for whatever key is shown to it.
+    public var provesKey: Bool
     /// The mail that tells of a device on which the person never signed in.
     public var mail: UUID
     public var name: String?
 
     public init(
-        proof: PassphraseProof, device: UUID, session: UUID, keyID: String, key: JSON, mail: UUID,
-        name: String?
+        proof: PassphraseProof, device: UUID, session: UUID, keyID: String, key: JSON,
+        provesKey: Bool, mail: UUID, name: String?
     ) {
         self.proof = proof
         self.device = device
         self.session = session
         self.keyID = keyID
         self.key = key
+        self.provesKey = provesKey
         self.mail = mail
         self.name = name
     }
@@ -82,6 +85,10 @@ public struct AppSignInGrant: Grant {
         guard case .success(let granted) = settled.outcome, let account = granted.terms.account,
             let used = facts.used
         else { return settled }
+        // Who has the key may take the device over; who merely names it ends nobody else's session there.
+        if let before, !provesKey, before.state.terms?.account != account {
+            throw .invalidAssertion
+        }
         if let before {
             settled.decision.append(SessionEvent.ended(.replaced), in: before.stream)
         }

@@ -87,31 +87,47 @@ struct AppAssertion {
         return now.seconds < end && issued <= end
     }
 
-    /// Whether the key that it names has signed it.
+    /// Whether it names this key, which has signed it.
     func isSigned(by key: JSON) -> Bool {
-        guard !keyID.isEmpty, var members = key.object,
-            members["kid"]?.string.map({ $0 == keyID }) ?? false
-        else { return false }
-        // Apps write for what else they have the key.
-        members["use"] = nil
-        members["key_ops"] = nil
-        guard let key = try? VerificationKey(jwk: .object(members)) else { return false }
+        guard let shown = ShownKey(key), shown.id == keyID else { return false }
+        return (try? verify(by: KeySet([shown.verifier]))) != nil
+    }
+
+    /// Whether that of the keys has signed it which it names.
+    func verify(by keys: KeySet) throws(TokenRejection) {
+        guard !keyID.isEmpty else { throw .unknownKey }
         let rules = JWS.Rules(
             algorithms: ClientKeys.known, types: TokenTypes(["JWT"], mayBeAbsent: true),
             longest: Self.longest)
-        return (try? JWS.verify(text, by: KeySet([key]), rules: rules)) != nil
+        _ = try JWS.verify(text, by: keys, rules: rules)
     }
 
-    /// The members of a key that make it one, and its name: what is kept of it.
-    static func bare(_ key: JSON) -> JSON? {
-        guard let members = key.object else { return nil }
-        let kept = ["kty", "crv", "x", "y", "n", "e", "kid"]
-        return .object(members.filter { kept.contains($0.key) })
+    /// A public key that an app shows as its own, and its name.
+    struct ShownKey {
+        let id: String
+        /// The members that make it a key, and its name: what is kept of it.
+        let kept: JSON
+        fileprivate let verifier: VerificationKey
+
+        /// Nil for what is none, or has no name.
+        init?(_ key: JSON) {
+            guard var members = key.object, let id = members["kid"]?.string, !id.isEmpty else {
+                return nil
+            }
+            // Apps write for what else they have the key.
+            members["use"] = nil
+            members["key_ops"] = nil
+            guard let verifier = try? VerificationKey(jwk: .object(members)) else { return nil }
+            self.id = id
+            self.verifier = verifier
+            let names = ["kty", "crv", "x", "y", "n", "e", "kid"]
+            kept = .object(members.filter { names.contains($0.key) })
+        }
     }
 }
 
 extension RealmContext {
-    /// What is in an assertion that is encrypted to the realm (RSA-OAEP-256 or ECDH-ES, A256GCM), or the text itself
+    /// What is in an assertion that is encrypted to the realm (`JWE`), or the text itself
     /// where it is not encrypted. Nil for what the realm's keys do not open.
     func opened(_ text: String) async throws(Problem) -> String? {
         let dots = text.utf8.filter { $0 == UInt8(ascii: ".") }.count

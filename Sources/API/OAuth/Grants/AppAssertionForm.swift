@@ -41,9 +41,11 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> GrantOutcome? {
         guard client.metadata.rules.isFederationApp, assertion.text("iss") == request.clientID,
             let device = assertion.text("azp"), !assertion.holds("x_jwt"),
-            assertion.isSigned(by: shown), let key = AppAssertion.bare(shown)
+            let key = AppAssertion.ShownKey(shown)
         else { return nil }
-        let stream = context.mint.federatedDevice(device, key: assertion.keyID)
+        let provesKey = assertion.isSigned(by: shown)
+        if !provesKey, await !isSigned(assertion, byVersion: client) { return nil }
+        let stream = context.mint.federatedDevice(device, key: key.id)
         let counter = RateCounter(self)
         async let pause: Void = context.hesitate()
         try counter.count(.federationLogin, target: "device \(stream)")
@@ -61,7 +63,7 @@ extension Call<RealmContext> {
                 comparison: try await Passphrases(self).compare(typed, for: mailbox),
                 second: SecondFactors(self).inGrant, mail: context.newID()),
             device: stream, session: context.mint.session(ofSigned: assertion),
-            keyID: assertion.keyID, key: key, mail: context.newID(),
+            keyID: key.id, key: key.kept, provesKey: provesKey, mail: context.newID(),
             name: assertion.text("name").flatMap { $0.utf8.count <= 100 ? $0 : nil })
         let outcome = try await Commands(self).attempt(
             RedeemGrant(grant, request), as: .client(request.clientID))
@@ -72,6 +74,23 @@ extension Call<RealmContext> {
         // Attempts that were right count for nothing.
         counter.giveBack()
         return .success(granted)
+    }
+
+    /// A version of the app may have a key of its own, which vouches for those of its devices.
+    private func isSigned(
+        _ assertion: AppAssertion, byVersion client: KnownClient
+    ) async -> Bool {
+        guard let source = KeySource(client.metadata.jwks, client.metadata.jwksURI) else {
+            return false
+        }
+        do throws(TokenRejection) {
+            try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
+                try assertion.verify(by: keys)
+            }
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func forwardAssertion(
