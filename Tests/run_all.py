@@ -10,6 +10,7 @@ most of them wait more than they work. What measures time runs by itself, when a
 import argparse
 import concurrent.futures
 import ctypes
+import itertools
 import os
 import pathlib
 import re
@@ -22,7 +23,9 @@ import time
 TESTS = pathlib.Path(__file__).resolve().parent
 ROOT = TESTS.parent
 BINARIES = pathlib.Path(os.environ.get("URD_TEST_BINARIES", ROOT / ".build" / "debug"))
-AT_ONCE = 2 * (os.cpu_count() or 1)
+# Each has a range of ports of its own, of which there are as many.
+MOST = 39
+AT_ONCE = min(2 * (os.cpu_count() or 1), MOST)
 LIMIT = 1800  # seconds; a test that hangs must not hang everything
 CLOSING = re.compile(
     r"Test run with (\d+) tests? in (\d+) suites? (passed|failed) after [\d.]+ seconds"
@@ -45,6 +48,14 @@ SOAK_FILES = ["test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 
 
+worker = threading.local()
+ranges = itertools.count()
+
+
+def take_ports():
+    worker.ports = next(ranges)
+
+
 class Unit:
     """What runs in a process of its own."""
 
@@ -52,12 +63,12 @@ class Unit:
         self.name, self.command, self.folder = name, command, folder
         self.seconds = SECONDS.get(name, 5)
 
-    def run(self, number):
+    def run(self):
         """Waits for its end; keeps the exit code, the output and the time."""
         start = time.monotonic()
         process = subprocess.Popen(
             self.command, cwd=self.folder,
-            env={**os.environ, "NO_COLOR": "1", "FRONT_DOOR_RUN": str(number % 39)},
+            env={**os.environ, "NO_COLOR": "1", "FRONT_DOOR_RUN": str(getattr(worker, "ports", 0))},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
         watch = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
@@ -208,13 +219,13 @@ def main():
         signal.signal(number, end_all)
     results = Results()
     together = [unit for unit in units if unit.name not in ALONE]
-    with concurrent.futures.ThreadPoolExecutor(asked.at_once) as pool:
-        runs = [pool.submit(unit.run, number) for number, unit in enumerate(together)]
+    with concurrent.futures.ThreadPoolExecutor(min(asked.at_once, MOST), initializer=take_ports) as pool:
+        runs = [pool.submit(unit.run) for unit in together]
         for run in concurrent.futures.as_completed(runs):
             results.add(run.result())
     for unit in units:
         if unit.name in ALONE:
-            results.add(unit.run(0))
+            results.add(unit.run())
     return results.close()
 
 

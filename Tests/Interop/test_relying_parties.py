@@ -241,7 +241,7 @@ class Idpyoidc(unittest.TestCase):
         self.assertEqual(registered["redirect_uris"], [self.BACK])
         self.assertEqual(urd.sql(
             "select count(*) from urd.event where realm = 'demo' and type = 'client.registered' "
-            "and data::text like '%53535%'"), "1")
+            "and data::text like '%127.0.0.1:53535/%'"), "1")
         answer = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(place).query))
         done = handler.finalize(issuer, answer)
         self.assertNotIn("error", done, done)

@@ -199,11 +199,13 @@ class Time(unittest.TestCase):
             return (total - 400 * 801 / 2) / (400 * 400 * 801 / 12) ** 0.5
 
         # Which of two random samples is longer is a matter of chance: three deviations are, of one
-        # run in four hundred. What comes of who is known is there again, and in the same direction.
-        first = difference()
-        if abs(first) >= 3:
-            again = difference()
-            self.assertLess(again * first / abs(first), 3, f"{first:.1f}, then {again:.1f}")
+        # run in four hundred. What comes of who is known is there again and again, in the same direction.
+        found = [difference()]
+        while abs(found[0]) >= 3 and len(found) < 3:
+            found.append(difference())
+            if found[-1] * found[0] / abs(found[0]) < 3:
+                return
+        self.assertEqual(len(found), 1, found)
 
 
 class Tokens(unittest.TestCase):

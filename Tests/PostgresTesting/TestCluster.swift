@@ -59,7 +59,8 @@ public final class TestCluster: Sendable {
         binaries = try Self.findBinaries()
         self.settings = settings
         folder =
-            "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0...9999))"
+            "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-"
+            + String(UInt64.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         if geteuid() == 0 { try run(["chown", "postgres", folder]) }
     }
