@@ -23,7 +23,9 @@ class StandbyPair:
 
     The node of `urd dev` knows the first primary alone. `node` starts one that knows both."""
 
-    def __init__(self):
+    def __init__(self, **environment):
+        """The environment is of the standby's server."""
+        self.environment = environment
         self.urd = Urd()
         self.nodes = []
         self.server = None
@@ -53,7 +55,7 @@ class StandbyPair:
              "-c", f"unix_socket_directories={self.folder}", "-c", f"port={self.port}",
              "-c", "fsync=off"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd="/",
-            start_new_session=True)
+            env={**os.environ, **self.environment}, start_new_session=True)
         eventually(lambda: self.standby("select 1", strict=False) == "1", "the standby answers")
 
     @staticmethod
