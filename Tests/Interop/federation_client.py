@@ -54,6 +54,10 @@ class Site:
         self.local = threading.local()
 
     def connection(self):
+        # The server ends connections on which nothing happened for a while.
+        if time.monotonic() - getattr(self.local, "used", 0) > 20:
+            self.local.connection = None
+        self.local.used = time.monotonic()
         if getattr(self.local, "connection", None) is None:
             self.local.connection = http.client.HTTPConnection(
                 "127.0.0.1", self.port, timeout=PATIENCE)

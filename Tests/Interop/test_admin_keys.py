@@ -6,7 +6,7 @@ import urllib.parse
 import uuid
 
 from phone import Phone
-from urd_process import Urd
+from urd_process import Urd, eventually
 
 
 def setUpModule():
@@ -71,6 +71,10 @@ class EventsOfAnAccount(unittest.TestCase):
         tokens = phone.sign_in(email)
         status, tokens, _ = phone.refresh(tokens["refresh_token"])
         self.assertEqual(status, 200, tokens)
+        # That a mail went is on record a moment after it came.
+        known = f"{urd.realm}/events?account={account['id']}&limit=200"
+        eventually(lambda: "mail.sent" in [
+            event["type"] for event in urd.api.call("GET", known)[1]["items"]], "it is on record")
         # A write tells where the log is by then.
         _, _, headers = urd.api.call("POST", f"{urd.realm}/accounts/{account['id']}/log-out")
         query = urllib.parse.urlencode(

@@ -575,8 +575,8 @@ class SpeedTests(unittest.TestCase):
         print(f"\n{job['records']} records: made and read in {took:.2f} s, checked in "
               f"{checked:.2f} s", file=sys.stderr)
         # A build for debugging on a machine that does other things as well.
-        self.assertLess(took, 8)
-        self.assertLess(checked, 10)
+        self.assertLess(took, 60)
+        self.assertLess(checked, 60)
         page = raw(f"{urd.realm}/cases/{job['id']}/file?form=page")
         self.assertEqual(page[0], 200)
 

@@ -2,6 +2,7 @@
 happens to a device, a person, a service and an app of their own; each row is tried afterwards."""
 
 import pathlib
+import time
 import unittest
 import uuid
 
@@ -48,7 +49,7 @@ class World:
         status, self.granted = app.authorize_app()
         assert status == 200, self.granted
         self.assertion = app.assertion_for(self.place)
-        self.code = app.app_code()
+        self.code = app.app_code(exp=int(time.time()) + 290)
         self.used = app.user.mac("GET", site.url + "/user-profile")
         assert site.call("GET", site.url + "/user-profile", None, self.used)[0] == 200
         self.phone = Phone()

@@ -138,7 +138,7 @@ class Nodes(unittest.TestCase):
         for _ in range(5):
             subscription = subscribe()
             feeds = together(40, lambda n: follow(
-                subscription, "&take_over=true", key=keys[n], patience=3))
+                subscription, "&take_over=true", key=keys[n], patience=8))
             try:
                 self.assertEqual({feed.status for feed in feeds}, {200})
                 ends = together(40, lambda n: last(feeds[n]))

@@ -9,7 +9,7 @@ import urllib.parse
 from browser import PATIENCE
 from flagship_client import App, Authorization
 from pages import Reader
-from phone import code, inbox
+from phone import code, inbox, mail
 from urd_process import Urd
 
 PASSWORD = "seven purple otters dance"
@@ -114,10 +114,7 @@ class InAChromium(unittest.TestCase):
         self.reader.look(self, "flagship-forgotten")
         before = len(inbox(self.urd, OWNER))
         self.reader.press("Send me the link")
-        deadline = time.monotonic() + PATIENCE
-        while len(inbox(self.urd, OWNER)) <= before and time.monotonic() < deadline:
-            time.sleep(0.05)
-        text = inbox(self.urd, OWNER)[0]["text"]
+        text = mail(self.urd, OWNER, before, says=r"/auth/passphrase_renew\?token=")["text"]
         link = next(word for word in text.split() if "/auth/passphrase_renew?token=" in word)
         self.reader.go(link)
         self.reader.look(self, "flagship-renewal")

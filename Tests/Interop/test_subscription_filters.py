@@ -197,10 +197,11 @@ class WhomTests(unittest.TestCase):
         table = urd.sql("select 'urd.event_index_' || build from urd.projection_build "
                         "where projection = 'event_index' and status = 'live'")
         holder = subprocess.Popen(
-            ["psql", "-XqAt", urd.superuser(), "-c",
-             f"begin; lock table {table} in share mode; select pg_sleep(3); commit"],
-            stdout=subprocess.DEVNULL)
+            ["psql", "-XqAt", urd.superuser()], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            text=True)
         try:
+            holder.stdin.write(f"begin; lock table {table} in share mode;\n")
+            holder.stdin.flush()
             eventually(lambda: urd.sql(
                 f"select count(*) from pg_locks where relation = '{table}'::regclass and mode = 'ShareLock' and granted"
             ) == "1", "it is held")
@@ -211,7 +212,7 @@ class WhomTests(unittest.TestCase):
             position = int(admin("GET", f"/webhooks/{hook['id']}")["cursor"].split(":")[1])
             self.assertLess(position, int(urd.sql(f"select max(position) from urd.event where stream = '{ben.id}'")))
         finally:
-            holder.wait(timeout=60)
+            holder.communicate("commit;\n", timeout=60)
         eventually(lambda: self.came(), "it came")
         self.assertEqual(self.came(), [("account.disabled", ann.id)])
 
