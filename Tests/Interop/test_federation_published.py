@@ -7,6 +7,7 @@ import unittest
 import uuid
 
 import test_federation_openid as openid
+from federation_client import together
 from test_federation_openid import Cases, Phone, claims_of, encrypted, redeem
 from token_tool import missing, rerun
 
@@ -89,7 +90,8 @@ class Published(Cases):
     def test_edu_15_a_vouched_assertion_is_good_once_whatever_it_is_encrypted_by(self):
         app = PublishedApp()
         text = app.vouched()
-        self.assertEqual(redeem(MODERN, text, SCOPE)[0], 200)
+        statuses = [status for status, _ in together(50, lambda _: redeem(MODERN, text, SCOPE))]
+        self.assertEqual(statuses.count(200), 1, statuses)
         for again in text, encrypted(text, "RSA-OAEP-256"), encrypted(
                 text, "ECDH-ES", enc="A128CBC-HS256"):
             self.refused(redeem(MODERN, again, SCOPE))

@@ -13,7 +13,7 @@ public struct AppSignInGrant: Grant {
     public var keyID: String
     /// The public key, as a JWK.
     public var key: JSON
-    /// Whether that key has signed: the version's signs for whatever key is shown to it.
+    /// Whether this key signed the assertion. Where the version's key did, the app has not shown that it holds this one.
     public var provesKey: Bool
     /// The mail that tells of a device on which the person never signed in.
     public var mail: UUID
@@ -85,7 +85,8 @@ public struct AppSignInGrant: Grant {
         guard case .success(let granted) = settled.outcome, let account = granted.terms.account,
             let used = facts.used
         else { return settled }
-        // Who has the key may take the device over; who merely names it ends nobody else's session there.
+        // An app that proves the key may take the device over; one that merely names the key ends no other person's
+        // session there.
         if let before, !provesKey, before.state.terms?.account != account {
             throw .invalidAssertion
         }
