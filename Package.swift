@@ -239,8 +239,8 @@ let package = Package(
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
                 "Mail",
-                "OneTimeCodes", "QRCode", "ReadModels", "Telemetry", "Values", "JSON", "LogTesting",
-                "SecurityKeys", "SecurityKeysTesting",
+                "OneTimeCodes", "Postgres", "QRCode", "ReadModels", "Telemetry", "Values", "JSON",
+                "LogTesting", "SecurityKeys", "SecurityKeysTesting",
             ], exclude: ["golden"]),
         tests("Tidy", []),
     ],

@@ -1,6 +1,6 @@
 public import Values
 
-/// What was asked for and is to come. To be called once.
+/// What was asked for and is to come. Called again, as after a failure, it asks anew.
 public typealias Later<Value> = @Sendable () async throws(LogFailure) -> Value
 
 /// The log of every realm: ordered, gap-free, append-only.

@@ -69,7 +69,9 @@ public final class QueryCoalescing<
     /// Asks, and waits for the answer only when it is needed.
     @inlinable
     public func begin(_ key: Key, in place: Place) -> EarlyAnswer<Value, Fault> {
-        let answer = EarlyAnswer<Value, Fault>()
+        let answer = EarlyAnswer<Value, Fault> { () throws(Fault) in
+            try await self.find(key, in: place)
+        }
         ask(key, in: place, .then { answer.give($0) })
         return answer
     }

@@ -5,11 +5,12 @@ import http.client
 import json
 import random
 import signal
+import subprocess
 import threading
 import unittest
 import urllib.parse
 
-from urd_process import PATIENCE, Server, Urd, together
+from urd_process import PATIENCE, Server, Urd, eventually, together
 from verify_client import App, Browser, address
 
 CODES = 12
@@ -86,6 +87,36 @@ class Kills(unittest.TestCase):
             # Each was redeemed once, whether or not its answer came.
             self.assertEqual(opened() - before, CODES)
         self.assertGreater(cut, 0, "no request was cut off")
+
+
+class LostConnection(unittest.TestCase):
+    def test_a_connection_that_is_lost_at_a_read_that_was_begun_early_uses_up_no_code(self):
+        """The passkeys are asked for before the code is redeemed, and needed after it."""
+        code, before = Code(), opened()
+        table = urd.sql("select 'urd.passkeys_' || build from urd.projection_build"
+                        " where projection = 'passkeys' and status = 'live'")
+        holder = subprocess.Popen(["psql", "-XqAt", urd.superuser()], stdin=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL, text=True)
+        answers = []
+        port = urllib.parse.urlsplit(urd.values["URD_URL"]).port
+        asking = threading.Thread(target=lambda: answers.append(code.redeem(port)))
+        cut = (f"select count(pg_terminate_backend(pid)) from pg_locks"
+               f" where relation = '{table}'::regclass and not granted")
+        try:
+            holder.stdin.write(f"begin; lock table {table} in access exclusive mode;\n")
+            holder.stdin.flush()
+            eventually(lambda: urd.sql(
+                f"select count(*) from pg_locks where relation = '{table}'::regclass"
+                " and mode = 'AccessExclusiveLock' and granted") == "1", "the table is locked")
+            asking.start()
+            eventually(lambda: urd.sql(cut) != "0", "the read waits, and its connection is cut")
+        finally:
+            holder.communicate("commit;\n", timeout=60)
+        asking.join(PATIENCE)
+        if answers == [503]:
+            answers.append(code.redeem(port))
+        self.assertEqual(answers[-1:], [200], answers)
+        self.assertEqual(opened() - before, 1)
 
 
 class TwoNodes(unittest.TestCase):

@@ -129,6 +129,25 @@ import Values
         try await expectUsed(try await once.use(), once)
     }
 
+    @Test(arguments: SingleUseItem.allCases)
+    func `nothing is used up by one read that fails, whichever it is and whenever it was begun`(
+        thing: SingleUseItem
+    ) async throws {
+        for read in 0..<100 {
+            let once = try await thing.prepare()
+            once.log.failRead(read)
+            var answer = try await once.use()
+            if once.log.isReadToFail {
+                #expect(read > 0, "Nothing was read.")
+                return
+            }
+            // It failed before the record, and 503 was told: the same request is good.
+            if answer.status == .serviceUnavailable { answer = try await once.use() }
+            try await expectUsed(answer, once)
+        }
+        Issue.record("It reads and reads.")
+    }
+
     /// Lets what was begun come to where it waits.
     private func settle() async {
         for _ in 0..<500 { await Task.yield() }

@@ -1,5 +1,6 @@
 import EventSourcing
 import Identity
+import Postgres
 import ReadModels
 import Values
 
@@ -10,6 +11,27 @@ extension FoldedQueries {
         let settings = try await fold(Realm.self, Realm.stream, realm).settings
         let face = try await fold(App.self, app, realm)
         return face.isDeleted ? settings : settings.overlaid(by: face.settings)
+    }
+}
+
+extension FoldedQueries {
+    /// As from the database: what is asked for early is under way while the request goes on.
+    func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
+        let lookUps = QueryCoalescing<RealmID, UUID, [PasskeyView], [PasskeyView], LogFailure>(
+            from: { use in
+                Task {
+                    do throws(LogFailure) {
+                        use(.success(try await passkeys(of: account, in: realm)))
+                    } catch {
+                        use(.failure(error))
+                    }
+                }
+            },
+            ask: { found, _, accounts in
+                .success(Dictionary(uniqueKeysWithValues: accounts.map { ($0, .success(found)) }))
+            })
+        let answer = lookUps.begin(account, in: realm)
+        return { () throws(LogFailure) in try await answer.value ?? [] }
     }
 }
 

@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -22,6 +23,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
     case mailedCodeOnPage = "mailed code on a page"
     case magicLink = "magic link"
     case authorizationCode = "authorization code"
+    case tenantCode = "code of a tenant's app"
     case deviceCode = "device code"
     case passkeySignIn = "passkey sign-in"
     case passkeyEnrolment = "passkey enrolment"
@@ -31,6 +33,10 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
     case recoveryCode = "recovery code"
     case storeCertification = "certification by a store"
     case mailedCertification = "certification by a mailed code"
+    case passphraseLink = "link to a new passphrase"
+    case ownerToken = "token by which an owner takes a realm over"
+    case ownerLink = "link that signs an owner in"
+    case ownerMove = "link that moves an owner to another address"
 
     var testDescription: String { rawValue }
 
@@ -60,6 +66,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             try await world.signIn()
             let code = try await world.code()
             return OnceOnly(log: world.world.log) { try await world.redeem(code).response }
+        case .tenantCode: return try await tenantCode()
         case .deviceCode: return try await deviceCode()
         case .passkeySignIn:
             let passkeys = try await PasskeyWorld()
@@ -93,7 +100,79 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
                 try await flagship.attest(app, attestation).response
             }
         case .mailedCertification: return try await mailedCertification()
+        case .passphraseLink: return try await passphraseLink()
+        case .ownerToken: return try await ownerToken()
+        case .ownerLink: return try await ownerLink()
+        case .ownerMove: return try await ownerMove()
         }
+    }
+
+    private func ownerToken() async throws -> OnceOnly {
+        let flagship = try await FlagshipWorld()
+        let app = try await flagship.certified()
+        return OnceOnly(log: flagship.world.log) { try await flagship.onboard(app).response }
+    }
+
+    private func ownerLink() async throws -> OnceOnly {
+        let (flagship, app) = try await FlagshipWorld.linked()
+        _ = try await flagship.requestLink()
+        let code = try await flagship.magicCode()
+        return OnceOnly(log: flagship.world.log) {
+            try await flagship.redeemLink(app, code).response
+        }
+    }
+
+    private func ownerMove() async throws -> OnceOnly {
+        let flagship = try await FlagshipWorld()
+        let access = try await flagship.onboard(try await flagship.certified()).json["access_token"]
+        let asked = try await flagship.send(
+            .post, "/settings/email",
+            json: ["passphrase": .string(FlagshipWorld.hash), "email": "camille@example.net"],
+            bearer: try #require(access?.string))
+        #expect(asked.status == .noContent)
+        let issued = try #require(try await flagship.happened("otp.issued").last)
+        let code = try #require(issued.open["otp"]?.string.flatMap { UUID($0) })
+        let world = flagship.world
+        let link = Request(
+            method: .get, path: "/settings/email/confirm",
+            query: "token=\(world.mint.ownerMove(code))", headers: ["Host": "id.acme.example"],
+            body: [], source: "203.0.113.7", id: "request-9")
+        return OnceOnly(log: world.log) { await world.router.respond(to: link) }
+    }
+
+    private func form(
+        _ path: String, _ fields: [(name: String, value: String)], of browser: PageBrowser
+    ) -> Request {
+        let cookies = browser.cookies.sorted { $0.key < $1.key }
+        return Request(
+            method: .post, path: path, query: nil,
+            headers: [
+                "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+                "Cookie": cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; "),
+            ], body: Array(Form.encode(fields).utf8), source: "203.0.113.7", id: "request-9")
+    }
+
+    private func passphraseLink() async throws -> OnceOnly {
+        let world = try await SignInWorld([
+            "registration": "jit_on_otp", "login_passphrase": true,
+        ])
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        try await browser.get("/passphrase/forgotten")
+        try await browser.submit("/passphrase/forgotten", [("email", "ann@example.org")])
+        let events = try await world.log.events(from: 1, limit: .max, in: world.realm)
+        let issued = events.compactMap { event in
+            if case .issued(let link)? = MailedLinkEvent(event) { link } else { nil }
+        }
+        try await browser.get(world.mint.address(of: try #require(issued.last)).placeOnSite)
+        let request = form(
+            "/passphrase/reset",
+            [
+                ("token", try #require(browser.value(of: "token"))),
+                ("passphrase", "seven purple otters dance"),
+                ("form", try #require(browser.token)),
+            ], of: browser)
+        return OnceOnly(log: world.log) { await world.router.respond(to: request) }
     }
 
     private func mailedCodeOnPage() async throws -> OnceOnly {
@@ -105,14 +184,16 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
         let token = try #require(browser.token)
         var form = browser.returnTarget
         form += [("email", "ann@example.org"), ("code", digits), ("form", token)]
-        let cookies = browser.cookies.sorted { $0.key < $1.key }
-        let request = Request(
-            method: .post, path: "/login/code", query: nil,
-            headers: [
-                "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
-                "Cookie": cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; "),
-            ], body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-9")
+        let request = self.form("/login/code", form, of: browser)
         return OnceOnly(log: world.log) { await world.router.respond(to: request) }
+    }
+
+    private func tenantCode() async throws -> OnceOnly {
+        let site = try await AuthorizeWorld(["profile": "verify"])
+        try await site.registerTenant()
+        try await site.signIn()
+        let exchange = try await site.tenantExchange()
+        return OnceOnly(log: site.world.log) { try await site.world.send(exchange).response }
     }
 
     private func deviceCode() async throws -> OnceOnly {

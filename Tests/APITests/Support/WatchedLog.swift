@@ -28,6 +28,8 @@ final class WatchedLog: EventLog {
     private let readsLeft = Mutex<Int?>(nil)
     /// How many reads fail after the next append.
     private let failures = Mutex<(armed: Int, left: Int)>((0, 0))
+    /// How many reads still succeed before the one that fails, where one does.
+    private let readsBeforeFailure = Mutex<Int?>(nil)
 
     /// Moves with everything that is appended.
     var revision: Int64 { appended.withLock { $0 } }
@@ -95,7 +97,19 @@ final class WatchedLog: EventLog {
     /// Once something was appended, so many reads fail.
     func failReads(_ count: Int) { failures.withLock { $0 = (count, 0) } }
 
+    /// So many reads succeed, and the next one fails.
+    func failRead(_ number: Int) { readsBeforeFailure.withLock { $0 = number } }
+
+    /// Whether it has not come to the read that is to fail.
+    var isReadToFail: Bool { readsBeforeFailure.withLock { $0 != nil } }
+
     private func checkReads() throws(LogFailure) {
+        let isTheOne = readsBeforeFailure.withLock { left in
+            guard let count = left else { return false }
+            left = count == 0 ? nil : count - 1
+            return count == 0
+        }
+        if isTheOne { throw .unavailable }
         let fails = failures.withLock { failures in
             guard failures.left > 0 else { return false }
             failures.left -= 1

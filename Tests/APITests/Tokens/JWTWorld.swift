@@ -56,7 +56,7 @@ struct JWTWorld: Sendable {
             ])
         try await world.registerPhone(
             "partner", ["grant_types": ["urn:cocoar:otp", .string(Self.bearer), "refresh_token"]])
-        try await world.register("tenant", ["profile": "verify"], secret: "hush")
+        try await site.registerTenant()
         try await site.signIn()
     }
 
@@ -87,29 +87,8 @@ struct JWTWorld: Sendable {
         }
     }
 
-    /// As a tenant's app has it: by a code of the same browser.
     private func tenantToken(_ kind: JWTType) async throws -> String {
-        let verifier = String(repeating: "v", count: 43)
-        let place = "http://localhost:8395"
-        let text = try await site.code()
-        var code = try #require(world.mint.readAuthorizationCode(text))
-        code.client = try #require(
-            try await FoldedQueries(log: world.log).knownClient("tenant", in: world.realm)
-        ).id
-        code.redirect = try #require(SecretDigest.of(place))
-        code.challenge = SecretDigest.of(verifier)
-        let body: JSON = [
-            "authorization_code": .string(try #require(world.mint.authorizationCode(code))),
-            "code_verifier": .string(verifier), "redirect_url": .string(place),
-            "challenge_id": .integer(code.challengeNumber),
-        ]
-        let answer = try await world.send(
-            Request(
-                method: .post, path: "/api/v0/verify/get_identity", query: "oauth_token=true",
-                headers: [
-                    "Host": "id.acme.example", "API_KEY_ID": "tenant",
-                    "Content-Type": "application/json",
-                ], body: body.canonical(), source: "203.0.113.7", id: "request-16"))
+        let answer = try await world.send(try await site.tenantExchange())
         let name = kind == .tenantIDToken ? "id_token" : "access_token"
         return try #require(answer.json["oauth_token"]?[name]?.string)
     }
