@@ -44,7 +44,7 @@ public struct FieldFault: Error, Equatable, Sendable {
         case conflicts(with: String)
         /// It is needed because of what another field says.
         case needed(by: String)
-        /// A private or symmetric key where only public keys belong.
+        /// A private or symmetric key, which would stay readable in the log.
         case privateKey
         /// It differs from the name of the thing that is being changed.
         case mismatch

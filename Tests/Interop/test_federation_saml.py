@@ -344,6 +344,20 @@ class Shown(unittest.TestCase):
                 {"assertion_issuers": {ISSUER: issuer}})
             self.assertEqual(status, 400, body)
 
+    def test_a_certificate_that_no_assertion_could_be_verified_by_is_refused_by_name(self):
+        for number, kind in enumerate((["rsa:1024"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-521"], ["ed25519"])):
+            with self.subTest(kind):
+                crt = folder / f"odd{number}.crt"
+                subprocess.run(
+                    ["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-keyout", folder / "odd.key",
+                     "-out", crt, "-subj", "/CN=odd", "-days", "2"],
+                    check=True, capture_output=True, timeout=60)
+                status, body, _ = urd.api.call(
+                    "PATCH", "/api/admin/realms/federation/settings",
+                    {"assertion_issuers": {ISSUER: {"certificates": [crt.read_text()]}}})
+                self.assertEqual((status, body["field"]), (400, "assertion_issuers"), body)
+                self.assertIn("certificates/0", body["detail"])
+
 
 def load_tests(loader, tests, pattern):
     return rerun(__file__) if MISSING else tests

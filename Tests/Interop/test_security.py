@@ -1,6 +1,9 @@
 """What the doctor finds in the choices of a realm, asked of a running installation."""
 
 import json
+import pathlib
+import subprocess
+import tempfile
 import unittest
 
 from urd_process import Urd
@@ -67,6 +70,32 @@ class Security(unittest.TestCase):
         code, checks = self.doctor("--realm", "flagship")
         self.assertEqual(
             self.verdicts(checks, "flagship")["passkeys' private keys"], "fine")
+
+    def test_the_security_doctor_names_a_private_key_that_the_log_has(self):
+        """As settings took them before they were looked at."""
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            key, root = pathlib.Path(folder, "key"), pathlib.Path(folder, "root")
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out",
+                 root, "-subj", "/CN=root", "-days", "2"],
+                check=True, capture_output=True, timeout=60)
+            key, root = key.read_text(), root.read_text()
+        settings = "/api/admin/realms/flagship/settings"
+        status, answer, _ = self.urd.api.call("PATCH", settings, {"safety_net_roots": [key]})
+        self.assertEqual((status, answer["field"]), (400, "safety_net_roots/0"))
+        self.assertNotIn(key.split("\n")[5], json.dumps(answer))
+        status, answer, _ = self.urd.api.call("PATCH", settings, {"safety_net_roots": [root]})
+        self.assertEqual(status, 200, answer)
+        of_event = "realm = 'flagship' and type = 'realm.settings_changed' and data::text like '%safety_net_roots%'"
+        position = self.urd.sql(f"select position from urd.event where {of_event}")
+        inside = [json.dumps(text)[1:-1] for text in (root, key)]
+        self.urd.sql(f"update urd.event set data = replace(data::text, $${inside[0]}$$, $${inside[1]}$$)::json"
+                     f" where {of_event}")
+        code, checks = self.doctor("--realm", "flagship")
+        [found] = [one for one in checks if one["check"] == "private keys"]
+        self.assertEqual((found["verdict"], found["what"]), (
+            "warning", f"still readable in the log: safety_net_roots at position {position}"))
+        self.assertNotIn(key.split("\n")[5], json.dumps(checks))
 
     def test_the_security_doctor_refuses_an_unknown_realm(self):
         code, checks = self.doctor("--realm", "nobody")

@@ -91,6 +91,21 @@ struct SecurityDoctorTests {
         #expect(try self.verdicts(["app_attest_environment": "development"]).isEmpty)
     }
 
+    @Test func `a private key in the log is named by where it is, and is wrong while it holds`() {
+        var posture = RealmPosture(
+            realm: "acme", settings: Identity.Settings(overrides: Self.sound))
+        func found() -> Diagnosis {
+            SecurityChecks(
+                realm: posture, installation: InstallationPosture(), now: Self.now
+            ).disclosedKeys()
+        }
+        #expect(found().verdict == .fine)
+        posture.disclosedKeys.onRecord = ["safety_net_roots at position 7"]
+        #expect(found().verdict == .warning && found().what.contains("roots at position 7"))
+        posture.disclosedKeys.inForce = ["assertion_issuers"]
+        #expect(found().verdict == .wrong && found().what.contains("assertion_issuers"))
+    }
+
     @Test(
         arguments: [
             (["redirect_uris": ["http://web.example.org/back"]], "redirect URIs", .wrong),

@@ -100,6 +100,7 @@ enum RealmRoutes {
         refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         try MailWords.check(call.body["mail_words"])
+        try KeySettings.check(call.body.object ?? [:])
         let write = call.write(in: try call.realm)
         let done = try await call.run(SetRealmSettings(call.body.object ?? [:]), as: write)
         let realm = try await call.state(Realm.self, of: Realm.stream, after: done)

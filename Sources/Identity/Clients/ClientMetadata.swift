@@ -134,8 +134,9 @@ public struct ClientMetadata: Sendable, Equatable {
     /// Null counts as left out (RFC 7591 section 2), and what is left out gets its default.
     public init(_ members: JSONObject) throws(FieldFault) {
         let given = members.filter { !$0.value.isNull }
-        for name in given.keys.sorted() where MetadataField.find(name) == nil {
-            throw FieldFault(name, .unknown)
+        for (name, value) in given.sorted(by: { $0.key < $1.key }) {
+            guard MetadataField.find(name) != nil else { throw FieldFault(name, .unknown) }
+            if let fault = DisclosedKey.fault(in: name, value) { throw fault }
         }
         var read = Members()
         let profile = given["profile"]?.string.flatMap(ClientProfile.init(rawValue:))

@@ -13,9 +13,7 @@ enum KeySetRule {
         guard keys.count <= keyLimit else { throw .tooMany(limit: keyLimit) }
         for key in keys {
             guard let members = key.object else { throw .malformed }
-            // Private parts of RSA, EC and OKP keys, and the whole of a symmetric one.
-            guard ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].allSatisfy({ members[$0] == nil })
-            else { throw .privateKey }
+            guard !DisclosedKey.isSecret(members) else { throw .privateKey }
             let needed: [String]
             switch members["kty"]?.string {
             case "RSA": needed = ["n", "e"]

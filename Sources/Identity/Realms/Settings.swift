@@ -70,6 +70,7 @@ public struct Settings: Sendable, Equatable {
                 throw FieldFault(name, .unknown)
             }
             guard setting.perApp || !perApp else { throw FieldFault(name, .notPerApp) }
+            if let fault = DisclosedKey.fault(in: name, value) { throw fault }
             do {
                 if !perApp || !value.isNull { try setting.check(value) }
             } catch {

@@ -35,8 +35,9 @@ public struct WebAppCard: Sendable, Equatable {
 
     /// Validates the members of a request.
     public init(_ members: JSONObject) throws(FieldFault) {
-        for name in members.keys.sorted() where !Self.names.contains(name) {
-            throw FieldFault(name, .unknown)
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            guard Self.names.contains(name) else { throw FieldFault(name, .unknown) }
+            if let fault = DisclosedKey.fault(in: name, value) { throw fault }
         }
         guard let card = WebAppCard(recorded: members.filter { $0.value != .null }) else {
             throw Self.fault(in: members)

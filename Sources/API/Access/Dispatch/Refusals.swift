@@ -46,7 +46,7 @@ extension FieldFault.Reason {
         case .ours: "has a name that Urd itself sends"
         case .conflicts(let other): "cannot stand together with \(other)"
         case .needed(let other): "is required because of \(other)"
-        case .privateKey: "must hold public keys only"
+        case .privateKey: "has a private key in it, which would stay readable in the log"
         case .mismatch: "differs from what is being changed"
         case .notFound: "points to nothing"
         case .missesPlaces(let other): "does not list all \(other)"

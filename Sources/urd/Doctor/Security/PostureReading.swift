@@ -26,13 +26,20 @@ extension RealmPosture {
             {
                 posture.apps[app.slug] = posture.settings.overlaid(
                     by: Identity.Settings(overrides: app.settings))
+                posture.disclosedKeys.inForce += names(app.settings).map {
+                    "app \(app.slug): \($0)"
+                }
             }
             for client in try await pages(
                 { after in
                     try await queries.clients(in: realm.realm, after: after, limit: pageSize)
-                }, next: { $0.id }) where !client.isDisabled
+                }, next: { $0.id })
             {
-                guard let metadata = ClientMetadata(recorded: client.metadata) else { continue }
+                posture.disclosedKeys.inForce += names(client.metadata).map {
+                    "client \(client.clientID): \($0)"
+                }
+                guard !client.isDisabled, let metadata = ClientMetadata(recorded: client.metadata)
+                else { continue }
                 posture.clients.append(
                     Client(
                         name: client.clientID, metadata: metadata,
@@ -40,6 +47,8 @@ extension RealmPosture {
                             ? try await secretSince(client.id, realm.realm, store) : nil,
                         isNameMade: SubjectForm.isMade(client.clientID, for: client.id)))
             }
+            posture.disclosedKeys.inForce += names(realm.settings)
+            posture.disclosedKeys.onRecord = try await namesOnRecord(realm, store)
             posture.keys = try await signingKeys(realm.realm, store)
             posture.exposedPasskeys = try await exposedPasskeys(realm.realm, queries)
             posture.deriveKeyOverlap = overlaps.first { $0.realm == realm.realm }?.days
@@ -74,6 +83,25 @@ extension RealmPosture {
             all += items
             if items.count < pageSize { return all }
         }
+    }
+
+    /// What has a private key in it.
+    private static func names(_ members: JSONObject) -> [String] {
+        members.filter { DisclosedKey.isFound(in: $0.value) }.map(\.key).sorted()
+    }
+
+    /// Settings that had one in them once, and where the log says so.
+    private static func namesOnRecord(
+        _ realm: RealmView, _ store: Store
+    ) async throws -> [String] {
+        var found: [String] = []
+        for recorded in try await store.log.stream(Realm.stream, after: 0, in: realm.realm) {
+            guard case .settingsChanged(let changes)? = RealmEvent(recorded) else { continue }
+            for name in names(changes) where changes[name] != realm.settings[name] {
+                found.append("\(name) at position \(recorded.position)")
+            }
+        }
+        return found
     }
 
     private static func secretSince(

@@ -20,6 +20,12 @@ struct RealmPosture: Sendable {
         let since: Timestamp
     }
 
+    /// What has a private key in it, by its name alone.
+    struct DisclosedKeys: Sendable {
+        var inForce: [String] = []
+        var onRecord: [String] = []
+    }
+
     let realm: String
     var settings: Identity.Settings
     /// Of its apps that have settings of their own, what holds in each, by its name.
@@ -30,6 +36,8 @@ struct RealmPosture: Sendable {
     var keys: [Key] = []
     /// Passkeys whose private half was stored with the public one: the accounts that have them.
     var exposedPasskeys: [String] = []
+    /// Settings and metadata with a private key in them, that hold or that only the log has yet.
+    var disclosedKeys = DisclosedKeys()
     /// For how many days the derive key before the one in use has been accepted beside it.
     var deriveKeyOverlap: Int?
 

@@ -16,7 +16,7 @@ struct SecurityChecks: Sendable {
             registration(), senderConstraints(), pushedRequests(), secrets(), clientKeys(),
             signingKeys(), deviations(), assertionAudience(), assertionIssuers(),
             statementIssuers(), attestation(), appAttest(), safetyNet(), exposedPasskeys(),
-            deriveKeys(),
+            disclosedKeys(), deriveKeys(),
             passphrases(), recentSignIn(), rates(), exchange(), introspection(), forwarders(),
             consent(), clientNames(),
         ]

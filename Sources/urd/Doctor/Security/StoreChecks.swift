@@ -48,6 +48,23 @@ extension SecurityChecks {
             mend: "End what still follows from it: urd keys retire-derive --realm \(realm.realm)")
     }
 
+    func disclosedKeys() -> Diagnosis {
+        let check = "private keys"
+        let (held, recorded) = (realm.disclosedKeys.inForce, realm.disclosedKeys.onRecord)
+        let burnt = "Take the key for burnt, and make a new one where it is used."
+        guard held.isEmpty else {
+            return .wrong(
+                check, "readable in the log: \(Self.list(held + recorded))",
+                mend: "\(burnt) Then set the certificate or the public key in its place.")
+        }
+        guard recorded.isEmpty else {
+            return .warning(
+                check, "still readable in the log: \(Self.list(recorded))",
+                mend: "\(burnt) The log keeps what it has.")
+        }
+        return .fine(check, "none is readable in the log")
+    }
+
     func exposedPasskeys() -> Diagnosis {
         let check = "passkeys' private keys"
         guard realm.exposedPasskeys.isEmpty else {
