@@ -54,24 +54,26 @@ struct Wire: Sendable {
     }
 
     func post(
-        _ path: String, form: [String: String], token: String? = nil
+        _ path: String, form: [String: String], token: String? = nil, name: String? = nil
     ) async throws -> Data {
         let pairs = form.sorted { $0.key < $1.key }.map {
             escaped($0.key) + "=" + escaped($0.value)
         }
         return try await send(
             "POST", path, Data(pairs.joined(separator: "&").utf8),
-            "application/x-www-form-urlencoded", token)
+            "application/x-www-form-urlencoded", token, name)
     }
 
     private func send(
-        _ method: String, _ path: String, _ body: Data?, _ type: String?, _ token: String?
+        _ method: String, _ path: String, _ body: Data?, _ type: String?, _ token: String?,
+        _ name: String? = nil
     ) async throws -> Data {
         var request = URLRequest(url: realm.appending(path: path))
         request.httpMethod = method
         request.httpBody = body
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         if let type { request.setValue(type, forHTTPHeaderField: "Content-Type") }
+        if let name { request.setValue(name, forHTTPHeaderField: "Idempotency-Key") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         let data: Data
         let response: HTTPURLResponse

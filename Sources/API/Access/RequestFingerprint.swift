@@ -2,6 +2,7 @@ internal import Cryptography
 internal import EventSourcing
 public import HTTP
 internal import Identity
+internal import Values
 
 extension RealmContext {
     /// What a request did whose caller was told 503 meanwhile, the same one is not made to do again.
@@ -14,6 +15,18 @@ extension RealmContext {
             try await handler(call)
         }
     }
+
+    /// What stands for a request that its client has given a name (`Idempotency-Key`), at every node: the same for
+    /// the same request once more, and for no other. Nil without a name, or with one that could be guessed.
+    func name(of call: Call<RealmContext>) -> UUID? {
+        guard let key = call.request.headers["Idempotency-Key"],
+            Self.lengthOfNames.contains(key.utf8.count), let fingerprint = fingerprint(of: call)
+        else { return nil }
+        return .v8(SHA256.hash(framed(["urd named request", key], [fingerprint])))
+    }
+
+    /// 22 digits of base 64 have 128 bits.
+    static let lengthOfNames = 22...255
 
     /// A digest that two requests have in common if the second one is the first one sent again. How a
     /// client shows that it is itself does not count, for an assertion or a proof is another one each

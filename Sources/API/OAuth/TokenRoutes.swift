@@ -14,7 +14,7 @@ enum TokenRoutes {
         Route(
             .post, PathTemplate(stringLiteral: Place.tokenPath), id: "getToken", tag: "OAuth",
             summary: "Issues tokens to a client for a grant (RFC 6749).", right: .client,
-            voice: .oauth,
+            voice: .oauth, parameters: [requestName],
             body: .form(
                 .object(
                     ClientCredentials.members + [
@@ -42,6 +42,14 @@ enum TokenRoutes {
             return try await call.redeem(grants, as: client)
         }
     }
+
+    private static let requestName = Parameter(
+        "Idempotency-Key", in: .header,
+        .text(1...255, .some(Characters(0x21...0x7E), 1...255)),
+        """
+        Chosen by the client at random, of 22 characters or more, for one request with a mailed code or link. The \
+        same request under the same key has the same answer for a minute, at any node.
+        """)
 
     private static let introspect = Route<RealmContext>(
         .post, "/connect/introspect", id: "introspectToken", tag: "OAuth",

@@ -15,7 +15,7 @@ enum CrossOriginAccess {
         "Access-Control-Expose-Headers": "DPoP-Nonce, Retry-After, WWW-Authenticate, X-Request-Id",
     ]
     /// An asterisk would not stand for the first of them.
-    private static let taken = "API_KEY_ID, Authorization, Content-Type, DPoP"
+    private static let taken = "API_KEY_ID, Authorization, Content-Type, DPoP, Idempotency-Key"
 
     static func mayRead(_ response: inout Response) {
         response.headers.fill(from: forReading)

@@ -47,7 +47,7 @@ public struct AppAssertionGrant: Grant {
     public func account(_ facts: Facts) -> UUID? { facts.line.last?.state.terms?.account }
 
     public func settleRepeated(
-        _ session: Versioned<Session>, at desk: GrantDesk
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         throw .invalidAssertion
     }

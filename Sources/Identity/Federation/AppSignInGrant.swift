@@ -62,7 +62,7 @@ public struct AppSignInGrant: Grant {
     public func account(_ facts: Facts) -> UUID? { proof.account(facts.proof) }
 
     public func settleRepeated(
-        _ session: Versioned<Session>, at desk: GrantDesk
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         throw .invalidAssertion
     }

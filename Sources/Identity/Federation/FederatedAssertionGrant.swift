@@ -53,7 +53,7 @@ public struct FederatedAssertionGrant: Grant {
     public func account(_ facts: Facts) -> UUID? { facts.assertion.state.terms?.account }
 
     public func settleRepeated(
-        _ session: Versioned<Session>, at desk: GrantDesk
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         throw .invalidAssertion
     }

@@ -49,7 +49,7 @@ public struct AuthorizationCodeGrant: Grant {
     public func account(_ facts: Facts) -> UUID? { code.account }
 
     public func settleRepeated(
-        _ session: Versioned<Session>, at desk: GrantDesk
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         guard let terms = session.state.terms, session.state.end == nil else {
             throw .unknownAuthorizationCode

@@ -15,7 +15,7 @@ public protocol Grant: SignInProof {
 
     /// What comes of showing again what had been shown: `session` is what it opened, if anything.
     func settleRepeated(
-        _ session: Versioned<Session>, at desk: GrantDesk
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome>
 }
 
@@ -24,7 +24,7 @@ extension Grant {
     public static var opensSession: Bool { true }
     public var isUsedInVain: Bool { false }
     public func settleRepeated(
-        _ session: Versioned<Session>, at desk: GrantDesk
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         throw .invalidCeremony("ceremony_used")
     }

@@ -9,6 +9,8 @@ public struct MagicLinkGrant: Grant {
     public var shown: ShownSecret
     /// What was typed as a second factor, if anything.
     public var second: TypedFactor?
+    /// The client's own name of the request, where it gave it one.
+    public var sessionName: UUID?
 
     public init(account: UUID, shown: ShownSecret, second: TypedFactor? = nil) {
         self.account = account
@@ -52,5 +54,14 @@ public struct MagicLinkGrant: Grant {
         return desk.open(
             after: decision, orKeeping: decision, account: account, second: facts.second, second,
             scope: scope, factors: [.mailedLink])
+    }
+
+    public func settleRepeated(
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        guard let granted = desk.firstAnswer(of: session, for: facts.account) else {
+            throw .invalidLink
+        }
+        return Settled(Decision(), .success(granted))
     }
 }

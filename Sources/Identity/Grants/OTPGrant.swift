@@ -21,6 +21,8 @@ public struct OTPGrant: Grant {
     /// The code that was confirmed by its link, in the place of digits: the page that asked for it knows its
     /// name.
     public var confirmed: UUID?
+    /// The client's own name of the request, where it gave it one.
+    public var sessionName: UUID?
 
     public init(
         mailbox: UUID, shown: ShownSecret, account: UUID, second: TypedFactor? = nil
@@ -114,6 +116,15 @@ public struct OTPGrant: Grant {
         return desk.open(
             after: decision, orKeeping: refused, account: account, second: facts.second, second,
             scope: scope, factors: [factor])
+    }
+
+    public func settleRepeated(
+        _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        guard let granted = desk.firstAnswer(of: session, for: facts.account) else {
+            throw .invalidCode
+        }
+        return Settled(Decision(), .success(granted))
     }
 
     /// The names of the person who redeems the code count, not those of the person who asked for

@@ -94,7 +94,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let attempt = facts.repeated == nil ? desk.request.session : request.session
         do throws(GrantRefusal) {
             if let session = facts.repeated {
-                return try grant.settleRepeated(session, at: desk)
+                return try grant.settleRepeated(session, facts.shown, at: desk)
             }
             try requireResources(at: desk)
             var settled = try grant.settle(facts.shown, at: desk)

@@ -7,7 +7,7 @@ public protocol SignInProof: Sendable {
     associatedtype Facts: Sendable
 
     /// The name that the session gets, where the proof has one: with it the session is opened, or
-    /// the attempt put on record, and a replay under the same name is refused.
+    /// the attempt put on record, and a replay under the same name opens no other one.
     var sessionName: UUID? { get }
 
     func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts

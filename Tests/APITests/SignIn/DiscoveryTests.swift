@@ -110,7 +110,7 @@ import Values
             let methods = asked.headers["Access-Control-Allow-Methods"] ?? ""
             #expect(methods.contains(route.method.rawValue))
             let names = asked.headers["Access-Control-Allow-Headers"] ?? ""
-            #expect(names == "API_KEY_ID, Authorization, Content-Type, DPoP")
+            #expect(names == "API_KEY_ID, Authorization, Content-Type, DPoP, Idempotency-Key")
             let told = answered.headers["Access-Control-Expose-Headers"] ?? ""
             #expect(told.contains("DPoP-Nonce") && told.contains("WWW-Authenticate"))
         }

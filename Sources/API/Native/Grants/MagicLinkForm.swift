@@ -12,6 +12,9 @@ extension GrantForm {
             let token = call.body["magic_token"]?.string,
             let shown = call.context.mint.shown(magicToken: token)
         else { throw GrantRefusal.invalidLink.problem }
-        return MagicLinkGrant(account: account, shown: shown, second: SecondFactors(call).inGrant)
+        var grant = MagicLinkGrant(
+            account: account, shown: shown, second: SecondFactors(call).inGrant)
+        grant.sessionName = call.context.name(of: call)
+        return grant
     }
 }

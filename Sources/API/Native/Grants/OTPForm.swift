@@ -22,6 +22,7 @@ extension GrantForm {
         var grant = OTPGrant(
             mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: digits, for: mailbox) },
             account: call.context.newID(), second: SecondFactors(call).inGrant)
+        grant.sessionName = call.context.name(of: call)
         let (first, last) = (call.body["first_name"]?.string, call.body["last_name"]?.string)
         if first != nil || last != nil {
             guard let names = JoinerNames(firstName: first, lastName: last) else {
