@@ -2,14 +2,17 @@
 answer, and what happens once happens once, whichever of them is asked."""
 
 import base64
+import http.client
 import itertools
 import os
+import random
 import signal
+import threading
 import unittest
 import urllib.parse
 import uuid
 
-from phone import Phone, code, inbox
+from phone import SCOPE, Phone, code, inbox
 from urd_process import Server, Urd, eventually, together
 
 
@@ -165,6 +168,47 @@ class Once(unittest.TestCase):
             "select count(*) from urd.event where type = 'session.opened' and data ->> 'client_id'"
             f" = '{name}'")
         self.assertEqual(opened, "1")
+
+    def test_a_named_request_whose_node_is_killed_has_its_answer_from_another(self):
+        name, cut, turn = client(), 0, 0
+        while not cut:
+            turn += 1
+            self.assertLess(turn, 8, "no request was cut off")
+            emails = [somebody() for _ in range(6)]
+            for email in emails:
+                admin("POST", urd.realm + "/accounts", {"email": email, "confirmed": True})
+                phones[0].request_code(email)
+            forms = [{"grant_type": "urn:cocoar:otp", "client_id": name, "username": email,
+                      "otp_code": code(urd, email), "scope": SCOPE} for email in emails]
+            keys = [str(uuid.uuid4()) for _ in emails]
+
+            def redeem(phone, number):
+                try:
+                    return phone.call("POST", "/connect/token", form=forms[number],
+                                      Idempotency_Key=keys[number])[:2]
+                except (OSError, http.client.HTTPException):
+                    return 0, None
+
+            dying = Server(urd.values).ready()
+            phone = at(dying)
+            kill = threading.Timer(random.uniform(0, 0.05), dying.process.send_signal,
+                                   [signal.SIGKILL])
+            kill.start()
+            first = together(6, lambda number: redeem(phone, number))
+            kill.join()
+            dying.close()
+            cut += sum(status == 0 for status, _ in first)
+            again = together(6, lambda number: redeem(phones[1], number))
+            for (answered, tokens), (status, found) in zip(first, again):
+                self.assertEqual(status, 200, found)
+                if answered:
+                    self.assertEqual((answered, tokens["refresh_token"]),
+                                     (200, found["refresh_token"]))
+                self.assertEqual(at(nodes[0], name).refresh(found["refresh_token"])[0], 200)
+            self.assertEqual(redeem(phones[1], 0)[0], 400)
+            opened = urd.sql("select count(*) from urd.event where realm = 'demo' and type ="
+                             f" 'session.opened' and data::text like '%\"{name}\"%'")
+            self.assertEqual(int(opened), 6 * turn)
 
     def test_fifty_refreshes_on_two_nodes_have_one_lineage(self):
         apps = [at(node, client_id) for client_id in [client()] for node in nodes]
