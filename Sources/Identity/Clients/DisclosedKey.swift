@@ -51,8 +51,9 @@ public enum DisclosedKey {
         }
     }
 
-    /// A key of Ed25519 has 48 bytes, in 64 digits, and is the shortest.
-    private static let shortest = 40
+    /// SEC 1 on P-256 without anything beside the key has 39 bytes, in 52 digits. Coordinates of public keys on that
+    /// curve are shorter.
+    private static let shortest = 52
 
     /// PKCS #8, PKCS #1, SEC 1, DSA and PKCS #12 begin with the number of a version, which no certificate and no public
     /// key does; encrypted PKCS #8 has an octet string behind its algorithm.

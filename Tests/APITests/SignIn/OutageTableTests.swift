@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Synchronization
 import Testing
@@ -68,8 +69,7 @@ import Values
             once.log.release()
             let answer = try await first.answer()
             if !isHeld {
-                // A page that was just shown has all in its cache that its form needs.
-                #expect(read > 0 || thing == .mailedCodeOnPage, "Nothing was read.")
+                #expect(read > 0 || thing.isKnownBefore, "Nothing was read.")
                 return
             }
             if !isOnRecord {
@@ -136,9 +136,15 @@ import Values
         for read in 0..<100 {
             let once = try await thing.prepare()
             once.log.failRead(read)
-            var answer = try await once.use()
+            var answer: Response
+            do {
+                answer = try await once.use()
+            } catch LogFailure.unavailable {
+                // The test's own look at the log, behind all that the request reads.
+                return
+            }
             if once.log.isReadToFail {
-                #expect(read > 0, "Nothing was read.")
+                #expect(read > 0 || thing.isKnownBefore, "Nothing was read.")
                 return
             }
             // It failed before the record, and 503 was told: the same request is good.

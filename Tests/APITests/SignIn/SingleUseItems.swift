@@ -40,6 +40,17 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
+    /// What came before it, such as a page that was just shown, has brought all into the cache that it needs.
+    var isKnownBefore: Bool {
+        switch self {
+        case .mailedCodeOnPage, .passphraseLink, .ownerToken, .ownerLink, .ownerMove: true
+        case .refreshToken, .mailedCode, .magicLink, .authorizationCode, .tenantCode, .deviceCode,
+            .passkeySignIn, .passkeyEnrolment, .invitation, .sessionCode, .timeCode,
+            .recoveryCode, .storeCertification, .mailedCertification:
+            false
+        }
+    }
+
     func prepare() async throws -> OnceOnly {
         switch self {
         case .refreshToken:
