@@ -629,11 +629,40 @@ class Assertions(unittest.TestCase):
         status, answer = self.app.authorize_app("org.example.unknown")
         self.assertEqual((status, answer["error"]), (403, "invalid_scope"))
 
+    def test_edu_07_a_request_and_a_code_for_an_app_are_two_kinds_of_jwt(self):
+        self.app.join()
+        endpoint = self.app.service_url
+        for kind, expected in (
+                (None, 200), ("JWT", 200), ("federation-assertion+jwt", 403), ("at+jwt", 403)):
+            status, _ = self.app.authorize_app(code=self.app.app_code(kind=kind))
+            self.assertEqual(status, expected, kind)
+        # One that is both, by its number and by its time, which leaves no number for what comes later.
+        for both in (self.app.service.jwt(endpoint, sub="org.example.notes"),
+                     "Bearer " + self.app.app_code(iat=int(time.time()) + 60, exp=None)):
+            status, _ = site.call("POST", endpoint, {
+                "grant_type": "authorization_code", "code": both.split(" ")[1],
+                "scope": "org.example.notes"}, both)
+            self.assertEqual(status, 403)
+        # What is signed for a service by its own key says so.
+        key, name = (site.values[f"URD_FEDERATION_SERVICE_{part}"] for part in ("KEY", "ID"))
+        for kind, expected in (("JWT", 403), (None, 403), ("federation-assertion+jwt", 200)):
+            answer = self.app.assertion_for()
+            again = signed(read(answer["code"], key), key, name, **({"typ": kind} if kind else {}))
+            self.assertEqual(self.app.redeem({**answer, "code": again})[0], expected, kind)
+
     def test_edu_07_a_code_for_an_app_is_good_once_and_of_its_token(self):
         self.app.join()
         code = self.app.app_code()
         self.assertEqual(self.app.authorize_app(code=code)[0], 200)
         self.assertEqual(self.app.authorize_app(code=code)[0], 403)
+        # Its signature in the other alphabet of Base64: the same code.
+        head, claims, signature = next(
+            parts for parts in iter(lambda: self.app.app_code().split("."), None)
+            if set(parts[2]) & set("-_"))
+        spellings = [signature, signature.replace("-", "+").replace("_", "/")]
+        statuses = [self.app.authorize_app(code=".".join([head, claims, spelling]))[0]
+                    for spelling in spellings]
+        self.assertEqual(statuses, [200, 403])
         stranger = App(site)
         stranger.register(), stranger.person(), stranger.join()
         self.assertEqual(self.app.authorize_app(code=stranger.app_code())[0], 403)

@@ -81,7 +81,7 @@ struct RequestAuthorization {
                 token.isFor(audiences),
                 let caller = try await holder(
                     of: keyID, signing: sequence, { token.isSigned(by: $0) }),
-                try await isIssuer(token, of: caller)
+                try await isIssuer(token, of: caller), namesItsSigner(token, caller)
             else { throw notGood }
             return caller
         default: throw notGood
@@ -127,6 +127,31 @@ struct RequestAuthorization {
             return true
         }
         return false
+    }
+
+    /// Codes for other apps are signed by the same key. A request has a number of its own (`seq`), which no code has, or
+    /// names nobody but its signer.
+    private func namesItsSigner(_ token: SharedKeyToken, _ caller: FederatedCaller) -> Bool {
+        guard token.members["seq"] == nil else { return true }
+        let own = [
+            token.text("iss"), caller.session.terms.clientID, caller.token.keyID,
+            context.mint.subject(of: caller.session.terms),
+        ]
+        return ["sub", "client_id"].allSatisfy { name in
+            guard let named = token.members[name] else { return true }
+            return named.string.map { text in
+                own.contains(text) || context.mint.federatedDevice(text) == caller.token.device
+            } ?? false
+        }
+    }
+
+    /// Whether a JWT is one for a request: this one, or another.
+    func isRequest(_ token: SharedKeyToken) -> Bool {
+        if token.members["seq"] != nil { return true }
+        guard let line = request.headers.all("Authorization").first,
+            let shown = AuthorizationLine(line), let own = SharedKeyToken(shown.text)
+        else { return false }
+        return own.signed == token.signed
     }
 
     /// The token of a `kid`, while it is good. A request that its key has signed has used up its number, even if it
