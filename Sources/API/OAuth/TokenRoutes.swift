@@ -158,7 +158,13 @@ extension Call<RealmContext> {
             throw GrantRefusal.unsupportedGrant.problem
         }
         try await require(form.type, of: client)
-        let request = try grantRequest(of: client)
+        let request: GrantRequest
+        do throws(Problem) {
+            request = try grantRequest(of: client)
+        } catch {
+            try await lookForReuse(form, as: client)
+            throw error
+        }
         guard form.signsIn else {
             return try await tokenResponse(form.redeem(self, request).orProblem())
         }
@@ -169,6 +175,27 @@ extension Call<RealmContext> {
             // Of what was wrong its time tells nothing either.
             if error.kind == .invalidGrant { await pause }
             throw error
+        }
+    }
+
+    /// No fault of a request hides that what it shows was used before.
+    private func lookForReuse(
+        _ form: GrantForm, as client: PresentClient
+    ) async throws(Problem) {
+        switch form.type {
+        case .authorizationCode, .refreshToken: break
+        // Used or not, these end nothing that they opened.
+        case .clientCredentials, .deviceCode, .jwtBearer, .tokenExchange, .nativeOTP,
+            .nativeMagicLink, .nativePasskey, .password, .flagship:
+            return
+        }
+        var request = bareGrantRequest(of: client)
+        request.isFaulty = true
+        do throws(Problem) {
+            _ = try await form.redeem(self, request)
+        } catch {
+            // What is wrong with the request is the answer, where the log could be asked.
+            if error.kind == .unavailable { throw error }
         }
     }
 }

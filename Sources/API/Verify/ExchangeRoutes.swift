@@ -54,21 +54,24 @@ extension Call<RealmContext> {
     fileprivate func exchange(_ tenant: Tenant) async throws(Problem) -> Response {
         let began = ContinuousClock.now
         let number = body["challenge_id"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
-        guard let verifier = body["code_verifier"]?.string,
-            (43...128).contains(verifier.utf8.count),
-            verifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
-            let redirect = body["redirect_url"]?.string,
+        guard
             let code = body["authorization_code"]?.string
-                .flatMap({ context.mint.readAuthorizationCode($0) }),
-            code.client == tenant.client.id, number == code.challengeNumber
+                .flatMap({ context.mint.readAuthorizationCode($0) })
         else { throw Self.notGood }
+        let verifier = body["code_verifier"]?.string ?? ""
+        let redirect = body["redirect_url"]?.string ?? ""
+        // None of it hides that the code was redeemed before.
+        let isRight =
+            (43...128).contains(verifier.utf8.count)
+            && verifier.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            && code.client == tenant.client.id && number == code.challengeNumber
         let grant = AuthorizationCodeGrant(
             code: code, consent: nil, redirect: SecretDigest.of(redirect),
             verifier: SecretDigest.of(verifier),
             methods: methodOwner(code.account, tenant).stream)
         let passkeys = context.queries.beginPasskeys(of: code.account, in: context.place.realm)
         let granted: GrantedTokens
-        switch try await redeemByName(grant, as: tenant) {
+        switch try await redeemByName(grant, as: tenant, isFaulty: !isRight) {
         case .success(let tokens): granted = tokens
         case .failure(.invalidAuthorizationCode("expired")):
             throw Problem(.invalidGrant, "Challenge Expired")
@@ -83,19 +86,22 @@ extension Call<RealmContext> {
     /// A tenant's app shows no secret: what it shows is bound to it in another way. A tenant that was disabled a
     /// moment ago may still be known here as it was before: the decision says so, in the words of everywhere.
     func redeemByName<Shown: Grant>(
-        _ grant: Shown, as tenant: Tenant
+        _ grant: Shown, as tenant: Tenant, isFaulty: Bool = false
     ) async throws(Problem) -> GrantOutcome {
-        let request = GrantRequest(
+        var request = GrantRequest(
             client: tenant.client.id, clientID: tenant.apiKey, proof: .none,
             app: context.place.app, session: context.newID(),
             from: context.signInPlace(of: self.request), now: context.clock.now(),
             issuer: context.place.issuer)
+        request.isFaulty = isFaulty
         do throws(Problem) {
             return try await Commands(self).dispatch(
                 RedeemGrant(grant, request), as: .client(tenant.apiKey))
         } catch {
             if error.kind == .invalidClient { throw Self.unknownKey }
-            guard error.kind == .invalidGrant else { throw error }
+            guard error.kind == .invalidGrant || isFaulty && error.kind == .invalidRequest else {
+                throw error
+            }
             return .failure(.unknownAuthorizationCode)
         }
     }

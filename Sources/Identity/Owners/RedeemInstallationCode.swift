@@ -55,7 +55,6 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             throw .unknownInstallation
         }
         guard let known = client.state.secret, known == secret else { throw .wrongSecret }
-        guard code.client == client.stream, now < code.expiresAt else { throw .invalidCode }
         if facts.session.exists {
             guard let terms = facts.session.state.terms, facts.session.state.end == nil else {
                 throw .invalidCode
@@ -66,6 +65,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
                     of: terms.account),
                 .refused(.invalidCode))
         }
+        guard code.client == client.stream, now < code.expiresAt else { throw .invalidCode }
         let everything = code.scope.contains(Installation.scope)
         guard facts.account.isWelcome, facts.owner.state.account == facts.account.stream,
             let login = facts.browser.state.terms, login.account == facts.account.stream,
