@@ -139,7 +139,8 @@ extension Lane {
             if alone.isResent, error.isTransient { throw error }
             if let known = reason(error, alone.realm) { return .failure(known) }
             log.error("commit.refused", ["code": .string(error.code)])
-            return .failure(.refused)
+            // What is taken already was looked at before: a row that says so is gone.
+            return .failure(error.code == uniqueViolation ? .damaged : .refused)
         }
         do throws(Failure) {
             try receiveCommit(connection)
@@ -293,3 +294,5 @@ extension Failure {
     /// more, or it is the world.
     var isNobodysFault: Bool { code == "UR001" || code == "UR004" || isTransient }
 }
+
+private let uniqueViolation = "23505"
