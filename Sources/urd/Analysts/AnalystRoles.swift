@@ -72,8 +72,12 @@ struct AnalystRoles {
             var seat = Parameters()
             seat.add(name)
             seat.add(realm)
+            // A restored database may name a role that its server does not have.
             try connection.executeOnce(
-                "insert into urd.analyst (role, realm) values ($1::text::name, $2)", seat)
+                """
+                insert into urd.analyst (role, realm) values ($1::text::name, $2)
+                on conflict (role) do update set realm = excluded.realm, added_at = now()
+                """, seat)
             return true
         }
     }
@@ -88,6 +92,10 @@ struct AnalystRoles {
                     "delete from urd.analyst where role = $1::text::name returning role", parameters
                 ).count == 1
             else { return false }
+            let roles = try connection.executeOnce(
+                "select from pg_roles where rolname = $1::text", parameters)
+            // Of a restored database, which had its roles on another server.
+            guard !roles.isEmpty else { return true }
             try run("select format('alter role %I nologin', $1::text)", parameters)
             // Of a role that this one made it may end connections (membership), others it cannot see.
             try run("select format('grant %I to current_user', $1::text)", parameters)
