@@ -21,7 +21,8 @@ enum EndSessionRoutes {
             detail: """
                 Takes id_token_hint, client_id, post_logout_redirect_uri, state and ui_locales. \
                 Without a hint of the browser's own sign-in the person is asked, and sent nowhere \
-                afterwards.
+                afterwards. Where nobody is signed in, nothing ends: a client that shall lose its tokens \
+                gives them back at /connect/revoke.
                 """,
             right: .nothing, voice: .page,
             answer: Answer(
@@ -57,10 +58,8 @@ extension Call<RealmContext> {
             return .seeOther(browser == nil ? place : Words.page("/logout", in: languages))
         }
         let asking = AskingClient(session: id, client: session.client)
-        guard let browser else {
-            try await endAlone(asking, session)
-            return .seeOther(place)
-        }
+        // An ID token is no proof of who shows it: anybody may have kept an old one.
+        guard let browser else { return .seeOther(place) }
         let line = try await SessionEnds(self).line(of: browser)
         // The hint is of another account, or of an app outside this browser: the user is asked
         // first.
@@ -118,22 +117,5 @@ extension Call<RealmContext> {
             context.mint.subject(of: terms) == hint.subject
         else { return nil }
         return terms
-    }
-
-    /// The browser is signed out already: what is left is what its client has of it.
-    private func endAlone(
-        _ asking: AskingClient, _ terms: SessionTerms
-    ) async throws(Problem) {
-        guard let account = terms.account else { return }
-        for id in try await SessionEnds(self).sessionsLeft(
-            to: asking, of: account, from: terms.browser)
-        {
-            // One that is not found is over.
-            _ = try await Commands(self).attempt(
-                EndSession(
-                    session: id, reason: .loggedOut, of: account,
-                    notice: SessionEnds(self).noticeOrder()),
-                as: .user(account, client: terms.clientID))
-        }
     }
 }
