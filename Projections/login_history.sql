@@ -6,7 +6,7 @@
 -- Read by: the admin API, `urd history`, analysts.
 --
 -- kind: following
--- types: session.opened session.refused session.ended browser.opened browser.refused browser.ended account.disabled account.stamp_rotated account.mailbox_changed account.deletion_scheduled account.deleted
+-- types: session.opened session.refused session.ended browser.opened browser.refused browser.ended account.access_removed account.disabled account.stamp_rotated account.mailbox_changed account.deletion_scheduled account.deleted
 
 -- section: tables
 
@@ -51,7 +51,8 @@ declare
     v_end record;
     v_begin record;
     v_ends text[] := array[
-        'session.ended', 'browser.ended', 'account.disabled', 'account.stamp_rotated',
+        'session.ended', 'browser.ended', 'account.access_removed', 'account.disabled',
+        'account.stamp_rotated',
         'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted'];
 begin
     if p_types is null or p_types &&
@@ -111,6 +112,18 @@ begin
                     account uuid, app uuid, client uuid, client_id text, method text)
                 where d.account is not null;
             end if;
+        elsif v_end.type = 'account.access_removed' then
+            -- Of what the account had at the client, or by then on the device, as the session's first event says.
+            update urd.login_history_{build} h
+                set ended_at = v_end.at, end_reason =
+                    case when v_end.data ->> 'client' is null then 'revoked' else 'withdrawn' end
+                where h.realm = p_realm and h.account = v_end.stream and h.session is not null
+                    and h.ended_at is null and h.position < v_end.position
+                    and (h.client = (v_end.data ->> 'client')::uuid
+                        or v_end.data ->> 'client' is null and exists (
+                            select from urd.event o
+                            where o.realm = p_realm and o.position = h.position
+                                and o.data ->> 'federated_device' = v_end.data ->> 'federated_device'));
         else
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = case v_end.type

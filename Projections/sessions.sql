@@ -94,14 +94,14 @@ create or replace view urd.sessions as
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;
 
--- What ends a session first: itself, its account, its client, or what it was exchanged from.
+-- What ends a session first: itself, its account, a removal of access, its client, or what it was exchanged from.
 create or replace view analyst.sessions_v1 with (security_barrier) as
     select s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at, s.refreshed_at,
         s.generation, e.reason as end_reason, e.at as ended_at,
         to_timestamp(t.expires_at) as expires_at
     from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
         client uuid, client_id text, app uuid, method text, stamp bigint, expires_at bigint,
-        exchanged uuid)
+        exchanged uuid, federated_device uuid, removals bigint)
     left join urd.accounts a on a.realm = s.realm and a.account = s.account
     left join urd.clients c on c.realm = s.realm and c.client = t.client
     left join lateral (
@@ -111,6 +111,19 @@ create or replace view analyst.sessions_v1 with (security_barrier) as
                 select n.reason, n.at from urd.account_ends n
                 where s.account is not null and coalesce(a.stamp > t.stamp, true)
                     and n.realm = s.realm and n.account = s.account and n.stamp = t.stamp limit 1)
+            union all (
+                select case when n.data ->> 'client' is null then 'revoked' else 'withdrawn' end, n.at
+                from urd.event n
+                where coalesce(greatest(
+                        (a.removed ->> t.client::text)::bigint,
+                        (a.removed ->> t.federated_device::text)::bigint), 0)
+                        > coalesce(t.removals, 0)
+                    and n.realm = s.realm and n.stream = s.account
+                    and n.type = 'account.access_removed'
+                    and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
+                    and coalesce(n.data ->> 'client', n.data ->> 'federated_device')
+                        in (t.client::text, t.federated_device::text)
+                order by n.version limit 1)
             union all (
                 select 'client_deleted', d.at from urd.event d
                 where c.client is null and d.realm = s.realm and d.stream = t.client

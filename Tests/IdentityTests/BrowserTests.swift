@@ -216,6 +216,12 @@ func browserSamples() throws -> [any Event] {
             Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account))
         try await realm.given(BrowserSessionEvent.ended(.revoked), in: browser).when(end())
             .thenNothing()
+        // One that another took the place of is not signed out by that: codes that came of it are still good.
+        let replaced = realm.given(BrowserSessionEvent.ended(.replaced), in: browser)
+        try await replaced.when(end()).then(
+            Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account))
+        try await replaced.given(BrowserSessionEvent.ended(.signedOut), in: browser).when(end())
+            .thenNothing()
     }
 
     @Test func `signing a browser out works for one's own sessions alone`() async throws {

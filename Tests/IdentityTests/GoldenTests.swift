@@ -68,7 +68,25 @@ func samples() throws -> [any Event] {
             permissions: .only([.eventsRead, .auditRead])),
         AdminKeyEvent.revoked, AdminRefusalEvent.refused(key: key, reason: .wrongSecret),
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
-        + passphraseSamples() + (try flagshipSamples())
+        + passphraseSamples() + (try flagshipSamples()) + removalSamples()
+}
+
+private func removalSamples() -> [any Event] {
+    var terms = sessionTerms()
+    terms.removals = 1
+    var approval = DeviceApproval(
+        account: account, stamp: 1, factors: [.passkey], signedInAt: noon, at: noon)
+    approval.removals = 1
+    var opening = SessionCodeTerms(
+        account: account, stamp: 1, installation: client, factors: [.passphrase], expiresAt: noon)
+    opening.removals = 1
+    return [
+        AccountEvent.accessRemoved(.client(client), number: 1),
+        AccountEvent.accessRemoved(.device(code), number: 2),
+        AccountEvent.deletionScheduled(due: noon, isAdministrators: true),
+        SessionEvent.opened(terms), DeviceEvent.approved(approval),
+        SessionCodeEvent.issued(opening),
+    ]
 }
 
 private func signInSamples() throws -> [any Event] {

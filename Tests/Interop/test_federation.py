@@ -291,6 +291,29 @@ class Devices(unittest.TestCase):
         self.assertEqual(mine.user.call("DELETE", url)[0], 404)
         self.assertEqual(mine.user.call("GET", site.url + "/user-profile")[0], 200)
 
+    def test_edu_10_a_device_is_found_and_disconnected_whatever_else_was_opened_on_it(self):
+        apps = [App(site, name=f"Of many {number}") for number in range(12)]
+        for app in apps:
+            app.register(), app.person()
+        own, stolen = apps[:2]
+        stolen.join()
+        # More than a page of any list.
+        for _ in range(300):
+            self.assertEqual(stolen.authorize_app()[0], 200)
+        status, devices = own.user.call("GET", site.url + "/devices")
+        self.assertEqual(status, 200, devices)
+        named = {device["name"]: device["id"] for device in devices}
+        self.assertEqual({app.name for app in apps} - named.keys(), set())
+        self.assertEqual(
+            own.user.call("DELETE", f"{site.url}/devices/{named[stolen.name]}")[0], 204)
+        for token in (stolen.user, stolen.service):
+            self.assertEqual(token.call("GET", site.url + "/user-profile")[0], 403)
+        self.assertNotEqual(stolen.authorize_app()[0], 200)
+        self.assertEqual(own.user.call("GET", site.url + "/user-profile")[0], 200)
+        # The person signs in on it again: that is another matter.
+        stolen.person()
+        self.assertEqual(stolen.user.call("GET", site.url + "/user-profile")[0], 200)
+
     def test_edu_10_administrators_list_devices_and_disconnect_one_by_its_session(self):
         app, other = App(site, name="Kept from them"), App(site)
         app.register(), other.register()

@@ -16,6 +16,13 @@ extension Account: ShownState {
         ]
         members["mailbox"] = mailbox.map { .string($0.description) }
         members["phone_mailbox"] = phone.map { .string($0.description) }
+        if !removed.isEmpty {
+            members["access_removed"] = .object(
+                JSONObject(
+                    removed.sorted { $0.key < $1.key }.map {
+                        ($0.key.description, JSON.integer(Int64($0.value)))
+                    }))
+        }
         members["deletion_due"] = deletionDue.map { .string($0.description) }
         return members
     }
@@ -56,6 +63,8 @@ extension Session: ShownState {
             "expires_at": .string(terms.expiresAt.description),
             "generation": .integer(Int64(generation)),
         ]
+        if terms.removals > 0 { members["removals"] = .integer(Int64(terms.removals)) }
+        members["federated_device"] = terms.federation?.device.map { .string($0.description) }
         members["account"] = terms.account.map { .string($0.description) }
         members["browser"] = terms.browser.map { .string($0.description) }
         members["method"] = (terms.appMethod?.rawValue ?? terms.method?.rawValue).map {

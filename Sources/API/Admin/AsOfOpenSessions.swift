@@ -5,8 +5,9 @@ internal import JSON
 internal import Values
 
 extension Call<AdminContext> {
-    /// Of an account's sessions those that were good: their time was not over, their stamp was the account's, their client
-    /// was not deleted, and what they were exchanged for was good as well.
+    /// Of an account's sessions those that were good: their time was not over, their stamp was the account's, access was
+    /// not removed from their client or device, their client was not deleted, and what they were exchanged for was good
+    /// as well.
     func openSessions(_ state: JSON?, at moment: AsOfMoment) async throws(Problem) -> JSON {
         let account = state?["account"]
         guard account?["enabled"] == true, account?["deleted"] == false,
@@ -15,6 +16,10 @@ extension Call<AdminContext> {
         var open = (state?["sessions"]?.object ?? [:]).filter { _, session in
             let end = session["expires_at"]?.string.flatMap { Timestamp(rfc3339: $0) }
             return session["stamp"] == account?["stamp"] && end.map { $0 > at } == true
+                && ["client", "federated_device"].allSatisfy { place in
+                    let removed = session[place]?.string.flatMap { account?["access_removed"]?[$0] }
+                    return removed?.integer ?? 0 <= session["removals"]?.integer ?? 0
+                }
         }
         let gone = try await clientsDeleted(
             Set(open.compactMap { $0.value["client"]?.string }), by: moment)

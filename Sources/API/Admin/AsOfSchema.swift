@@ -33,6 +33,10 @@ enum AsOfSchema {
             .optional("deletion_due", Fields.time, "When it was to be deleted."),
             .required("roles", roles, "Its roles, by audience."),
             .required("stamp", .integer(0...most), "Sessions of an earlier stamp are over."),
+            .optional(
+                "access_removed", .map(of: .integer(1...most)),
+                "By the stream of a client or device: the number of the last removal of access. Its sessions of fewer "
+                    + "`removals` are over."),
             .required(
                 "proof_generation", .integer(0...most),
                 "Mailed codes and links of an earlier generation are void."),
@@ -65,6 +69,10 @@ enum AsOfSchema {
             .optional("browser", Fields.id, "The session of a browser that it came of."),
             .optional("exchanged", Fields.id, "The session whose token it was exchanged for."),
             .required("stamp", .integer(0...most), "The account's stamp that it needs."),
+            .optional(
+                "removals", .integer(1...most),
+                "How often the account had removed access, if it had."),
+            .optional("federated_device", Fields.id, "The device of the federation profile."),
             .optional("scope", .text(0...4096), "What its tokens were good for, by spaces."),
             .optional("method", .text(1...255), "How it was opened."),
             .required("amr", .list(of: .text(1...50), 0...50), "By what its person signed in."),

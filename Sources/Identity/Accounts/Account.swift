@@ -12,6 +12,8 @@ public struct Account: StreamState {
     /// The account is deleted then, unless the deletion is cancelled. Until then its person is kept
     /// out.
     public private(set) var deletionDue: Timestamp?
+    /// An administrator ordered it.
+    public private(set) var isDeletionAdministrators = false
     /// By which its person calls that off, where the person asked for it.
     private var keepLink: (mail: UUID, generation: Int)?
     public private(set) var isDeleted = false
@@ -27,6 +29,11 @@ public struct Account: StreamState {
     /// Mailed proofs carry the generation that they were issued under, and end when it moves on: with
     /// every change of the stamp, another mailbox and another passphrase (docs/mailed-proofs.md).
     public private(set) var proofGeneration = 0
+    /// How often access was removed from a client or a device. Sessions carry the number of the removals by
+    /// then; those of a client or device that has a later one are over.
+    public private(set) var removals = 0
+    /// By the stream of the client or device: the number of its last removal.
+    public private(set) var removed: [UUID: Int] = [:]
 
     public init() {}
 
@@ -57,12 +64,17 @@ public struct Account: StreamState {
             stamp += 1
         case .enabled: isDisabled = false
         case .stampRotated: stamp += 1
-        case .deletionScheduled(let due, let mail, let base):
+        case .accessRemoved(let place, let number):
+            removals = number
+            removed[place.stream] = number
+        case .deletionScheduled(let due, let mail, let base, let isAdministrators):
             deletionDue = due
+            isDeletionAdministrators = isAdministrators
             keepLink = base == nil ? nil : mail.map { (mail: $0, generation: proofGeneration) }
             stamp += 1
         case .deletionCancelled:
             deletionDue = nil
+            isDeletionAdministrators = false
             keepLink = nil
         case .deleted(let subjects):
             isDeleted = true
@@ -74,6 +86,21 @@ public struct Account: StreamState {
 }
 
 extension Account {
+    /// Whether what was opened under these terms goes on as far as the account's events say: the stamp has not
+    /// moved on, and access was removed neither from the client nor from the device since then.
+    public func keeps(_ terms: SessionTerms) -> Bool {
+        keeps(terms.stamp, terms.removals, at: terms.client, on: terms.federation?.device)
+    }
+
+    func keeps(_ stamp: Int, _ removals: Int, at client: UUID, on device: UUID? = nil) -> Bool {
+        self.stamp == stamp && isKept(client, removals)
+            && device.map { isKept($0, removals) } ?? true
+    }
+
+    private func isKept(_ stream: UUID, _ removals: Int) -> Bool {
+        removed[stream].map { $0 <= removals } ?? true
+    }
+
     /// Whether a deletion is to come that this link calls off.
     public func canBeKept(by link: UUID, at now: Timestamp) -> Bool {
         guard let deletionDue, !isDeleted, let keepLink else { return false }
@@ -90,13 +117,24 @@ extension AccountEvent {
             .deletionScheduled, .deleted, .proofsEnded:
             true
         case .registered, .mailboxConfirmed, .personChanged, .rolesChanged, .enabled,
-            .deletionCancelled, .erased:
+            .deletionCancelled, .erased, .accessRemoved:
             false
         }
     }
 }
 
+/// An account as a session is opened under it.
+struct AccountStanding: Sendable {
+    let id: UUID
+    let stamp: Int
+    let removals: Int
+}
+
 extension Versioned<Account> {
+    var standing: AccountStanding {
+        AccountStanding(id: stream, stamp: state.stamp, removals: state.removals)
+    }
+
     /// It was registered and not deleted since.
     var isAlive: Bool { exists && !state.isDeleted }
 

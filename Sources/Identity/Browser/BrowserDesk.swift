@@ -29,7 +29,7 @@ struct BrowserDesk: Sendable {
 
     /// The session's event, after the other decisions, and the end of the session before.
     func open(
-        _ session: UUID, after decision: Decision, account: (id: UUID, stamp: Int),
+        _ session: UUID, after decision: Decision, account: AccountStanding,
         factors: [AuthenticationFactor], _ request: GrantRequest, _ settings: Settings
     ) -> Decision {
         var decision = decision

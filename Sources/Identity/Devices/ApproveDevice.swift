@@ -43,9 +43,10 @@ public struct ApproveDevice: TimedCommand {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard facts.device.state.openTerms(at: now) != nil else { throw .notFound }
         guard facts.account.isWelcome else { throw .accountBlocked }
-        let approval = DeviceApproval(
+        var approval = DeviceApproval(
             account: account, stamp: facts.account.state.stamp, factors: factors,
             signedInAt: signedInAt, at: now)
+        approval.removals = facts.account.state.removals
         return Decision(DeviceEvent.approved(approval), in: device)
     }
 }

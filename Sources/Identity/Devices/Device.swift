@@ -58,6 +58,8 @@ public struct DeviceApproval: Sendable, Equatable {
     /// When they had signed in; nil in approvals of before it was recorded.
     public var signedInAt: Timestamp?
     public var at: Timestamp
+    /// How often the account had removed access by then.
+    public var removals = 0
 
     public init(
         account: UUID, stamp: Int, factors: [AuthenticationFactor], signedInAt: Timestamp? = nil,

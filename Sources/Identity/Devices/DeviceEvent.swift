@@ -17,7 +17,7 @@ public enum DeviceEvent: Event {
         EventShape(
             "device.approved", .audit, "A person let the device in.",
             [
-                .account, .stamp, .factors,
+                .account, .stamp, .removals, .factors,
                 .time("auth_time", "When the person signed in.").optional,
                 .time("approved_at", "When the person approved."),
             ]),
@@ -59,6 +59,7 @@ public enum DeviceEvent: Event {
                 "approved_at": .integer(approval.at.seconds),
             ]
             fields["auth_time"] = approval.signedInAt.map { .integer($0.seconds) }
+            if approval.removals > 0 { fields["removals"] = .integer(Int64(approval.removals)) }
             return fields
         case .denied(let account): return ["account": .uuid(account)]
         case .redeemed: return [:]
@@ -80,11 +81,12 @@ public enum DeviceEvent: Event {
             guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
                 let factors = fields.texts("amr"), let at = fields.instant("approved_at")
             else { return nil }
-            self = .approved(
-                DeviceApproval(
-                    account: account, stamp: Int(clamping: stamp),
-                    factors: factors.compactMap(AuthenticationFactor.init),
-                    signedInAt: fields.instant("auth_time"), at: at))
+            var approval = DeviceApproval(
+                account: account, stamp: Int(clamping: stamp),
+                factors: factors.compactMap(AuthenticationFactor.init),
+                signedInAt: fields.instant("auth_time"), at: at)
+            approval.removals = fields["removals"]?.integer.map { Int(clamping: $0) } ?? 0
+            self = .approved(approval)
         case "device.denied":
             guard let account = fields.uuid("account") else { return nil }
             self = .denied(account: account)

@@ -84,7 +84,7 @@ public struct AuthorizationCodeGrant: Grant {
             }
         }
         var settled = try desk.narrowed(within: code.resources).open(
-            account: (account.stream, account.state.stamp), scope: code.scope,
+            account: account.standing, scope: code.scope,
             factors: code.factors
         ) { terms in
             terms.authenticatedAt = code.authenticatedAt

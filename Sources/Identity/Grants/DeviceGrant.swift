@@ -45,12 +45,14 @@ public struct DeviceGrant: Grant {
             guard !isTooSoon else { throw .askedTooSoon }
             return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
         }
-        guard account.isWelcome, account.state.stamp == approval.stamp else {
+        guard account.isWelcome,
+            account.state.keeps(approval.stamp, approval.removals, at: terms.client)
+        else {
             throw .accountBlocked
         }
         return asked.open(
             after: Decision(DeviceEvent.redeemed, in: device),
-            account: (account.stream, approval.stamp), scope: terms.scope,
+            account: account.standing, scope: terms.scope,
             factors: approval.factors
         ) { terms in
             // To let a device in is no sign-in: that was before.

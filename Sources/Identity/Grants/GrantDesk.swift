@@ -36,7 +36,7 @@ public struct GrantDesk: Sendable {
 
     /// The session that a grant opens, after its other decisions.
     func open(
-        after decision: Decision = Decision(), account: (id: UUID, stamp: Int)?,
+        after decision: Decision = Decision(), account: AccountStanding?,
         scope: [String], factors: [AuthenticationFactor],
         amending amend: (inout SessionTerms.Members) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {
@@ -56,6 +56,7 @@ public struct GrantDesk: Sendable {
             // Who authenticates by itself may come to have another key (RFC 9449 section 5).
             key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
         terms.change { terms in
+            terms.removals = account?.removals ?? 0
             terms.appMethod = appMethod
             terms.sector = account == nil ? nil : metadata.sector
             // ID tokens name the same issuer at each refresh (OpenID Connect Core section 12.2).

@@ -107,7 +107,7 @@ public struct OTPGrant: Grant {
                     person: person(of: code, mailbox.state, at: desk)), in: account.stream)
             decision.append(MailboxEvent.assigned(account.stream), in: mailbox.stream)
             return desk.open(
-                after: decision, account: (account.stream, 0), scope: scope,
+                after: decision, account: account.standing, scope: scope,
                 factors: [factor])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }

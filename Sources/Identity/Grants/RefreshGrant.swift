@@ -48,7 +48,7 @@ public struct RefreshGrant: Grant {
         let (session, now) = (facts.session, desk.request.now)
         guard let terms = session.state.terms, terms.client == desk.request.client,
             terms.isOffline, session.state.end == nil, now < terms.expiresAt,
-            let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
+            let account = facts.account, account.isWelcome, account.state.keeps(terms),
             isFresh(session, desk), facts.superiors.areAlive(at: desk),
             takesRequestKeys || !terms.hasPersonalRequestKey,
             terms.key == nil || terms.key == desk.request.keyProof?.key

@@ -44,7 +44,7 @@ public struct TokenExchangeGrant: Grant {
         guard let shown = facts.session.state.terms, facts.session.state.end == nil,
             desk.request.now < shown.expiresAt, desk.request.now < subject.expiresAt,
             shown.isTrusted(in: desk.settings),
-            let account = facts.account, account.isWelcome, account.state.stamp == shown.stamp,
+            let account = facts.account, account.isWelcome, account.state.keeps(shown),
             let holder = facts.holder, let held = holder.aliveMetadata, !holder.state.isDisabled
         else { throw .invalidSubjectToken }
         guard isFor(desk, subject, shown) || held.mayAct.contains(desk.request.clientID) else {
@@ -57,6 +57,7 @@ public struct TokenExchangeGrant: Grant {
             scope: try scope(desk), resources: try resources(desk), factors: shown.factors,
             openedAt: desk.request.now, expiresAt: min(subject.expiresAt, shown.expiresAt),
             isOffline: false, from: desk.request.from, method: Self.type)
+        terms.removals = account.state.removals
         terms.exchange = try exchange(facts, desk, shown)
         terms.authenticatedAt = shown.signedInAt
         terms.sector = desk.metadata.sector

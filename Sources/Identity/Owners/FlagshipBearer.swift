@@ -30,7 +30,7 @@ public struct FlagshipBearer: RealmFacts {
         guard let terms = session.state.terms, session.state.end == nil,
             terms.method == .flagship, terms.webApp == nil,
             terms.scope.contains(Installation.scope), now < terms.expiresAt,
-            let account, account.isWelcome, account.state.stamp == terms.stamp,
+            let account, account.isWelcome, account.state.keeps(terms),
             let installation, installation.installation(at: now) != nil,
             installation.state.certification != nil
         else { return nil }

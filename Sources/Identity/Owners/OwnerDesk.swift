@@ -164,13 +164,12 @@ struct OwnerDesk: Sendable {
         guard let (installation, metadata) = known, mayEnter,
             !scope.contains(Installation.scope) || installation.state.certification != nil
         else {
-            decision.append(
-                SessionCodeEvent.issued(
-                    SessionCodeTerms(
-                        account: account.stream, stamp: account.state.stamp,
-                        installation: known?.0.stream, factors: factors,
-                        expiresAt: request.now.adding(seconds: SessionCode.lifetime))),
-                in: request.code)
+            var issued = SessionCodeTerms(
+                account: account.stream, stamp: account.state.stamp,
+                installation: known?.0.stream, factors: factors,
+                expiresAt: request.now.adding(seconds: SessionCode.lifetime))
+            issued.removals = account.state.removals
+            decision.append(SessionCodeEvent.issued(issued), in: request.code)
             return Settled(decision, .sessionCode(request.code))
         }
         return OwnerDesk.openSession(
@@ -196,7 +195,7 @@ struct OwnerDesk: Sendable {
                 session: session, from: request.from, now: request.now),
             settings: settings, metadata: metadata, method: .flagship)
         let settled = desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            after: decision, account: account.standing, scope: scope,
             factors: factors
         ) { terms in
             terms.isOffline = true

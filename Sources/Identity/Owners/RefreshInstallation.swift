@@ -50,7 +50,7 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
             let account = facts.account, account.isWelcome,
             !terms.scope.contains(Installation.scope) || client.state.certification != nil
         else { throw .invalidRefreshToken }
-        guard session.state.end == nil, now < terms.expiresAt, account.state.stamp == terms.stamp
+        guard session.state.end == nil, now < terms.expiresAt, account.state.keeps(terms)
         else { throw .sessionOver }
         let desk = GrantDesk(
             request: GrantRequest(

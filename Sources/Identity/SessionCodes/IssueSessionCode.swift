@@ -31,11 +31,10 @@ public struct IssueSessionCode: TimedCommand {
         guard let (terms, account, installation) = facts.standing(at: now) else {
             throw .notAllowed
         }
-        return Decision(
-            SessionCodeEvent.issued(
-                SessionCodeTerms(
-                    account: account.stream, stamp: terms.stamp,
-                    installation: installation.stream, factors: terms.factors,
-                    expiresAt: now.adding(seconds: SessionCode.lifetime))), in: code)
+        var issued = SessionCodeTerms(
+            account: account.stream, stamp: terms.stamp, installation: installation.stream,
+            factors: terms.factors, expiresAt: now.adding(seconds: SessionCode.lifetime))
+        issued.removals = account.state.removals
+        return Decision(SessionCodeEvent.issued(issued), in: code)
     }
 }

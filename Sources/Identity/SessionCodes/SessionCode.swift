@@ -24,6 +24,8 @@ public struct SessionCodeTerms: Sendable, Equatable {
     public var account: UUID
     /// The account's stamp at that time.
     public var stamp: Int
+    /// How often the account had removed access by then.
+    public var removals = 0
     /// The installation that asked for it, where one did.
     public var installation: UUID?
     public var factors: [AuthenticationFactor]
@@ -52,7 +54,7 @@ public enum SessionCodeEvent: Event {
         EventShape(
             "session_code.issued", .internal, "An app got a code that signs its web view in.",
             [
-                .account, .stamp,
+                .account, .stamp, .removals,
                 .uuid("client", "Installation that asked for the code.").optional,
                 .factors, .expiresAt, .webApp,
             ]),
@@ -85,6 +87,7 @@ public enum SessionCodeEvent: Event {
                 "amr": .texts(terms.factors.map(\.rawValue)),
                 "expires_at": .integer(terms.expiresAt.seconds),
             ]
+            if terms.removals > 0 { fields["removals"] = .integer(Int64(terms.removals)) }
             fields["client"] = terms.installation.map { .uuid($0) }
             fields["web_app"] = terms.webApp.map { .uuid($0) }
             return fields
@@ -102,6 +105,7 @@ public enum SessionCodeEvent: Event {
                 account: account, stamp: Int(clamping: stamp),
                 installation: fields.uuid("client"),
                 factors: factors.compactMap(AuthenticationFactor.init), expiresAt: expiresAt)
+            terms.removals = fields["removals"]?.integer.map { Int(clamping: $0) } ?? 0
             terms.webApp = fields.uuid("web_app")
             self = .issued(terms)
         case "session_code.used":

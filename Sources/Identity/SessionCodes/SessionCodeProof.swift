@@ -44,13 +44,14 @@ public struct SessionCodeProof: SignInProof {
         // A removed installation opens no web view with a code it got before.
         if let installation = facts.installation,
             installation.aliveMetadata == nil || installation.state.isDisabled
+                || !account.state.keeps(terms.stamp, terms.removals, at: installation.stream)
         {
             throw .invalidCode
         }
         let used = Decision(
             SessionCodeEvent.used(browser: desk.request.session), in: facts.code.stream)
         return desk.open(
-            after: used, account: (account.stream, account.state.stamp), scope: [],
+            after: used, account: account.standing, scope: [],
             factors: terms.factors)
     }
 }

@@ -71,6 +71,7 @@ public struct RecordRefusedRefresh: TimedCommand {
         if let account = facts.account {
             if !account.isWelcome { return "account_blocked" }
             if account.state.stamp != terms.stamp { return "signed_out_everywhere" }
+            if !account.state.keeps(terms) { return "access_removed" }
         }
         return "invalid_refresh_token"
     }

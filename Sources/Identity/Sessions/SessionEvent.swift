@@ -32,6 +32,8 @@ public struct SessionTerms: Sendable, Equatable {
         public var account: UUID?
         /// The account's stamp at that time.
         public var stamp: Int
+        /// How often the account had removed access by then.
+        public var removals = 0
         /// The client's stream and its name.
         public var client: UUID
         public var clientID: String
@@ -282,6 +284,7 @@ extension SessionTerms.Members {
             "opened_at": .integer(openedAt.seconds), "expires_at": .integer(expiresAt.seconds),
             "offline": .bool(isOffline),
         ]
+        if removals > 0 { fields["removals"] = .integer(Int64(removals)) }
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = (appMethod?.rawValue ?? method?.rawValue).map { .string($0) }
@@ -321,6 +324,7 @@ extension SessionTerms {
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
             method: GrantType(recorded: fields), key: fields["key"]?.string)
         change { terms in
+            terms.removals = fields["removals"]?.integer.map { Int(clamping: $0) } ?? 0
             terms.appMethod = fields.choice("method")
             terms.exchange = TokenExchange(recorded: fields)
             terms.authenticatedAt = fields.instant("auth_time")

@@ -12,7 +12,7 @@ extension SessionTerms {
     static let eventFields: [EventField] = [
         .uuid("account", "Account of the person; missing where the client acts for itself.")
             .optional,
-        .stamp, .client, .clientID, .app, .scope, .resources, .factors,
+        .stamp, .removals, .client, .clientID, .app, .scope, .resources, .factors,
         .time("opened_at", "When the session was opened."), .expiresAt,
         .flag("offline", "Whether it can be refreshed."),
         method("Grant that opened it, or way within a tenant's app.").optional,

@@ -77,6 +77,7 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
             resources: [], factors: shown.factors, openedAt: now,
             expiresAt: min(now.adding(seconds: lifetime), shown.expiresAt), isOffline: false,
             from: from, method: .flagship)
+        terms.removals = account.state.removals
         terms.authenticatedAt = shown.signedInAt
         terms.exchange = TokenExchange(origin: session, actors: [])
         terms.webApp = webApp

@@ -65,7 +65,7 @@ public enum AsOfList: String, CaseIterable, Sendable {
         guard self == .sessions else { return "" }
         return """
             cross join lateral json_to_record(a.terms::json) as t (
-                client uuid, stamp bigint, exchanged uuid)
+                client uuid, stamp bigint, exchanged uuid, federated_device uuid, removals bigint)
             left join \(schema).accounts o on o.realm = a.realm and o.account = a.account
             left join \(schema).clients c on c.realm = a.realm and c.client = t.client
             left join lateral (
@@ -76,6 +76,20 @@ public enum AsOfList: String, CaseIterable, Sendable {
                         where a.account is not null and coalesce(o.stamp > t.stamp, true)
                             and n.realm = a.realm and n.account = a.account and n.stamp = t.stamp
                         limit 1)
+                    union all (
+                        select case when n.data ->> 'client' is null then 'revoked' else 'withdrawn' end,
+                            n.at
+                        from urd.event n
+                        where coalesce(greatest(
+                                (o.removed ->> t.client::text)::bigint,
+                                (o.removed ->> t.federated_device::text)::bigint), 0)
+                                > coalesce(t.removals, 0)
+                            and n.realm = a.realm and n.stream = a.account
+                            and n.type = 'account.access_removed'
+                            and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
+                            and coalesce(n.data ->> 'client', n.data ->> 'federated_device')
+                                in (t.client::text, t.federated_device::text)
+                        order by n.version limit 1)
                     union all (
                         select 'client_deleted', d.at from urd.event d
                         where c.client is null and d.realm = a.realm and d.stream = t.client

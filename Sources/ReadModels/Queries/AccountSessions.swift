@@ -59,16 +59,18 @@ private let page = Question(
         select s.* from urd.sessions s
         where s.realm = $1 and s.account = $2 and s.session < $3 and s.ended is null
             and (s.terms ->> 'expires_at')::bigint > $5
-            and (s.terms ->> 'stamp')::bigint = (
-                select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
-                    and not x.disabled)
+            and exists (
+                select from urd.accounts x where x.realm = $1 and x.account = $2
+                    and not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
+                    and \(AccessRule.keeps("x", "s.terms")))
             and exists (
                 select from urd.clients x
                 where x.realm = $1 and x.client = (s.terms ->> 'client')::uuid)
             and not exists (
-                select from urd.sessions x
-                where x.realm = $1 and x.session = (s.terms ->> 'exchanged')::uuid
-                    and x.ended is not null)
+                select from urd.sessions o
+                left join urd.accounts x on x.realm = $1 and x.account = o.account
+                where o.realm = $1 and o.session = (s.terms ->> 'exchanged')::uuid
+                    and (o.ended is not null or not \(AccessRule.keeps("x", "o.terms"))))
         order by s.session desc limit $4
     ) s on true
     where p.realm = $1 order by s.session desc

@@ -193,7 +193,7 @@ extension SessionQueries where Self: Folding {
             let account = try await fold(Account.self, holder, realm)
             isOver =
                 isOver || account.isDisabled || account.isDeleted
-                || account.stamp != terms.stamp
+                || !account.keeps(terms)
         }
         return SessionView(
             id: id, terms: terms, generation: session.generation,
@@ -217,7 +217,7 @@ extension SessionQueries where Self: Folding {
         }
         return sessions.sorted { $1.key < $0.key }.compactMap { id, known in
             guard let terms = known.state.terms, terms.account == account,
-                known.state.end == nil, terms.stamp == holder.stamp, !holder.isDisabled,
+                known.state.end == nil, holder.keeps(terms), !holder.isDisabled,
                 now < terms.expiresAt, after.map({ id < $0 }) ?? true
             else { return nil }
             return OpenSessionView(

@@ -43,6 +43,21 @@ public protocol SessionQueries: Sendable {
 }
 
 extension SessionQueries {
+    /// All that are wanted, however many there are.
+    func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp,
+        where isWanted: (OpenSessionView) -> Bool
+    ) async throws(LogFailure) -> [OpenSessionView] {
+        var found: [OpenSessionView] = []
+        var after: UUID?
+        while true {
+            let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
+            found += page.filter(isWanted)
+            guard page.count == 200, let next = page.last?.id else { return found }
+            after = next
+        }
+    }
+
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
         try await line(of: id, in: realm)?.session
     }
