@@ -291,7 +291,7 @@ class Devices(unittest.TestCase):
         self.assertEqual(mine.user.call("DELETE", url)[0], 404)
         self.assertEqual(mine.user.call("GET", site.url + "/user-profile")[0], 200)
 
-    def test_edu_10_a_device_is_found_and_disconnected_whatever_else_was_opened_on_it(self):
+    def test_edu_10_a_device_is_found_and_disconnected_among_many_sessions(self):
         apps = [App(site, name=f"Of many {number}") for number in range(12)]
         for app in apps:
             app.register(), app.person()

@@ -153,7 +153,8 @@ private let many = 1_000
         let page = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "../../docs/session-ends.md").standardized, encoding: .utf8)
-        let table = page.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
+        let lines = page.components(separatedBy: "\n").drop { !$0.hasPrefix("|") }
+        let table = lines.prefix { $0.hasPrefix("|") }.map { line in
             line.split(separator: "|").map { String($0).trimmingCharacters(in: .whitespaces) }
         }
         let columns = try #require(table.first).dropFirst()

@@ -2,13 +2,13 @@
 enum AccessRule {
     /// Whether a session goes on by them, as SQL.
     /// - Parameters:
-    ///   - account: the alias of the row of its account.
+    ///   - removed: of the row of its account.
     ///   - terms: of the session, as JSON.
-    static func keeps(_ account: String, _ terms: String) -> String {
+    static func keeps(_ removed: String, _ terms: String) -> String {
         """
-        (\(account).removed is null or coalesce(greatest(
-            (\(account).removed ->> (\(terms) ->> 'client'))::bigint,
-            (\(account).removed ->> (\(terms) ->> 'federated_device'))::bigint), 0)
+        (\(removed) is null or coalesce(greatest(
+            (\(removed) ->> (\(terms) ->> 'client'))::bigint,
+            (\(removed) ->> (\(terms) ->> 'federated_device'))::bigint), 0)
             <= coalesce((\(terms) ->> 'removals')::bigint, 0))
         """
     }

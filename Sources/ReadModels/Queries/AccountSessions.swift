@@ -44,6 +44,10 @@ extension ReadModelQueries {
     }
 }
 
+/// Of the account that is asked about: read once, and not for each session.
+private let removed =
+    "(select x.removed from urd.accounts x where x.realm = $1 and x.account = $2)"
+
 /// What ends a session without a word in its own stream ends it here as well.
 private let page = Question(
     "session_page_of_account",
@@ -59,10 +63,10 @@ private let page = Question(
         select s.* from urd.sessions s
         where s.realm = $1 and s.account = $2 and s.session < $3 and s.ended is null
             and (s.terms ->> 'expires_at')::bigint > $5
-            and exists (
-                select from urd.accounts x where x.realm = $1 and x.account = $2
-                    and not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
-                    and \(AccessRule.keeps("x", "s.terms")))
+            and (s.terms ->> 'stamp')::bigint = (
+                select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
+                    and not x.disabled)
+            and \(AccessRule.keeps(removed, "s.terms"))
             and exists (
                 select from urd.clients x
                 where x.realm = $1 and x.client = (s.terms ->> 'client')::uuid)
@@ -70,7 +74,7 @@ private let page = Question(
                 select from urd.sessions o
                 left join urd.accounts x on x.realm = $1 and x.account = o.account
                 where o.realm = $1 and o.session = (s.terms ->> 'exchanged')::uuid
-                    and (o.ended is not null or not \(AccessRule.keeps("x", "o.terms"))))
+                    and (o.ended is not null or not \(AccessRule.keeps("x.removed", "o.terms"))))
         order by s.session desc limit $4
     ) s on true
     where p.realm = $1 order by s.session desc

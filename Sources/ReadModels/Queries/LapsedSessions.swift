@@ -44,6 +44,6 @@ private let listing = Statement(
         and (s.terms ->> 'expires_at')::bigint > $1
         and (a.account is null or a.disabled or a.deletion_due is not null
             or a.stamp <> (s.terms ->> 'stamp')::bigint
-            or not \(AccessRule.keeps("a", "s.terms")))
+            or not \(AccessRule.keeps("a.removed", "s.terms")))
     order by s.realm, s.session limit $2
     """)

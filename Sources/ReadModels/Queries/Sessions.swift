@@ -111,7 +111,7 @@ extension SessionView {
             s.ended is not null
                 or s.account is not null and not coalesce((
                     select not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
-                        and \(AccessRule.keeps("x", "s.terms"))
+                        and \(AccessRule.keeps("x.removed", "s.terms"))
                     from urd.accounts x where x.realm = $1 and x.account = s.account), false)
                 or not coalesce((
                     select not x.disabled from urd.clients x

@@ -182,7 +182,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await isAlive(world, access))
     }
 
-    /// A browser that was never signed in, or is so no more: whoever kept an ID token could be there.
+    /// A browser that was never signed in, or is so no more: a stranger who kept an ID token could be there.
     @Test(arguments: [true, false])
     func `logging out at a client by an old ID token alone ends nothing`(isSignedOut: Bool)
         async throws

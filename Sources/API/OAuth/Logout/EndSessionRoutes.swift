@@ -58,7 +58,7 @@ extension Call<RealmContext> {
             return .seeOther(browser == nil ? place : Words.page("/logout", in: languages))
         }
         let asking = AskingClient(session: id, client: session.client)
-        // An ID token is no proof of who shows it: anybody may have kept an old one.
+        // An ID token is no proof of who shows it: a stranger may have kept an old one.
         guard let browser else { return .seeOther(place) }
         let line = try await SessionEnds(self).line(of: browser)
         // The hint is of another account, or of an app outside this browser: the user is asked
