@@ -52,7 +52,10 @@ enum DeviceTokenRoutes {
         answer: .ok("The token.", answer, example: example),
         refusals: FederationPaths.refusals + [.noSuchSession, .unsupportedGrantType]
     ) { call throws(Problem) in
-        try RateCounter(call).count(.oauthToken)
+        let refreshed =
+            call.member("grant_type") == "refresh_token" ? call.member("refresh_token") : nil
+        try RateCounter(call).count(
+            .oauthToken, heldBy: call.context.mint.holder(ofRefreshToken: refreshed))
         switch try call.requireMember("grant_type") {
         case "client_credentials": return try await call.assertDevice()
         case "password": return try await call.signInOnDevice()

@@ -37,7 +37,10 @@ enum ServiceTokenRoutes {
             .noSuchClient, .unsupportedGrantType, .invalidGrant, .notImplemented,
         ]
     ) { call throws(Problem) in
-        try RateCounter(call).count(.oauthToken)
+        let refreshed =
+            call.member("grant_type") == "refresh_token" ? call.member("refresh_token") : nil
+        try RateCounter(call).count(
+            .oauthToken, heldBy: call.context.mint.holder(ofRefreshToken: refreshed))
         guard
             let service = try await FederationServices(call.context).find(
                 try call.required("client_id")),

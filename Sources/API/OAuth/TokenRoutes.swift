@@ -36,10 +36,11 @@ enum TokenRoutes {
             ], traits: [.forScripts, .acceptsCachedClient, .consumesAssertion]
         ) { call throws(Problem) in
             let client = try call.caller.client
-            // Devices of one client ask again and again, each at its own pace.
-            let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
-            try RateCounter(call).count(.oauthToken, client: isPolling ? nil : client.clientID)
-            return try await call.redeem(grants, as: client)
+            let form = grants.find(
+                call.body["grant_type"]?.string ?? "", at: call.context.place)
+            return try await RateCounter(call).counting(
+                .oauthToken, call.standing(of: form, client)
+            ) { () throws(Problem) in try await call.redeem(form, as: client) }
         }
     }
 
@@ -143,12 +144,19 @@ extension GrantOutcome {
 }
 
 extension Call<RealmContext> {
-    fileprivate func redeem(
-        _ grants: GrantForms, as client: PresentClient
-    ) async throws(Problem) -> Response {
-        guard let form = grants.find(body["grant_type"]?.string ?? "") else {
-            throw Problem(.unsupportedGrantType)
+    /// Whose budget a token request uses.
+    fileprivate func standing(of form: GrantForm?, _ client: PresentClient) -> RateStanding {
+        if let holder = form?.holder(self) { return .holder(holder) }
+        guard form?.type == .clientCredentials, client.proof != .none else {
+            return .unproved(client: client.clientID)
         }
+        return .client(client.clientID)
+    }
+
+    fileprivate func redeem(
+        _ form: GrantForm?, as client: PresentClient
+    ) async throws(Problem) -> Response {
+        guard let form else { throw Problem(.unsupportedGrantType) }
         // What the realm or the client does not do is told before the grant is looked at. The decision
         // checks it again: this may be a moment old.
         let place = context.place

@@ -137,7 +137,8 @@ enum TenantPasskeyRoutes {
         traits: .forTenantScripts
     ) { call throws(Problem) in
         try await call.answerTenantApp { tenant throws(Problem) in
-            try RateCounter(call).count(.passkeyBegin, client: tenant.apiKey)
+            let counter = RateCounter(call)
+            try counter.count(.passkeyBegin, client: counter.atSource(tenant.apiKey))
             let passkey = try await TenantPasskey(
                 tenant, call.body["origin"]?.string ?? "", call)
             return call.begin(passkey.signIn) {

@@ -55,9 +55,10 @@ extension DemoData {
             atFirst: [
                 // A developer registers again and again.
                 "rate_limits": [
-                    "installation": ["target": .null], "owner-mail": ["target": .null],
+                    "installation": ["source": .null, "target": .null],
+                    "owner-mail": ["target": .null],
                     "certification": ["target": .null],
-                    "owner-sign-in": ["target": .null],
+                    "owner-sign-in": ["source": .null, "target": .null],
                 ]
             ])
         _ = try await ask(

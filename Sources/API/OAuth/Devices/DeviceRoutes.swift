@@ -69,7 +69,8 @@ enum DeviceRoutes {
             ], traits: .consumesAssertion
         ) { call throws(Problem) in
             let client = try call.caller.client
-            try RateCounter(call).count(.deviceCode, client: client.clientID)
+            let counter = RateCounter(call)
+            try counter.count(.deviceCode, client: counter.name(of: client))
             let request = try call.grantRequest(of: client)
             let (code, terms) = try await WaitingDevices(call).request(request)
             let address = call.context.place.issuer + WaitingDevice.page

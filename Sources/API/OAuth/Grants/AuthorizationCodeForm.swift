@@ -34,7 +34,7 @@ extension GrantForm {
                 ? call.context.mint.consent(of: code.account, to: client.id) : nil,
             redirect: call.body["redirect_uri"]?.string.flatMap { SecretDigest.of($0) },
             verifier: verifier.flatMap { SecretDigest.of($0) })
-    }
+    }.held { $0.context.mint.holder(ofCode: $0.body["code"]?.string) }
 
     /// RFC 7636 section 4.1: what is shorter can be guessed.
     private static func isVerifier(_ text: String) -> Bool {
