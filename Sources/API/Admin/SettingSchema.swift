@@ -57,6 +57,7 @@ extension Setting {
                 + "digest of the signing certificate in base64url"
         case .regions: "must list countries by their two capital letters of ISO 3166, such as CH"
         case .resources: "must list absolute addresses without a fragment"
+        case .scopes: "must list names of scopes, which have no spaces or quotes in them"
         case .certificates: "must list X.509 certificates as PEM or in base 64"
         case .attestationRoots:
             "must list X.509 certificates as PEM or in base 64, each behind the format that it "
@@ -82,6 +83,7 @@ extension Setting {
         case .domain: .text(1...253, Names.host)
         case .origins(let limit): .list(of: .text(8...300), 0...limit, unique: true)
         case .resources(let limit): .list(of: .text(1...2048), 0...limit, unique: true)
+        case .scopes(let limit): .list(of: .text(1...255), 0...limit, unique: true)
         case .regions(let limit): .list(of: .text(2...2), 0...limit, unique: true)
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)

@@ -32,7 +32,10 @@ extension Call<RealmContext> {
         }
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
-            app: context.place.app, scope: scope, resources: resources, session: context.newID(),
+            app: context.place.app, scope: scope,
+            resources: client.metadata.spelled(
+                resources, context.place.settings, from: context.place.issuer),
+            session: context.newID(),
             from: context.signInPlace(of: request), now: context.clock.now(),
             keyProof: try context.tokenProof(of: request),
             issuer: context.place.issuer)

@@ -151,9 +151,10 @@ public struct RefreshGrant: Grant {
     private func resources(
         _ desk: GrantDesk, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {
-        let asked = desk.request.resources
-        try desk.require(asked)
-        for resource in asked where !terms.resources.contains(resource) { throw .invalidResource }
+        try desk.require(desk.request.resources)
+        guard let asked = ResourceRule.find(desk.request.resources, in: terms.resources) else {
+            throw .invalidResource
+        }
         guard asked.isEmpty, !terms.resources.isEmpty else { return asked }
         let issuer = terms.issuer ?? desk.request.issuer
         let left = terms.resources.filter {

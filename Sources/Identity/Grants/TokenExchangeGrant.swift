@@ -96,7 +96,7 @@ public struct TokenExchangeGrant: Grant {
         }
         var granted: [String] = []
         for name in asked where !granted.contains(name) {
-            guard name != "offline_access", mayHave(name) else { throw .scopeNotAllowed }
+            guard name != "offline_access", mayHave(name) else { throw .unknownScope }
             guard subject.scope.contains(name) else { throw .widerScope }
             granted.append(name)
         }
@@ -105,11 +105,16 @@ public struct TokenExchangeGrant: Grant {
 
     private func resources(_ desk: GrantDesk) throws(GrantRefusal) -> [String] {
         let targets = desk.metadata.exchangeTargets
-        let asked = desk.request.resources.isEmpty ? subject.audience : desk.request.resources
-        for resource in asked where !targets.contains(resource) {
-            guard subject.audience.contains(resource) else { throw .invalidResource }
-            try desk.require([resource])
+        guard !desk.request.resources.isEmpty else {
+            try desk.require(subject.audience.filter { !targets.contains($0) })
+            return subject.audience
         }
+        // What its list names goes before what it may ask for by the token that it shows.
+        guard
+            let asked = ResourceRule.find(
+                desk.request.resources, in: targets + subject.audience)
+        else { throw .invalidResource }
+        try desk.require(asked.filter { !targets.contains($0) })
         return asked
     }
 

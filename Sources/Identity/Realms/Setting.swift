@@ -19,6 +19,8 @@ public struct Setting: Sendable {
         case origins(limit: Int)
         /// Where tokens may be good: see `ResourceRule`.
         case resources(limit: Int)
+        /// Names of scopes.
+        case scopes(limit: Int)
         /// Countries by ISO 3166-1, in capital letters.
         case regions(limit: Int)
         /// Some of these.
@@ -83,6 +85,10 @@ public struct Setting: Sendable {
             try check(value, limit) { text throws(FieldFault.Reason) in
                 try ResourceRule.check(text)
             }
+        case .scopes(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard TextRule.isScopeName(text) else { throw .malformed }
+            }
         case .regions(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard text.utf8.count == 2, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
@@ -135,7 +141,7 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .resources, .regions, .selection, .apps,
+        case .flag, .seconds, .count, .origins, .resources, .scopes, .regions, .selection, .apps,
             .certificates, .attestationRoots, .rates, .mailWords, .issuers, .roles:
             break
         }
@@ -165,7 +171,7 @@ public struct Setting: Sendable {
             type = "string"
             schema["format"] = "email"
         case .hostName, .domain: type = "string"
-        case .origins(let limit), .resources(let limit), .apps(let limit),
+        case .origins(let limit), .resources(let limit), .scopes(let limit), .apps(let limit),
             .certificates(let limit), .attestationRoots(let limit):
             type = "array"
             schema["items"] = ["type": "string"]
@@ -202,6 +208,7 @@ public struct Setting: Sendable {
             case .domain: "host name without a port"
             case .origins: "list of origins"
             case .resources: "list of absolute addresses"
+            case .scopes: "list of scopes"
             case .regions: "list of countries, such as CH"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"

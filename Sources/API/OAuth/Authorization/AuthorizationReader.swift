@@ -177,7 +177,8 @@ struct AuthorizationReader: Sendable {
         {
             throw AuthorizationFault(.invalidTarget, "The client may not ask for this resource.")
         }
-        asked.resources = parameters.resources
+        asked.resources = metadata.spelled(
+            parameters.resources, context.place.settings, from: context.place.issuer)
     }
 
     private func readTexts(
