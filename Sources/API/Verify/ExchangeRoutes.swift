@@ -39,7 +39,9 @@ enum ExchangeRoutes {
     ) { call throws(Problem) in
         let tenant = try await call.tenant(call.request.headers[Tenant.keyHeader])
         return try await call.answerTenant(tenant) { () throws(Problem) in
-            try RateCounter(call).count(.oauthToken)
+            let code = call.body["authorization_code"]?.string
+            try RateCounter(call).count(
+                .oauthToken, heldBy: call.context.mint.holder(ofCode: code))
             return try await call.exchange(tenant)
         }
     }
@@ -77,7 +79,7 @@ extension Call<RealmContext> {
         guard
             let person = try await verifiedPerson(code.account, granted, passkeys, since: began)
         else { throw Self.notGood }
-        return try await identity(of: person, granted, tenant)
+        return try await identity(of: person, granted, tenant, on: code.userAgent)
     }
 
     /// A tenant's app shows no secret: what it shows is bound to it in another way. A tenant that was disabled a
@@ -101,11 +103,13 @@ extension Call<RealmContext> {
     }
 
     private func identity(
-        of person: VerifiedPerson, _ granted: GrantedTokens, _ tenant: Tenant
+        of person: VerifiedPerson, _ granted: GrantedTokens, _ tenant: Tenant,
+        on userAgent: String?
     ) async throws(Problem) -> Response {
         let now = context.clock.now()
         let identifier = context.mint.mailbox(person.address).description
-        let device = granted.login?.from.device ?? granted.terms.from.device ?? ""
+        let device =
+            userAgent ?? granted.login?.from.device ?? granted.terms.from.device ?? ""
         let expiry = granted.login?.expiresAt ?? now
         var members: JSONObject = [
             "identifier": [

@@ -23,7 +23,7 @@ struct TenantCodes {
         }
         guard let redirect = SecretDigest.of(redirectURL) else { throw Problem(.internalError) }
         let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
-        let code = AuthorizationCode(
+        var code = AuthorizationCode(
             id: context.newID(), client: tenant.client.id, account: browser.subject,
             browser: browser.id, redirect: redirect, challenge: challenge,
             scope: [kind.scope],
@@ -31,6 +31,7 @@ struct TenantCodes {
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime),
             issuer: context.place.issuer)
+        code.userAgent = call.request.headers["User-Agent"].map { String($0.prefix(255)) }
         guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
         return (text, code.challengeNumber)
     }

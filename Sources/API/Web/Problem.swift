@@ -56,6 +56,9 @@ public struct Problem: Error, Sendable {
     /// The app whose request it is about, as a page names it. Nil where its name is only its own claim.
     var appName: String?
 
+    /// Scripts of the page that asked are refused, and read nothing of it.
+    var isClosedToScripts = false
+
     /// Whose pages tell of it, where that is known.
     var owner: (any PageOwner)?
 
