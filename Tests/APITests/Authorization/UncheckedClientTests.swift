@@ -88,6 +88,19 @@ private typealias Site = AuthorizeWorld
         }
     }
 
+    @Test func `a person may go on to an unchecked app`() async throws {
+        let app = "org.evil.app:/back"
+        let site = try await Site(web: [
+            "token_endpoint_auth_method": "none", "application_type": "native",
+            "resources_listed_only": true, "redirect_uris": [.string(app)],
+        ])
+        let answer = try await site.authorize(
+            Site.request([("redirect_uri", app), ("response_type", "token")]))
+        let page = String(decoding: answer.response.body, as: UTF8.self)
+        #expect(page.contains("<a href=\"\(app)?error=unsupported_response_type"), "\(page)")
+        #expect(page.contains("<strong>org.evil.app:</strong>"))
+    }
+
     @Test(arguments: [false, true])
     func `a person who denies an unchecked client is led nowhere`(isUnchecked: Bool) async throws {
         let site = try await site(isUnchecked: isUnchecked, .signedIn)

@@ -98,6 +98,7 @@ struct JWTWorld: Sendable {
         ).id
         code.redirect = try #require(SecretDigest.of(place))
         code.challenge = SecretDigest.of(verifier)
+        code.userAgent = "Mozilla/5.0 (a browser)"
         let body: JSON = [
             "authorization_code": .string(try #require(world.mint.authorizationCode(code))),
             "code_verifier": .string(verifier), "redirect_url": .string(place),
@@ -110,6 +111,8 @@ struct JWTWorld: Sendable {
                     "Host": "id.acme.example", "API_KEY_ID": "tenant",
                     "Content-Type": "application/json",
                 ], body: body.canonical(), source: "203.0.113.7", id: "request-16"))
+        // As Cotter has it: the browser in which the code was given.
+        #expect(answer.json["identifier"]?["device_name"] == "Mozilla/5.0 (a browser)")
         let name = kind == .tenantIDToken ? "id_token" : "access_token"
         return try #require(answer.json["oauth_token"]?[name]?.string)
     }

@@ -55,7 +55,8 @@ struct UncheckedClientPage {
 
     private func onward(_ text: String) -> HTML {
         switch way {
-        case .link(let address): Parts.link(text, to: address, look: "button second")
+        case .link(let address):
+            HTML.element(.a, .appHref(address), .class("button second")) { text }
         case .form(let address, let members):
             HTML.element(.form, .method("post"), .action(address)) {
                 for member in members { Parts.hidden(member.name, member.value) }
