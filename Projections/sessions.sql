@@ -94,10 +94,12 @@ create or replace view urd.sessions as
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;
 
--- What ends a session first: itself, its account, its client, or what it was exchanged from.
+-- What ends a session first: itself, its account, its client, or what it was exchanged from. `least` keeps the planner
+-- from looking at what an analyst asks for in other realms (decision 0164).
 create or replace view analyst.sessions_v1 with (security_barrier) as
-    select s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at, s.refreshed_at,
-        s.generation, e.reason as end_reason, e.at as ended_at,
+    select least(s.session) as session, least(s.account) as account, t.client, t.client_id, t.app,
+        t.method, least(s.opened_at) as opened_at, least(s.refreshed_at) as refreshed_at,
+        least(s.generation) as generation, e.reason as end_reason, e.at as ended_at,
         to_timestamp(t.expires_at) as expires_at
     from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
         client uuid, client_id text, app uuid, method text, stamp bigint, expires_at bigint,

@@ -64,6 +64,7 @@ enum Migrations {
             version: 32, name: "attempts_by_time",
             sql: PackageResources.m032_attempts_by_time_sql),
         Step(version: 33, name: "noted_erasures", sql: PackageResources.m033_noted_erasures_sql),
+        Step(version: 34, name: "analyst_fences", sql: PackageResources.m034_analyst_fences_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -4,9 +4,8 @@ states as of a moment and lists say the same of it as the tokens do."""
 import secrets
 import unittest
 
-import test_analyst_sql
+from analyst_role import Analyst
 from phone import Phone
-from test_analyst_sql import Analyst
 from urd_process import Urd
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -16,8 +15,8 @@ GATEWAY, ORDERS = "https://gateway.example", "https://orders.example"
 
 def setUpModule():
     global urd, analyst
-    urd = test_analyst_sql.urd = Urd()
-    analyst = Analyst(urd.values["URD_REALM"])
+    urd = Urd()
+    analyst = Analyst(urd, urd.values["URD_REALM"])
 
 
 def tearDownModule():
