@@ -59,7 +59,8 @@ def value(kind, state, unique):
     late = state == AFTER
     often, seldom = ("zeppelin", "flounder") if not late else ("flounder", "zeppelin")
     return {
-        "uuid": f"md5('{state}' || n)::uuid",
+        # Far apart, for estimates are as coarse as a histogram's buckets.
+        "uuid": f"overlay(md5('{state}' || n) placing '{'c' if late else '3'}' from 1 for 1)::uuid",
         "text": f"'{state}' || lpad(n::text, 6, '0')" if unique
         else f"case when n % 10 = 0 then '{seldom}' else '{often}' end",
         "timestamp with time zone":
@@ -89,7 +90,7 @@ def fill(state):
 
 def constants(kind):
     """What an analyst would compare with who looks for what is there."""
-    known = urd.sql(f"select md5('{BEFORE}1200')::uuid")
+    known = urd.sql(f"select {value('uuid', BEFORE, True)} from (values (1200)) v (n)")
     return {
         "uuid": [f"'{known}'::uuid", "'80000000-0000-0000-0000-000000000000'::uuid"],
         "text": ["'zeppelin'", f"'{BEFORE}000700'"],
