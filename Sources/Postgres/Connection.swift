@@ -70,6 +70,18 @@ public struct Statement: Sendable {
         return unsafe String(cString: text)
     }
 
+    /// Where others find the same database, as whom they are: also those that don't read a folder of sockets out of the place
+    /// of a host.
+    public func address(user: String, password: String) -> String {
+        let host = unsafe String(cString: PQhost(handle))
+        let port = unsafe String(cString: PQport(handle))
+        let database = unsafe String(cString: PQdb(handle))
+        let start = "postgresql://\(user):\(password)@"
+        return host.hasPrefix("/")
+            ? "\(start)/\(database)?host=\(host)&port=\(port)"
+            : "\(start)\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
+    }
+
     deinit {
         unsafe PQfinish(handle)
     }

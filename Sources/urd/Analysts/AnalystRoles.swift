@@ -42,6 +42,11 @@ struct AnalystRoles {
         }
     }
 
+    /// Where the tools of an analyst connect.
+    func address(of name: String, password: String) -> String {
+        connection.address(user: name, password: password)
+    }
+
     /// False where the cluster has a role of that name, which may be anybody's.
     func add(_ name: String, realm: String, password: String) throws(Postgres.Failure) -> Bool {
         // What is sent is what PostgreSQL keeps: its logs do not see the password.
