@@ -76,6 +76,12 @@ public struct Problem: Error, Sendable {
             .optional("detail", .text(1...1000), "What is wrong with this request."),
             .optional("field", .text(0...1000), "The parameter or member to blame."),
             .optional(
+                "position", .integer(0...281_474_976_710_655),
+                "Of a list that is behind: up to there it has the log."),
+            .optional(
+                "head", .integer(0...281_474_976_710_655),
+                "Of a list that is behind: where the log ends."),
+            .optional(
                 "kept_to", .integer(0...281_474_976_710_655),
                 "Of a lost position: up to there the log is what it was."),
             .optional(

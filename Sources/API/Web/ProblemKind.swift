@@ -344,7 +344,7 @@ extension ProblemKind {
         case .busy: "Too much is being asked at once."
         case .unavailable: "The database cannot be used now."
         case .contended: "Others keep changing the same thing."
-        case .positionNotReached: "The list has not come as far as was asked."
+        case .positionNotReached: "The list is behind what was asked for; ask again in a moment."
         }
     }
 }

@@ -144,12 +144,22 @@ extension AccountQueries where Self: Folding {
         return Array(chosen.prefix(limit))
     }
 
+    func followed(
+        _ list: FollowingList, of realm: RealmID
+    ) async throws(LogFailure) -> FollowedPosition? {
+        let head = try await log.head(of: realm)
+        return FollowedPosition(
+            epoch: head.epoch, position: head.position - log.lag, head: head.position)
+    }
+
     func reaches(
         _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
     ) async throws(LogFailure) -> FollowedPosition.Reached {
         let head = try await log.head(of: realm)
         if head.epoch != epoch { return .never }
-        return head.position >= position ? .yes : .notYet
+        let now = FollowedPosition(
+            epoch: epoch, position: head.position - log.lag, head: head.position)
+        return now.position >= position ? .yes(now) : .notYet(now)
     }
 }
 

@@ -26,6 +26,11 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [DeliveryView]
 
+    /// How far a following list is. Nil where there is no such realm.
+    func followed(
+        _ list: FollowingList, of realm: RealmID
+    ) async throws(LogFailure) -> FollowedPosition?
+
     /// Waits, for a bounded time, until a following list holds everything up to a position.
     func reaches(
         _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
