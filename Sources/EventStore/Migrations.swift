@@ -64,6 +64,9 @@ enum Migrations {
             version: 32, name: "attempts_by_time",
             sql: PackageResources.m032_attempts_by_time_sql),
         Step(version: 33, name: "noted_erasures", sql: PackageResources.m033_noted_erasures_sql),
+        Step(
+            version: 34, name: "untimed_requests",
+            sql: PackageResources.m034_untimed_requests_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

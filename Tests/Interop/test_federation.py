@@ -775,6 +775,9 @@ class Assertions(unittest.TestCase):
         self.assertEqual(found("org.example.rare", "org.example.none"), [])
         self.assertIn("Demo service", found("org.ietf.oauth2"))
         self.assertEqual(self.app.user.call("POST", url, [])[0], 400)
+        # The demo realm tells strangers too, for an app that asks without a token.
+        admin("PATCH", "/settings", {"unsigned_discovery": False})
+        self.addCleanup(admin, "PATCH", "/settings", {"unsigned_discovery": True})
         self.assertEqual(site.call("POST", url, ["org.ietf.oauth2"])[0], 401)
 
     def test_edu_12_and_13_services_are_found_by_address_with_whole_links(self):

@@ -49,6 +49,9 @@ extension Setting {
     /// What a value must be, where its schema says less. Goes on after the setting's name.
     var form: String? {
         switch kind {
+        case .certifiedApps:
+            "must list official, or apps as ios:TEAMID.bundle or android:package:fingerprint, which is SHA-256 of "
+                + "the signing certificate in hexadecimal digits"
         case .apps:
             "must list apps as ios:TEAMID.bundle or android:package:fingerprint, which is SHA-256 of "
                 + "the signing certificate in hexadecimal digits"
@@ -85,7 +88,8 @@ extension Setting {
         case .regions(let limit): .list(of: .text(2...2), 0...limit, unique: true)
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
-        case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)
+        case .apps(let limit), .certifiedApps(let limit):
+            .list(of: .text(8...300), 0...limit, unique: true)
         case .certificates(let limit), .attestationRoots(let limit):
             .list(of: .text(1...32_768), 0...limit, unique: true)
         case .mailWords: MailWords.schema

@@ -75,12 +75,8 @@ struct RequestAuthorization {
             else { throw notGood }
             return caller
         case "bearer":
-            guard let token = SharedKeyToken(shown.text), let keyID = token.keyID,
-                let sequence = sequence(of: token),
-                token.isTimely(at: context.clock.now(), within: Self.leeway),
-                token.isFor(audiences),
-                let caller = try await holder(
-                    of: keyID, signing: sequence, { token.isSigned(by: $0) }),
+            guard let token = SharedKeyToken(shown.text), UntimedTokens(call).isTimely(token),
+                token.isFor(audiences), let caller = try await holder(of: token),
                 try await isIssuer(token, of: caller)
             else { throw notGood }
             return caller
@@ -129,6 +125,27 @@ struct RequestAuthorization {
         return false
     }
 
+    private func holder(of token: SharedKeyToken) async throws(Problem) -> FederatedCaller? {
+        guard let keyID = token.keyID else { return nil }
+        guard token.isUntimed else {
+            guard let sequence = sequence(of: token) else { return nil }
+            return try await holder(of: keyID, signing: sequence) { token.isSigned(by: $0) }
+        }
+        guard keyID.utf8.count == TokenMint.keyIDLength else { return nil }
+        let (mint, began) = (context.mint, ContinuousClock.now)
+        let line = try await reading { () throws(LogFailure) in
+            try await context.queries.line(of: mint.session(ofKey: keyID), in: context.place.realm)
+        }
+        guard let line, isSigned(by: line.session, { token.isSigned(by: $0) }),
+            try await UntimedTokens(call).isNew(token, signing: line.session)
+        else { return nil }
+        return try await caller(line, since: began)
+    }
+
+    private func isSigned(by session: SessionView, _ isRight: (String) -> Bool) -> Bool {
+        context.mint.version { isRight($0.requestKey(session.id, session.generation)) } != nil
+    }
+
     /// The token of a `kid`, while it is good. A request that its key has signed has used up its number, even if it
     /// is refused for another reason.
     private func holder(
@@ -143,7 +160,14 @@ struct RequestAuthorization {
                 mint.version { isRight($0.requestKey(session.id, session.generation)) } != nil
             }
         }
-        guard let line, let session = try await context.live(line),
+        guard let line else { return nil }
+        return try await caller(line, since: began)
+    }
+
+    private func caller(
+        _ line: SessionLine, since began: ContinuousClock.Instant
+    ) async throws(Problem) -> FederatedCaller? {
+        guard let session = try await context.live(line),
             let token = session.terms.federation, token.holder != .application,
             try await context.isFresh(session)
         else { return nil }

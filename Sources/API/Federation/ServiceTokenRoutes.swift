@@ -119,7 +119,7 @@ extension Call<RealmContext> {
                 shown.isSigned(
                     by: $0.requestKey(caller.session.id, caller.session.generation))
             }) != nil,
-            shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
+            UntimedTokens(self).isTimely(shown),
             shown.isFor([context.place.endpoint(of: service)]),
             try await authorization.isIssuer(shown, of: caller),
             let application = shown.label("sub") ?? shown.label("client_id")

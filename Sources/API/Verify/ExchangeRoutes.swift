@@ -16,7 +16,8 @@ enum ExchangeRoutes {
         summary: "Redeems a code of the page for tenants.",
         detail: """
             The code is good once, for five minutes, with the verifier, the challenge's number and the \
-            redirect URL that it was asked for with. Tokens are given where `oauth_token` is `true`.
+            redirect URL that it was asked for with. Tokens are given where `oauth_token` is `true`, or \
+            it is left out and the realm has `tokens_unasked`.
             """,
         right: .nothing, voice: .verify,
         parameters: [
@@ -121,7 +122,10 @@ extension Call<RealmContext> {
                 of: person, identifier: identifier, for: tenant.apiKey, by: context.mint, at: now),
             "user": person.user(of: tenant.apiKey),
         ]
-        guard text("oauth_token") == "true" else { return .json(.ok, .object(members)) }
+        let wanted = text("oauth_token").map { $0 == "true" }
+        guard wanted ?? context.place.settings[SettingCatalogue.tokensUnasked] else {
+            return .json(.ok, .object(members))
+        }
         return try await answerWithTokens(&members, with: granted, of: person, tenant)
     }
 

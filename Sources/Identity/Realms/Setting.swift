@@ -25,6 +25,8 @@ public struct Setting: Sendable {
         case selection([String])
         /// Apps on phones: see `NativeApp`.
         case apps(limit: Int)
+        /// The same, or `official`: see `OfficialApp`.
+        case certifiedApps(limit: Int)
         /// X.509, each as PEM or plain base 64.
         case certificates(limit: Int)
         /// The same, each for one format of passkeys' statements: see `AttestationRoot`.
@@ -96,6 +98,10 @@ public struct Setting: Sendable {
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard NativeApp(text) != nil else { throw .malformed }
             }
+        case .certifiedApps(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard !NativeApp.certified(text).isEmpty else { throw .malformed }
+            }
         case .certificates(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard CertificateText.der(text) != nil else { throw .malformed }
@@ -136,7 +142,7 @@ public struct Setting: Sendable {
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
         case .flag, .seconds, .count, .origins, .resources, .regions, .selection, .apps,
-            .certificates, .attestationRoots, .rates, .mailWords, .issuers, .roles:
+            .certifiedApps, .certificates, .attestationRoots, .rates, .mailWords, .issuers, .roles:
             break
         }
     }
@@ -166,7 +172,7 @@ public struct Setting: Sendable {
             schema["format"] = "email"
         case .hostName, .domain: type = "string"
         case .origins(let limit), .resources(let limit), .apps(let limit),
-            .certificates(let limit), .attestationRoots(let limit):
+            .certifiedApps(let limit), .certificates(let limit), .attestationRoots(let limit):
             type = "array"
             schema["items"] = ["type": "string"]
             schema["maxItems"] = .integer(Int64(limit))
@@ -205,6 +211,8 @@ public struct Setting: Sendable {
             case .regions: "list of countries, such as CH"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
+            case .certifiedApps:
+                "official, or list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"
             case .attestationRoots:
                 "list of certificates, PEM or base 64, each as format:certificate"

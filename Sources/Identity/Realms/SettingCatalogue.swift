@@ -238,7 +238,7 @@ public enum SettingCatalogue {
             resources.setting, roles.setting, clientRegistration.setting, statementIssuers.setting,
             proofNonces.setting, recordPlaces.setting, signalVerification.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
-        ] + passkeys + pages + flagship + captchas
+        ] + passkeys + pages + flagship + captchas + publishedClients
 
     private static let flagship = [
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,

@@ -1,4 +1,5 @@
 import Cryptography
+import Identity
 import JOSE
 import JSON
 import Values
@@ -50,6 +51,7 @@ extension DemoData {
                 "certified_apps": [
                     .string("ios:\(DemoStores.team)"),
                     .string("android:\(DemoStores.package):\(DemoStores.fingerprint)"),
+                    .string(OfficialApp.name),
                 ],
             ],
             atFirst: [

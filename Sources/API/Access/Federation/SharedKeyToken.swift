@@ -75,6 +75,21 @@ struct SharedKeyToken {
         return start <= latest
     }
 
+    /// Whether it says neither which request it is nor when it was made.
+    var isUntimed: Bool { members["iat"] == nil && members["seq"] == nil }
+
+    /// Tells apart what a key has signed: it follows from the signature, so that no other spelling is another one.
+    ///
+    /// - Parameter request: what it is good once with, where it may be good with several.
+    func digest(with request: [UInt8]) -> [UInt8] { SHA256.hash(signature + request) }
+
+    /// Whether the times that it has, if any, allow it.
+    func isOpen(at now: Timestamp, within leeway: Int64) -> Bool {
+        guard hasBegun(at: now.seconds + leeway) else { return false }
+        guard members["exp"] != nil else { return true }
+        return integer("exp").map { now.seconds < $0 } ?? false
+    }
+
     /// Whether it is good at a time: of now, and not over. An end that is far away ends nothing later than the
     /// leeway does, counted from `iat`.
     func isTimely(at now: Timestamp, within leeway: Int64) -> Bool {
