@@ -196,7 +196,8 @@ let package = Package(
             "urd",
             [
                 "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry",
-                "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting", "Threads",
+                "Cryptography", "HTTPClient", "ReadModels", "Postgres", "PostgresTesting",
+                "Threads",
             ]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],

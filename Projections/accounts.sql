@@ -3,7 +3,7 @@
 -- Read by: introspection, user info, the admin API, `urd account`.
 --
 -- kind: inline
--- types: account.registered account.mailbox_confirmed account.mailbox_changed account.mailbox_moved account.addresses_changed account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
+-- types: account.access_removed account.registered account.mailbox_confirmed account.mailbox_changed account.mailbox_moved account.addresses_changed account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
 
 -- section: tables
 
@@ -18,6 +18,11 @@ create table urd.accounts_{build} (
     confirmed boolean,
     disabled boolean,
     stamp bigint not null,
+    -- How often it moved to another mailbox while sessions stayed: those that rest on a mailbox alone did not.
+    moves bigint not null,
+    -- By the stream of a client or a device from which access was removed: the number of the last removal. Sessions
+    -- of it that were opened under a lower number are over. Null as long as nothing was removed.
+    removed jsonb,
     -- In a row that is proposed to an update, infinity means that it was called off.
     deletion_due timestamptz,
     registered_at timestamptz,
@@ -37,9 +42,11 @@ begin
     -- An account is registered once, before all else that happens to it.
     if p_types is null or 'account.registered' = any (p_types) then
         insert into urd.accounts_{build} (
-            realm, account, mailbox, confirmed, disabled, stamp, registered_at, changed_at, version)
+            realm, account, mailbox, confirmed, disabled, stamp, moves, registered_at, changed_at,
+            version)
         select p_realm, e.stream, (e.data ->> 'mailbox')::uuid,
-            e.data ->> 'confirmed' is not distinct from 'true', false, 0, e.at, e.at, e.version
+            e.data ->> 'confirmed' is not distinct from 'true', false, 0, 0, e.at, e.at,
+            e.version
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'account.registered' {shard};
@@ -70,8 +77,13 @@ begin
             max(((1000000000000000000 + e.position)::text || coalesce(e.data ->> 'due', ''))
                 collate "C") filter (where e.type in (
                     'account.deletion_scheduled', 'account.deletion_cancelled')) as deletion,
+            jsonb_object_agg(
+                coalesce(e.data ->> 'client', e.data ->> 'federated_device', ''),
+                (e.data ->> 'removals')::bigint order by e.version)
+                filter (where e.type = 'account.access_removed') as removed,
             count(*) filter (where e.type in ('account.disabled', 'account.stamp_rotated',
-                'account.mailbox_changed', 'account.deletion_scheduled')) as stamps
+                'account.mailbox_changed', 'account.deletion_scheduled')) as stamps,
+            count(*) filter (where e.type = 'account.mailbox_moved') as moves
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) and e.type <> 'account.registered' {shard}
@@ -79,13 +91,13 @@ begin
     )
     -- As a proposal, which is always a look-up: a join would be free to read all accounts.
     insert into urd.accounts_{build} as a (
-        realm, account, mailbox, phone, confirmed, disabled, stamp, deletion_due, changed_at,
-        version)
+        realm, account, mailbox, phone, confirmed, disabled, stamp, moves, removed,
+        deletion_due, changed_at, version)
     select p_realm, p.stream, right(p.mailbox, -19)::uuid,
         case when length(p.phone) > 19 then right(p.phone, -19)::uuid
             when p.phone is not null then '00000000-0000-0000-0000-000000000000' end,
         p.confirmed % 2 = 1,
-        p.switched % 2 = 1, p.stamps,
+        p.switched % 2 = 1, p.stamps, p.moves, p.removed,
         case when length(p.deletion) > 19 then to_timestamp(right(p.deletion, -19)::bigint)
             when p.deletion is not null then 'infinity' end,
         to_timestamp(p.last[2]), p.last[1]
@@ -99,6 +111,9 @@ begin
         confirmed = coalesce(excluded.confirmed, a.confirmed),
         disabled = coalesce(excluded.disabled, a.disabled),
         stamp = a.stamp + excluded.stamp,
+        moves = a.moves + excluded.moves,
+        removed = case when excluded.removed is null then a.removed
+            else coalesce(a.removed, '{}') || excluded.removed end,
         deletion_due = nullif(coalesce(excluded.deletion_due, a.deletion_due), 'infinity'),
         changed_at = excluded.changed_at,
         version = excluded.version;
@@ -125,7 +140,7 @@ create index on urd.accounts_{build} (phone, realm) where phone is not null;
 
 create or replace view urd.accounts as
     select a.realm, a.account, a.mailbox, a.phone, a.confirmed, a.disabled, a.stamp,
-        a.deletion_due, a.registered_at, a.changed_at, a.version
+        a.deletion_due, a.registered_at, a.changed_at, a.version, a.moves, a.removed
     from urd.accounts_{build} a;
 grant select on urd.accounts to urd_app, urd_observer;
 
@@ -133,7 +148,9 @@ create or replace view analyst.accounts_v1 with (security_barrier) as
     select a.account, a.confirmed, a.disabled, a.mailbox is not null as has_mailbox,
         a.phone is not null as has_second_address, a.deletion_due, a.registered_at, a.changed_at
     from urd.accounts_{build} a
-    where a.realm = (select analyst.realm());
+    where a.realm = (select analyst.realm())
+    -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
+    offset 0;
 comment on view analyst.accounts_v1 is 'Each account as it is now, without anything of its person.';
 comment on column analyst.accounts_v1.account is 'The account.';
 comment on column analyst.accounts_v1.confirmed is 'Whether its address is proved.';

@@ -119,7 +119,9 @@ create or replace view analyst.clients_v1 with (security_barrier) as
     select c.client, c.client_id, c.metadata::jsonb ->> 'client_name' as name, c.disabled, c.registered_at,
         c.changed_at
     from urd.clients_{build} c
-    where c.realm = (select analyst.realm());
+    where c.realm = (select analyst.realm())
+    -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
+    offset 0;
 comment on view analyst.clients_v1 is 'The OAuth clients as they are now.';
 comment on column analyst.clients_v1.client is 'The client.';
 comment on column analyst.clients_v1.client_id is 'What it calls itself in requests.';

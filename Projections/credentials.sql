@@ -138,7 +138,9 @@ create or replace view analyst.credentials_v1 with (security_barrier) as
     select c.kind, c.credential, c.account, c.client, c.provider, c.created_at, c.used_at,
         c.removed_at
     from urd.credentials_{build} c
-    where c.realm = (select analyst.realm());
+    where c.realm = (select analyst.realm())
+    -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
+    offset 0;
 comment on view analyst.credentials_v1 is
     'Each thing that somebody can show to sign in, or could, without keys, secrets and names.';
 comment on column analyst.credentials_v1.kind is

@@ -106,7 +106,8 @@ begin
     from urd.event e
     -- Read once, and only where there is something to read.
     cross join lateral json_to_record(case
-        when e.type = 'session.refreshed' or e.type like 'account.%'
+        when e.type = 'session.refreshed'
+            or e.type like 'account.%' and e.type <> 'account.access_removed'
             or e.type like 'client.%' and e.type <> 'client.certified' then '{}'
         else e.data end) as d (
             account uuid, accounts json, browser text, client uuid, clients json, session uuid,

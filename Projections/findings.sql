@@ -98,7 +98,9 @@ create or replace view analyst.findings_v1 with (security_barrier) as
         f.first_at, f.last_at, f.counts::json as counts, f.raised_at, f.raised_position,
         f.closed_at, f.cause, f.reason, f.closed_by, f.places
     from urd.findings_{build} f
-    where f.realm = (select analyst.realm());
+    where f.realm = (select analyst.realm())
+    -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
+    offset 0;
 comment on view analyst.findings_v1 is 'What the rules found: one row for each finding, as it is now.';
 comment on column analyst.findings_v1.finding is 'The finding.';
 comment on column analyst.findings_v1.rule is 'The rule by which it was found, such as brute_force.';

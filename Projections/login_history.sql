@@ -6,7 +6,7 @@
 -- Read by: the admin API, `urd history`, analysts.
 --
 -- kind: following
--- types: session.opened session.refused session.ended browser.opened browser.refused browser.ended account.disabled account.stamp_rotated account.mailbox_changed account.deletion_scheduled account.deleted
+-- types: session.opened session.refused session.ended browser.opened browser.refused browser.ended account.access_removed account.disabled account.stamp_rotated account.mailbox_changed account.mailbox_moved account.deletion_scheduled account.deleted
 
 -- section: tables
 
@@ -38,6 +38,12 @@ create table urd.login_history_{build} (
     primary key (realm, at, position)
 );
 
+-- Analysts compare these with what they choose: nothing is gathered of them in all realms (decision 0160).
+alter table urd.login_history_{build}
+    alter column at set statistics 0, alter column position set statistics 0,
+    alter column account set statistics 0, alter column client_id set statistics 0,
+    alter column outcome set statistics 0;
+
 -- The page itself looks rows of an account up.
 create index on urd.login_history_{build} (realm, account, at, position)
     where account is not null;
@@ -51,8 +57,9 @@ declare
     v_end record;
     v_begin record;
     v_ends text[] := array[
-        'session.ended', 'browser.ended', 'account.disabled', 'account.stamp_rotated',
-        'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted'];
+        'session.ended', 'browser.ended', 'account.access_removed', 'account.disabled',
+        'account.stamp_rotated', 'account.mailbox_changed', 'account.mailbox_moved',
+        'account.deletion_scheduled', 'account.deleted'];
 begin
     if p_types is null or p_types &&
         '{session.opened,session.refused,browser.opened,browser.refused}' then
@@ -111,15 +118,34 @@ begin
                     account uuid, app uuid, client uuid, client_id text, method text)
                 where d.account is not null;
             end if;
+        elsif v_end.type = 'account.access_removed' then
+            -- Of what the account had at the client, or by then on the device, as the session's first event says.
+            update urd.login_history_{build} h
+                set ended_at = v_end.at, end_reason =
+                    case when v_end.data ->> 'client' is null then 'revoked' else 'withdrawn' end
+                where h.realm = p_realm and h.account = v_end.stream and h.session is not null
+                    and h.ended_at is null and h.position < v_end.position
+                    and (h.client = (v_end.data ->> 'client')::uuid
+                        or v_end.data ->> 'client' is null and exists (
+                            select from urd.event o
+                            where o.realm = p_realm and o.position = h.position
+                                and o.data ->> 'federated_device' = v_end.data ->> 'federated_device'));
         else
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = case v_end.type
                     when 'account.disabled' then 'disabled'
                     when 'account.stamp_rotated' then 'signed_out_everywhere'
                     when 'account.mailbox_changed' then 'mailbox_changed'
+                    when 'account.mailbox_moved' then 'mailbox_changed'
                     else 'deleted' end
                 where h.realm = p_realm and h.account = v_end.stream and h.session is not null
-                    and h.ended_at is null and h.position < v_end.position;
+                    and h.ended_at is null and h.position < v_end.position
+                    -- A move leaves alone what more was shown for than the mailbox.
+                    and (v_end.type <> 'account.mailbox_moved' or (
+                        select (e.data -> 'amr')::jsonb <@ '["otp", "mail"]'
+                            and (e.data -> 'amr')::jsonb <> '[]'
+                        from urd.event e
+                        where e.realm = p_realm and e.stream = h.session and e.version = 1));
         end if;
     end loop;
 end $$;
@@ -144,10 +170,15 @@ create or replace view urd.login_history as
     from urd.login_history_{build} h;
 grant select on urd.login_history to urd_app, urd_observer;
 
+-- Columns of indexes that begin with the realm, as they stand; all others behind `least`, which keeps the planner from
+-- looking at them in other realms (decision 0160).
 create or replace view analyst.sign_ins_v1 with (security_barrier) as
-    select h.position, h.at, h.account, h.app, h.client, h.client_id, h.method, h.outcome, h.reason,
-        h.session, h.source, h.device, h.channel, h.ended_at, h.end_reason,
-        h.country, h.asn, h.area
+    select h.position, h.at, h.account, least(h.app) as app, least(h.client) as client,
+        h.client_id, least(h.method) as method, h.outcome, least(h.reason) as reason,
+        least(h.session) as session, least(h.source) as source, least(h.device) as device,
+        least(h.channel) as channel, least(h.ended_at) as ended_at,
+        least(h.end_reason) as end_reason, least(h.country) as country, least(h.asn) as asn,
+        least(h.area) as area
     from urd.login_history_{build} h
     where h.realm = (select analyst.realm());
 comment on view analyst.sign_ins_v1 is 'Who signed in or tried to: one row for each attempt.';

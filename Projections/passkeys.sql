@@ -94,7 +94,9 @@ grant select on urd.passkeys to urd_app, urd_observer;
 create or replace view analyst.passkeys_v1 with (security_barrier) as
     select k.passkey, k.account, k.enrolled_at, k.used_at
     from urd.passkeys_{build} k
-    where k.realm = (select analyst.realm());
+    where k.realm = (select analyst.realm())
+    -- What an analyst asks for is looked for in the rows of the realm alone (decision 0160).
+    offset 0;
 comment on view analyst.passkeys_v1 is
     'The passkeys that can be signed in with. What their owners call them is personal.';
 comment on column analyst.passkeys_v1.passkey is 'The passkey.';

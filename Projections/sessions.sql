@@ -94,16 +94,20 @@ create or replace view urd.sessions as
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;
 
--- What ends a session first: itself, its account, its client, or what it was exchanged from.
+-- What ends a session first: itself, its account, a removal of access, its client, or what it was exchanged from or opened
+-- by. `least` keeps the planner from looking at what an analyst asks for in other realms (decision 0160).
 create or replace view analyst.sessions_v1 with (security_barrier) as
-    select s.session, s.account, t.client, t.client_id, t.app, t.method, s.opened_at, s.refreshed_at,
-        s.generation, e.reason as end_reason, e.at as ended_at,
+    select least(s.session) as session, least(s.account) as account, t.client, t.client_id, t.app,
+        t.method, least(s.opened_at) as opened_at, least(s.refreshed_at) as refreshed_at,
+        least(s.generation) as generation, e.reason as end_reason, e.at as ended_at,
         to_timestamp(t.expires_at) as expires_at
     from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
-        client uuid, client_id text, app uuid, method text, stamp bigint, expires_at bigint,
-        exchanged uuid)
+        client uuid, client_id text, app uuid, method text, stamp bigint, moves bigint,
+        amr jsonb, expires_at bigint, exchanged uuid, opener_session uuid, opener_client uuid,
+        federated_device uuid, removals bigint)
     left join urd.accounts a on a.realm = s.realm and a.account = s.account
     left join urd.clients c on c.realm = s.realm and c.client = t.client
+    left join urd.clients oc on oc.realm = s.realm and oc.client = t.opener_client
     left join lateral (
         select x.reason, x.at from (
             select s.ended, s.ended_at where s.ended is not null
@@ -112,21 +116,47 @@ create or replace view analyst.sessions_v1 with (security_barrier) as
                 where s.account is not null and coalesce(a.stamp > t.stamp, true)
                     and n.realm = s.realm and n.account = s.account and n.stamp = t.stamp limit 1)
             union all (
+                select case when n.data ->> 'client' is null then 'revoked' else 'withdrawn' end, n.at
+                from urd.event n
+                where coalesce(greatest(
+                        (a.removed ->> t.client::text)::bigint,
+                        (a.removed ->> t.federated_device::text)::bigint), 0)
+                        > coalesce(t.removals, 0)
+                    and n.realm = s.realm and n.stream = s.account
+                    and n.type = 'account.access_removed'
+                    and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
+                    and coalesce(n.data ->> 'client', n.data ->> 'federated_device')
+                        in (t.client::text, t.federated_device::text)
+                order by n.version limit 1)
+            union all (
+                select 'mailbox_changed', m.at from urd.event m
+                where coalesce(t.moves, 0) < a.moves and t.amr <@ '["otp", "mail"]' and t.amr <> '[]'
+                    and m.realm = s.realm and m.stream = s.account
+                    and m.type = 'account.mailbox_moved'
+                order by m.version offset coalesce(t.moves, 0) limit 1)
+            union all (
                 select 'client_deleted', d.at from urd.event d
                 where c.client is null and d.realm = s.realm and d.stream = t.client
                     and d.type = 'client.deleted' limit 1)
             union all (
+                select 'client_deleted', d.at from urd.event d
+                where t.opener_client is not null and oc.client is null and d.realm = s.realm
+                    and d.stream = t.opener_client and d.type = 'client.deleted' limit 1)
+            union all (
                 with recursive origin as (
                     select o.session, o.terms::json, o.ended, o.ended_at, 1 as depth
-                    from urd.sessions_{build} o where o.realm = s.realm and o.session = t.exchanged
+                    from urd.sessions_{build} o where o.realm = s.realm
+                        and o.session = coalesce(t.exchanged, t.opener_session)
                     union all
                     select o.session, o.terms::json, o.ended, o.ended_at, i.depth + 1
                     from origin i join urd.sessions_{build} o on o.realm = s.realm
-                        and o.session = (i.terms ->> 'exchanged')::uuid
+                        and o.session = coalesce(
+                            i.terms ->> 'exchanged', i.terms ->> 'opener_session')::uuid
                     where i.depth < 10
                 )
                 select 'exchanged_' || i.ended, i.ended_at from origin i
-                where t.exchanged is not null and i.ended is not null
+                where coalesce(t.exchanged, t.opener_session) is not null
+                    and i.ended is not null
                 order by i.ended_at limit 1)
         ) x (reason, at)
         -- Its client may have been told later.
@@ -144,7 +174,7 @@ comment on column analyst.sessions_v1.refreshed_at is 'When its tokens were last
 comment on column analyst.sessions_v1.generation is 'How often its tokens were refreshed.';
 comment on column analyst.sessions_v1.end_reason is
     'Why it ended before its time: by itself, with its account, with its client, or (exchanged_…) with the session that '
-    'it was exchanged from; null where it did not. Also of one whose time was over by then: see expires_at.';
+    'it was exchanged from or whose app opened the web view that it came of; null where it did not. Also of one whose time was over by then: see expires_at.';
 comment on column analyst.sessions_v1.ended_at is 'When it did.';
 comment on column analyst.sessions_v1.expires_at is 'When it ends by itself.';
 grant select on analyst.sessions_v1 to urd_analyst;

@@ -44,7 +44,7 @@ SECONDS = {
 # What looks at a clock so closely that a busy machine changes the verdict.
 ALONE = []
 # Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
-SOAK_FILES = ["test_webhook_crashes.py"]
+SOAK_FILES = ["test_analyst_estimates.py", "test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 
 

@@ -11,7 +11,7 @@ public struct AcceptedLoss: Sendable, Hashable {
     public let size: Int64
     /// Checkpoints of earlier epochs are given up; what is signed from this one on binds as ever.
     public let epoch: Int
-    /// How far the log was sealed when it was accepted.
+    /// How far the log was sealed when it was accepted, of what it still has of the one that was signed.
     public let sealed: Int64
     /// Where the log ended then.
     public let head: Int64

@@ -3,7 +3,8 @@ import Postgres
 import Values
 
 extension LatestTimes {
-    /// Reads the times of the last events of realms.
+    /// Reads the times of the last events of realms. Where the last event is gone, the realm's time stays what it
+    /// was: the sealer says that the log is damaged.
     func note(
         _ heads: [(realm: RealmID, position: Int64)], _ connection: Connection
     ) throws(Failure) {
@@ -26,7 +27,8 @@ extension LatestTimes {
 private let readingTimes = Statement(
     "head_times",
     """
-    select h.realm, (
-        select e.at from urd.event e where e.realm = h.realm and e.position = h.position)
-    from unnest($1, $2) as h (realm, position) where h.position > 0
+    select h.realm, e.at
+    from unnest($1, $2) as h (realm, position) cross join lateral (
+        select e.at from urd.event e where e.realm = h.realm and e.position = h.position) e
+    where h.position > 0 and e.at is not null
     """)

@@ -139,7 +139,8 @@ extension Lane {
             if alone.isResent, error.isTransient { throw error }
             if let known = reason(error, alone.realm) { return .failure(known) }
             log.error("commit.refused", ["code": .string(error.code)])
-            return .failure(.refused)
+            // What is taken already was looked at before, and nothing of ours is null: a row is gone, or a value in it.
+            return .failure(damage.contains(error.code) ? .damaged : .refused)
         }
         do throws(Failure) {
             try receiveCommit(connection)
@@ -293,3 +294,6 @@ extension Failure {
     /// more, or it is the world.
     var isNobodysFault: Bool { code == "UR001" || code == "UR004" || isTransient }
 }
+
+/// What a unique and a not-null constraint say.
+private let damage = ["23505", "23502"]

@@ -64,6 +64,13 @@ enum Migrations {
             version: 32, name: "attempts_by_time",
             sql: PackageResources.m032_attempts_by_time_sql),
         Step(version: 33, name: "noted_erasures", sql: PackageResources.m033_noted_erasures_sql),
+        Step(
+            version: 34, name: "leases_and_locks",
+            sql: PackageResources.m034_leases_and_locks_sql),
+        Step(version: 35, name: "analyst_fences", sql: PackageResources.m035_analyst_fences_sql),
+        Step(
+            version: 36, name: "untimed_requests",
+            sql: PackageResources.m036_untimed_requests_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -10,6 +10,8 @@ public struct Migrator {
         case schemaIsNewer(schema: Int, binary: Int)
         /// A step that was applied reads differently now.
         case historyDiffers(version: Int)
+        /// Another session has held a table that a step changes for a minute.
+        case tablesAreHeld(version: Int)
 
         public var description: String {
             switch self {
@@ -19,6 +21,9 @@ public struct Migrator {
             case .historyDiffers(let version):
                 "migration \(version) was applied with another text than this binary has: "
                     + "the database belongs to another build"
+            case .tablesAreHeld(let version):
+                "migration \(version) waited a minute for a table that another session holds, and nothing of "
+                    + "it was applied: end the session that pg_stat_activity shows idle in a transaction"
             }
         }
     }
@@ -51,43 +56,81 @@ public struct Migrator {
                 .map { "\($0.version) \($0.name)" })
     }
 
-    /// Applies what is missing, step by step, each in a transaction of its own.
+    /// Applies what is missing, step by step, each in a transaction of its own. Several may do so at once: each step is
+    /// applied by one of them.
     /// - Returns: what was applied.
     public func migrate() throws -> [String] {
-        try connection.run("select pg_advisory_lock(\(Self.lock))")
-        defer { _ = try? connection.run("select pg_advisory_unlock(\(Self.lock))") }
-        try connection.run(
-            """
-            set client_min_messages = warning;
-            create schema if not exists urd;
-            create table if not exists urd.migration (
-                version integer primary key,
-                name text not null,
-                digest bytea not null,
-                at timestamptz not null default now()
-            )
-            """)
+        try begin()
         let applied = try applied()
         try check(applied)
         var done: [String] = []
         for step in Migrations.all where applied[step.version] == nil {
-            try connection.transaction { connection throws(Postgres.Failure) in
-                try connection.run(String(decoding: step.sql, as: UTF8.self))
-                var parameters = Parameters()
-                parameters.add(Int32(step.version))
-                parameters.add(step.name)
-                parameters.add(bytes: SHA256.hash(step.sql))
-                try connection.executeOnce(
-                    "insert into urd.migration (version, name, digest) values ($1, $2, $3)",
-                    parameters)
-            }
-            done.append("\(step.version) \(step.name)")
+            if try apply(step) { done.append("\(step.version) \(step.name)") }
         }
         return done
     }
 
-    /// Chosen once; keeps migrations of several nodes apart.
-    private static let lock = 7_355_608
+    /// The schema and the list of what was applied. Two that make them at once may trip over each other.
+    private func begin() throws(Postgres.Failure) {
+        func make() throws(Postgres.Failure) {
+            try connection.run(
+                """
+                set client_min_messages = warning;
+                create schema if not exists urd;
+                create table if not exists urd.migration (
+                    version integer primary key,
+                    name text not null,
+                    digest bytea not null,
+                    at timestamptz not null default now()
+                )
+                """)
+        }
+        for _ in 0..<5 {
+            do throws(Postgres.Failure) {
+                return try make()
+            } catch {
+                guard connection.isAlive else { throw error }
+            }
+        }
+        try make()
+    }
+
+    /// A session that reads a table holds it until its transaction ends, and all others queue behind a migration that
+    /// waits for it: so it waits a second at a time, and gives up after a minute.
+    /// - Returns: false where another process was faster.
+    private func apply(_ step: Migrations.Step) throws -> Bool {
+        var attempts = 60
+        while true {
+            do throws(Postgres.Failure) {
+                return try applyAtOnce(step)
+            } catch {
+                guard error.code == lockNotAvailable, connection.isAlive else { throw error }
+                attempts -= 1
+                guard attempts > 0 else { throw Refusal.tablesAreHeld(version: step.version) }
+                try connection.run("select pg_sleep(1)")
+            }
+        }
+    }
+
+    private func applyAtOnce(_ step: Migrations.Step) throws(Postgres.Failure) -> Bool {
+        try connection.transaction { connection throws(Postgres.Failure) in
+            // Only its owner can lock it like this: another process that migrates.
+            try connection.run("lock table urd.migration in share row exclusive mode")
+            var parameters = Parameters()
+            parameters.add(Int32(step.version))
+            let known = try connection.executeOnce(
+                "select from urd.migration where version = $1", parameters)
+            guard known.isEmpty else { return false }
+            try connection.run(
+                "set local lock_timeout = '1s';" + String(decoding: step.sql, as: UTF8.self))
+            parameters.add(step.name)
+            parameters.add(bytes: SHA256.hash(step.sql))
+            try connection.executeOnce(
+                "insert into urd.migration (version, name, digest) values ($1, $2, $3)",
+                parameters)
+            return true
+        }
+    }
 
     private func applied() throws(Postgres.Failure) -> [Int: [UInt8]] {
         let exists = try connection.executeOnce(
@@ -112,3 +155,5 @@ public struct Migrator {
         }
     }
 }
+
+private let lockNotAvailable = "55P03"

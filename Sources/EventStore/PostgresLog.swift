@@ -28,10 +28,14 @@ public final class PostgresLog: EventLog {
 
     /// For the sessions that read. Frequent reads look up by a key; but a plan that was cached
     /// while a table was small would read it from end to end until the next ANALYZE, and a plan for
-    /// a realm that was never analyzed takes any index for as good as the key.
+    /// a realm that was never analyzed takes any index for as good as the key. What a node locked that
+    /// is frozen in a transaction is free again after a minute.
     public static let session: Database.Session = { connection throws(Failure) in
         try connection.run(
-            "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off")
+            """
+            set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off;
+            set idle_in_transaction_session_timeout = '60s'
+            """)
         do throws(Failure) {
             try noteTimeline(connection)
         } catch {
@@ -367,8 +371,13 @@ private let readingHead = Statement(
         (select e.at from urd.event e where e.realm = h.realm and e.position = h.position)
     from urd.realm_log h where h.realm = $1
     """)
+/// A damaged head is left out: the other realms are served, and the sealer says which realm is not.
 private let readingHeads = Statement(
-    "heads", "select realm, epoch, position, keys from urd.realm_log")
+    "heads",
+    """
+    select realm, epoch, position, keys from urd.realm_log
+    where epoch is not null and position is not null and keys is not null
+    """)
 private let findingOutcome = Statement(
     "command_outcome",
     """

@@ -43,6 +43,6 @@ extension Database {
 extension LogFailure {
     /// What a failure of the database means to those who ask the log.
     init(_ failure: Postgres.Failure) {
-        self = failure.isDiskFull ? .full : .unavailable
+        self = failure.damage != nil ? .damaged : failure.isDiskFull ? .full : .unavailable
     }
 }

@@ -101,6 +101,25 @@ public struct Attribute: Sendable {
     public static func source(_ place: String) -> Attribute { Attribute("src", safe(place)) }
     public static func action(_ place: String) -> Attribute { Attribute("action", safe(place)) }
 
+    /// A place that may be an app's as well: its scheme has a dot in it (RFC 8252 section 7.1), which none has
+    /// that a browser acts on by itself.
+    public static func appHref(_ place: String) -> Attribute {
+        let scheme = place.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let isScheme =
+            scheme.count < place.utf8.count && scheme.first.map(isLetter) == true
+            && scheme.allSatisfy {
+                isLetter($0) || $0 >= 0x30 && $0 <= 0x39 || $0 == 0x2E || $0 == 0x2D
+            }
+        let isApp =
+            isScheme && scheme.contains(UInt8(ascii: "."))
+            && place.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }
+        return isApp ? Attribute("href", place) : href(place)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+    }
+
     static let nowhere = "about:invalid"
 
     /// The place, when every reader takes it for one of the kinds that we mean.

@@ -36,6 +36,8 @@ public struct Configuration: Sendable {
     public var maximumBodyBytes = 1024 * 1024
     /// Of the bodies of all requests together; beyond it 503.
     public var maximumBufferedBytes = 64 * 1024 * 1024
+    /// Of each body that much is not counted there: forms of people are shorter.
+    public var uncountedBodyBytes = 16 * 1024
     /// The value of the `Server` header; none when nil.
     public var serverName: String?
 

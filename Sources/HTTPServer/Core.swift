@@ -44,7 +44,8 @@ final class Core: Sendable {
         self.unanswered = unanswered
         self.handler = handler
         self.port = port
-        bodies = BodyBudget(configuration.maximumBufferedBytes)
+        bodies = BodyBudget(
+            configuration.maximumBufferedBytes, uncounted: configuration.uncountedBodyBytes)
         let maximumConnections = min(configuration.maximumConnections, OpenFiles.forConnections)
         maximumStreams = min(configuration.maximumStreams, max(1, maximumConnections / 4))
         connections = Connections(

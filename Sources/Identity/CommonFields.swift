@@ -13,6 +13,12 @@ extension EventField {
     static let resources: EventField = .texts("resources", "Resources that it covers (RFC 8707).")
     static let stamp: EventField =
         .integer("stamp", "Security stamp of the account at that time.")
+    static let moves: EventField =
+        .integer("moves", "How often the account had moved, if it had.")
+        .optional
+    static let removals: EventField =
+        .integer("removals", "How often the account had removed access by then, if it had.")
+        .optional
     static let factors: EventField = .choices(
         "amr", AuthenticationFactor.self, "How the person authenticated (names of RFC 8176).")
     static let generation: EventField =

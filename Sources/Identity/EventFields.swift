@@ -35,6 +35,21 @@ extension JSONObject {
         self["generation"] = generation == 0 ? nil : .integer(Int64(generation))
     }
 
+    /// What sessions and such carry of their account's stamp.
+    var stamp: SecurityStamp? {
+        self["stamp"]?.integer.map {
+            SecurityStamp(
+                number: Int(clamping: $0), moves: Int(clamping: self["moves"]?.integer ?? 0),
+                removals: Int(clamping: self["removals"]?.integer ?? 0))
+        }
+    }
+
+    mutating func setStamp(_ stamp: SecurityStamp) {
+        self["stamp"] = .integer(Int64(stamp.number))
+        self["moves"] = stamp.moves == 0 ? nil : .integer(Int64(stamp.moves))
+        self["removals"] = stamp.removals == 0 ? nil : .integer(Int64(stamp.removals))
+    }
+
     func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice? {
         self[name]?.string.flatMap(Choice.init(rawValue:))
     }

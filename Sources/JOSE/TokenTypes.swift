@@ -1,3 +1,5 @@
+public import JSON
+
 /// The values of `typ` that one use of a token accepts (RFC 8725 section 3.11): what was signed for
 /// one purpose must not serve another.
 public struct TokenTypes: Sendable, Hashable {
@@ -18,6 +20,12 @@ public struct TokenTypes: Sendable, Hashable {
     /// RFC 7523 defines none; its successor will name the first.
     public static let clientAssertion = TokenTypes(
         ["client-authentication+jwt", "JWT"], mayBeAbsent: true)
+
+    /// A member `typ` of a header; one that is no text is of no kind.
+    public func accepts(member: JSON?) -> Bool {
+        guard let member else { return mayBeAbsent }
+        return member.string.map { accepts($0) } ?? false
+    }
 
     func accepts(_ type: String?) -> Bool {
         guard let type else { return mayBeAbsent }

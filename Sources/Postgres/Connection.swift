@@ -17,6 +17,7 @@ public struct Statement: Sendable {
 @safe public final class Connection {
     private let handle: OpaquePointer
     private var prepared: Set<String> = []
+    private let nulls = NullReads()
     /// Which server this is, where it came through a fence.
     public internal(set) var history: ServerHistory?
 
@@ -70,6 +71,18 @@ public struct Statement: Sendable {
         return unsafe String(cString: text)
     }
 
+    /// Where others find the same database, as whom they are: also those that don't read a folder of sockets out of the place
+    /// of a host.
+    public func address(user: String, password: String) -> String {
+        let host = unsafe String(cString: PQhost(handle))
+        let port = unsafe String(cString: PQport(handle))
+        let database = unsafe String(cString: PQdb(handle))
+        let start = "postgresql://\(user):\(password)@"
+        return host.hasPrefix("/")
+            ? "\(start)/\(database)?host=\(host)&port=\(port)"
+            : "\(start)\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
+    }
+
     deinit {
         unsafe PQfinish(handle)
     }
@@ -100,6 +113,7 @@ public struct Statement: Sendable {
     ) throws(Failure) -> Rows {
         try leavePipeline()
         try prepare(statement, parameters)
+        nulls.statement = statement.name
         let result = unsafe withPointers(parameters) { values, lengths, formats in
             unsafe PQexecPrepared(
                 handle, statement.name, Int32(parameters.slots.count), values, lengths, formats, 1)
@@ -129,6 +143,7 @@ public struct Statement: Sendable {
         try run(begin)
         do throws(Failure) {
             let value = try body(self)
+            try refuseNulls()
             try run("commit")
             return value
         } catch {
@@ -148,8 +163,14 @@ public struct Statement: Sendable {
         prepared.insert(statement.name)
     }
 
+    /// What was read since this was asked last was whole.
+    func refuseNulls() throws(Failure) {
+        if let column = nulls.take() { throw .damaged(column) }
+    }
+
     /// What waits for its result can only be called when no statement is under way.
     private func leavePipeline() throws(Failure) {
+        try refuseNulls()
         guard unsafe PQpipelineStatus(handle) != PQ_PIPELINE_OFF else { return }
         guard unsafe PQexitPipelineMode(handle) == 1 else { throw lost() }
     }
@@ -163,7 +184,7 @@ public struct Statement: Sendable {
         switch unsafe PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY,
             PGRES_COPY_OUT, PGRES_COPY_IN:
-            return unsafe Rows(owning: result)
+            return unsafe Rows(owning: result, nulls: nulls)
         default:
             let code = unsafe PQresultErrorField(result, sqlStateField)
             let message = unsafe PQresultErrorMessage(result)

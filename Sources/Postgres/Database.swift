@@ -108,7 +108,9 @@ public final class Database: Sendable {
                 switch connection {
                 case .success(let connection):
                     do throws(Failure) {
-                        continuation.resume(returning: .success(try body(connection)))
+                        let value = try body(connection)
+                        try connection.refuseNulls()
+                        continuation.resume(returning: .success(value))
                     } catch {
                         continuation.resume(returning: .failure(error))
                     }
@@ -165,6 +167,8 @@ public final class Database: Sendable {
             }
             kept = connection
             waiting.withLock { $0.isReachable = true }
+            // What was read for other work was that work's affair.
+            try? connection.refuseNulls()
             work.body(.success(connection))
         }
     }

@@ -12,13 +12,24 @@ public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStri
     public let explanation: String?
     /// Why a server is not to be used although it answers: another one has taken its place.
     public let refusal: String?
+    /// What in the database cannot be: a column without a value that must have one.
+    public let damage: String?
     private let detail: String
 
-    init(code: String, detail: String, explanation: String? = nil, refusal: String? = nil) {
+    init(
+        code: String, detail: String, explanation: String? = nil, refusal: String? = nil,
+        damage: String? = nil
+    ) {
         self.code = code
         self.detail = detail
         self.explanation = explanation
         self.refusal = refusal
+        self.damage = damage
+    }
+
+    /// The SQLSTATE says the same: a null where there must be none.
+    static func damaged(_ column: String) -> Failure {
+        Failure(code: "22004", detail: column, damage: "there is no value in \(column)")
     }
 
     /// Another connection has shown a server that took this one's place.
@@ -53,6 +64,7 @@ public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStri
     public var description: String {
         if isDiskFull { return "the database's disk is full (\(code))" }
         if let refusal { return refusal }
+        if let damage { return damage }
         return code.isEmpty ? "the database cannot be reached" : "the database answered \(code)"
     }
 

@@ -156,6 +156,12 @@ extension QueryCoalescing where Source == Connection {
                     use(connection.mapError { _ in unavailable })
                 }
                 if !isAccepted { use(.failure(busy)) }
-            }, ask: ask)
+            },
+            ask: { connection, place, keys in
+                let found = ask(connection, place, keys)
+                // A damaged row: nothing of what was read with it counts.
+                guard (try? connection.refuseNulls()) != nil else { return .failure(unavailable) }
+                return found
+            })
     }
 }

@@ -3,9 +3,11 @@ internal import CPostgres
 /// The rows of one result, in binary form. Owns the result and frees it once.
 @safe public final class Rows {
     private let result: OpaquePointer
+    private let nulls: NullReads
 
-    init(owning result: OpaquePointer) {
+    init(owning result: OpaquePointer, nulls: NullReads) {
         unsafe self.result = result
+        self.nulls = nulls
     }
 
     deinit {
@@ -58,7 +60,10 @@ internal import CPostgres
 
     public func uuid(_ row: Int, _ column: Int) -> (high: UInt64, low: UInt64) {
         unsafe withField(row, column) { field in
-            precondition(field.count == 16, "A uuid has 16 bytes.")
+            guard field.count == 16 else {
+                noteNull(row, column)
+                return (0, 0)
+            }
             return unsafe (
                 field[0..<8].reduce(0) { $0 << 8 | UInt64($1) },
                 field[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
@@ -73,9 +78,19 @@ internal import CPostgres
 
     private func bigEndian(_ row: Int, _ column: Int, _ width: Int) -> UInt64 {
         unsafe withField(row, column) { field in
-            precondition(field.count == width, "A column must be read as its own type.")
+            guard field.count == width else {
+                noteNull(row, column)
+                return 0
+            }
             return unsafe field.reduce(0) { $0 << 8 | UInt64($1) }
         }
+    }
+
+    /// A number or an id has no value that could stand for none.
+    private func noteNull(_ row: Int, _ column: Int) {
+        precondition(isNull(row, column), "A column must be read as its own type.")
+        let name = unsafe PQfname(result, Int32(column)).map { unsafe String(cString: $0) }
+        nulls.note(name ?? "?")
     }
 
     private func check(_ row: Int, _ column: Int) {

@@ -44,6 +44,48 @@ import Values
         answer.json["items"]?.array?.compactMap { $0["position"]?.integer } ?? []
     }
 
+    static let following =
+        lists.dropFirst(2).map(\.path) + ["mails", "notifications", "login-history/counts"]
+
+    @Test(arguments: following)
+    func `a list that follows the log says how far it is, and when to ask again`(
+        _ path: String
+    ) async throws {
+        let world = try await World()
+        let list = List(path: path, query: path == "events" ? "account={account_id}" : "")
+        let head = try await world.log.head(of: acme).position
+        let whole = try await list.send(world)
+        #expect(whole.json["position"] == .integer(head), "\(whole.json)")
+        #expect(whole.json["head"] == .integer(head))
+        world.log.lag = 2
+        let behind = try await list.send(world)
+        #expect(behind.status == .ok)
+        #expect(behind.json["position"] == .integer(head - 2))
+        #expect(behind.json["head"] == .integer(head))
+        guard path != "events" else { return }
+        let asked = try await list.send(world, "min_position=acme:1:\(head - 1)")
+        #expect(asked.problem == .positionNotReached)
+        #expect(asked.json["position"] == .integer(head - 2))
+        #expect(asked.json["head"] == .integer(head))
+        #expect(asked.response.headers["Retry-After"] == "1")
+        #expect(
+            asked.json["detail"]?.string
+                == "The list is at position \(head - 2), the log at \(head); \(head - 1) was asked "
+                + "for. Ask again in 1 s.")
+    }
+
+    @Test func `a list that is far behind, or stopped, is asked again later`() {
+        func told(_ position: Int64, _ isHalted: Bool) -> Problem {
+            Problem(
+                notReached: 100_000,
+                FollowedPosition(
+                    epoch: 1, position: position, head: 100_000, isHalted: isHalted))
+        }
+        #expect(told(50_000, false).headers.map { $0.value } == ["11"])
+        #expect(told(99_999, true).headers.map { $0.value } == ["60"])
+        #expect(told(99_999, true).detail.contains("urd doctor says why"))
+    }
+
     @Test(arguments: lists)
     func `a list of the log has a cursor with an epoch on its last page as well`(
         _ list: List

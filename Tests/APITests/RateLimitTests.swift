@@ -112,18 +112,19 @@ import Testing
             (.nativeOTP, [.source: 300, .signUps: 10, .target: 5, .client: 600, .app: 3000]),
             (.verifyCode, [.source: 10, .target: 5]), (.verifyBrowser, [.target: 5]),
             (.phoneCode, [.source: 10, .target: 5, .app: 1000]), (.phoneBlock, [.target: 40]),
-            (.magicLink, [.source: 300, .target: 5, .client: 600, .app: 3000]),
-            (.passwordReset, [.source: 300, .target: 5, .client: 600, .app: 3000]),
-            (.emailVerification, [.source: 300, .target: 5, .client: 600, .app: 3000]),
+            (.magicLink, [.source: 300, .target: 5, .client: 600]),
+            (.passwordReset, [.source: 300, .target: 5, .client: 600]),
+            (.emailVerification, [.source: 300, .target: 5, .client: 600]),
             (.emailOTPVerify, [.source: 200, .target: 15, .client: 600]),
             (.passphrase, [.source: 200, .target: 15]),
             (.federationLogin, [.source: 200, .target: 10]),
             (.passkeyBegin, [.source: 300, .target: 60, .client: 1200]),
             (.twoFactor, [.source: 200, .target: 15]),
-            (.oauthToken, [.source: 200, .client: 60]), (.bootstrap, [.source: 10]),
+            (.oauthToken, [.source: 200, .target: 60, .client: 60]), (.bootstrap, [.source: 10]),
             (.deviceCode, [.source: 60, .target: 10, .client: 600]),
             (.clientRegistration, [.source: 40, .app: 1200]),
-            (.installation, [.target: 50]), (.ownerSignIn, [.target: 1000]),
+            (.installation, [.source: 25, .target: 50]),
+            (.ownerSignIn, [.source: 500, .target: 1000]),
             (.ownerMail, [.target: 20]), (.certification, [.target: 30]),
             (.notification, [.target: 30]),
             (.messageReceipt, [.source: 1200]),
@@ -194,6 +195,18 @@ import Testing
         #expect(!limits.allowsSignUp(from: source, in: realm, at: .seconds(1)))
         #expect(limits.allowsSignUp(from: Source("192.0.2.9"), in: realm, at: .seconds(1)))
         #expect(limits.allowsSignUp(from: source, in: realm, at: .seconds(361)))
+    }
+
+    @Test func `rate limits on an app's joins are silent, and count no request of its people`() {
+        let limits = RateLimits()
+        func joins(_ network: Int) -> Bool {
+            limits.allowsSignUp(
+                from: Source("10.\(network / 250).\(network % 250).1"), to: "desk", in: realm,
+                at: .seconds(1))
+        }
+        for network in 0..<3_000 { #expect(joins(network)) }
+        #expect(!joins(3_000))
+        #expect(limits.allowsSignUp(from: source, to: "shop", in: realm, at: .seconds(1)))
     }
 
     @Test func `rate limits may be changed or lifted by a realm`() {

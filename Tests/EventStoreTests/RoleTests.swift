@@ -53,6 +53,26 @@ import Values
         }
     }
 
+    @Test func `only the application and the owner lock what leases and seals hang on`()
+        async throws
+    {
+        let store = try await filled()
+        defer { store.log.close() }
+        for table in ["lease", "seal", "lock_row"] {
+            let locking = "begin; select from urd.\(table) for update; rollback"
+            #expect(try answer(store.database.application, locking) == nil, "\(table)")
+            for strength in ["update", "no key update", "share", "key share"] {
+                let sql = "select from urd.\(table) for \(strength)"
+                #expect(try answer(store.database.observer, sql) == Self.notAllowed, "\(sql)")
+            }
+        }
+        for role in [store.database.application, store.database.observer] {
+            #expect(
+                try answer(role, "select urd.take_session_lock('projection sessions')")
+                    == Self.notAllowed)
+        }
+    }
+
     @Test func `the application's role moves no epoch and changes no function`() async throws {
         let store = try await filled()
         defer { store.log.close() }

@@ -44,6 +44,21 @@ import Testing
         #expect(HTML.element(.a, .href(place)) { "x" }.markup == "<a href=\"\(place)\">x</a>")
     }
 
+    @Test func `markup takes links to apps where it is asked to, and to no scheme of a browser`() {
+        func link(_ place: String) -> String {
+            HTML.element(.a, .appHref(place)) { "x" }.markup
+        }
+        for place in ["org.example.app:/back?a=1", "https://a.example/", "/path"] {
+            #expect(link(place) == "<a href=\"\(place)\">x</a>")
+        }
+        for place in [
+            "javascript:alert(1)", "java.script\n:x", "data:text/html,a.b", "x:y", " a.b:c",
+            "1.2:x", "a.b/c:d", "a.b",
+        ] {
+            #expect(link(place) == "<a href=\"about:invalid\">x</a>", "\(place)")
+        }
+    }
+
     @Test func `markup escapes within links`() {
         #expect(
             HTML.element(.img, .source("https://a.example/?a=1&b=\"'")).markup

@@ -72,7 +72,10 @@ import Testing
     }
 
     @Test func `all bodies together have a limit that frees up again`() async throws {
-        let small = configured { $0.maximumBufferedBytes = 4000 }
+        let small = configured {
+            $0.maximumBufferedBytes = 4000
+            $0.uncountedBodyBytes = 0
+        }
         try await withServer(small, handler: echo) { server in
             for _ in 0..<3 {
                 let reply = try await offPool {
@@ -85,6 +88,28 @@ import Testing
                 let fits = try await ask(server.port, post(String(repeating: "x", count: 3000)))
                 #expect(fits.status == 200)
             }
+        }
+    }
+
+    @Test func `large bodies that never end keep no short one from being read`() async throws {
+        let small = configured {
+            $0.maximumBufferedBytes = 4000
+            $0.uncountedBodyBytes = 1000
+        }
+        try await withServer(small, handler: echo) { server in
+            let slow = try Client(server.port)
+            try slow.send(
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n"
+                    + String(repeating: "x", count: 4900))
+            // Until the server has read what the slow client sent.
+            var long = 200
+            while long == 200 {
+                long = try await ask(server.port, post(String(repeating: "x", count: 1500))).status
+            }
+            #expect(long == 503)
+            let short = try await ask(server.port, post(String(repeating: "x", count: 1000)))
+            #expect(short.status == 200)
+            withExtendedLifetime(slow) {}
         }
     }
 

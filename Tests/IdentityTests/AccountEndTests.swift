@@ -29,7 +29,37 @@ private let month: Int64 = 30 * 86_400
         try await givenAccount(scheduled()).when(schedule).thenNothing()
         let atOnce = ScheduleDeletion(account: account, mail: code, isAtOnce: true, now: noon)
         try await givenAccount(scheduled()).when(atOnce)
-            .then(AccountEvent.deletionScheduled(due: noon), in: account)
+            .then(AccountEvent.deletionScheduled(due: noon, isAdministrators: true), in: account)
+    }
+
+    @Test func `a deletion that an administrator orders takes over from the person's own`()
+        async throws
+    {
+        let asked = AccountEvent.deletionScheduled(
+            due: noon.adding(seconds: month), mail: code, base: "https://id.example/keep")
+        let keep = KeepAccount(account: account, link: code, now: noon)
+        func order(at now: Timestamp = noon) -> ScheduleDeletion {
+            ScheduleDeletion(account: account, mail: next, isAdministrators: true, now: now)
+        }
+        // It is on record, comes no later than what was asked for, and the person's link is worth nothing any more.
+        let later = order(at: noon.adding(seconds: 60))
+        let ordered = AccountEvent.deletionScheduled(
+            due: noon.adding(seconds: month), mail: next, isAdministrators: true)
+        try await givenAccount(asked).when(keep).then(AccountEvent.deletionCancelled, in: account)
+        try await givenAccount(asked).when(later).then(ordered, in: account)
+        try await givenAccount(asked, ordered).when(keep).thenRejected(.linkOver)
+        // An order that changes nothing of an administrator's own is none, and a person changes nothing of it.
+        try await givenAccount(asked, ordered).when(later).thenNothing()
+        let sooner = ScheduleDeletion(
+            account: account, mail: code, keepBase: "b", now: noon.adding(seconds: -60))
+        try await givenAccount(ordered).when(sooner).thenNothing()
+        try await givenAccount(ordered, .deletionCancelled).when(sooner).then(
+            AccountEvent.deletionScheduled(
+                due: noon.adding(seconds: month - 60), mail: code, base: "b"), in: account)
+        try await givenAccount(ordered).when(order(at: noon.adding(seconds: -60))).then(
+            AccountEvent.deletionScheduled(
+                due: noon.adding(seconds: month - 60), mail: next, isAdministrators: true),
+            in: account)
     }
 
     @Test func `a deletion is not mailed to an unconfirmed mailbox`() async throws {

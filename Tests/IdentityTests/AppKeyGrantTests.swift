@@ -269,5 +269,22 @@ private func personToken(_ key: JSON? = appKey) -> FederatedToken {
         #expect(names == ["session.refreshed"])
         let bearer = try await given(personToken()).when(refresh(false)).result.get()
         #expect(bearer.events.map(\.name) == ["session.refreshed"])
+        try await given(personToken()).when(refresh(true)).thenRejected(.invalidRefreshToken)
+    }
+
+    @Test(arguments: FederatedHolder.allCases)
+    func `each kind of token is refreshed where it was given alone`(holder: FederatedHolder)
+        async throws
+    {
+        for (scope, isSigning) in [([], true), (["openid"], holder != .service)] {
+            var token = personToken(nil)
+            token.holder = holder
+            var terms = terms(token, of: client, isOffline: true)
+            terms.scope = scope
+            let world = try givenPerson().given(SessionEvent.opened(terms), in: person)
+            try await world.when(refresh(!isSigning)).thenRejected(.invalidRefreshToken)
+            let names = try await world.when(refresh(isSigning)).result.get().events.map(\.name)
+            #expect(names == ["session.refreshed"])
+        }
     }
 }

@@ -81,6 +81,27 @@ private let pushed = UUID(high: 23, low: 23)
             .thenRejected(.unknownAuthorizationCode)
     }
 
+    @Test func `redeeming a code twice ends its session whatever else the request says`()
+        async throws
+    {
+        let ended = Decision(SessionEvent.ended(.codeReuse), in: session, of: account)
+        let once = try given().given(SessionEvent.opened(terms()), in: session)
+        var faulty = try redeem(code())
+        faulty.request.isFaulty = true
+        var proven = try redeem(code())
+        proven.request.keyProof = UsedProof(key: "thief", id: "j", until: noon)
+        let requests = [
+            faulty, proven, try redeem(code(), redirect: 3), try redeem(code(), redirect: nil),
+            try redeem(code(), verifier: 3), try redeem(code(), verifier: nil),
+            try redeem(code(), at: noon.adding(seconds: 3600)),
+            try redeem(code(), resources: ["x"]), try redeem(code { $0.client = app }),
+        ]
+        for request in requests { try await once.when(request).then(ended) }
+        // Its client's tokens need a proof, and the request has none.
+        try await given(["consent": "none", "dpop_bound_access_tokens": true])
+            .given(SessionEvent.opened(terms()), in: session).when(redeem(code())).then(ended)
+    }
+
     @Test func `redeeming a code by another client or redirect URI is refused and recorded`()
         async throws
     {

@@ -9,7 +9,7 @@ let browser = UUID(high: 31, low: 31)
 
 func browserTerms(
     _ method: BrowserMethod = .code, factors: [AuthenticationFactor] = [.mailedCode],
-    digest byte: UInt8 = 9, stamp: Int = 0
+    digest byte: UInt8 = 9, stamp: SecurityStamp = 0
 ) throws -> BrowserTerms {
     BrowserTerms(
         account: account, stamp: stamp, method: method, factors: factors,
@@ -24,6 +24,8 @@ func browserSamples() throws -> [any Event] {
     terms.line = client
     terms.webApp = app
     terms.isLong = true
+    terms.stamp = SecurityStamp(number: 0, moves: 2, removals: 1)
+    terms.opener = Opener(installation: client, session: code, browser: browser)
     terms.from = SignInPlace(
         source: "AAAA", device: "Mac", channel: .whatsapp, location: zurich)
     return [
@@ -73,7 +75,9 @@ func browserSamples() throws -> [any Event] {
         expected.append(registeredAccount(), in: account)
         expected.append(MailboxEvent.assigned(account), in: mailbox)
         expected.append(BrowserSessionEvent.opened(try browserTerms()), in: browser)
-        try await givenRealm().given(issued(), in: mailbox).when(byCode()).then(expected)
+        let open = givenRealm().given(
+            RealmEvent.settingsChanged(["registration": "jit_on_otp"]), in: Realm.stream)
+        try await open.given(issued(), in: mailbox).when(byCode()).then(expected)
     }
 
     @Test func `signing in with a browser ends the browser's present session`() async throws {
@@ -215,6 +219,12 @@ func browserSamples() throws -> [any Event] {
         try await realm.when(end()).then(
             Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account))
         try await realm.given(BrowserSessionEvent.ended(.revoked), in: browser).when(end())
+            .thenNothing()
+        // One that another took the place of is not signed out by that: codes that came of it are still good.
+        let replaced = realm.given(BrowserSessionEvent.ended(.replaced), in: browser)
+        try await replaced.when(end()).then(
+            Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account))
+        try await replaced.given(BrowserSessionEvent.ended(.signedOut), in: browser).when(end())
             .thenNothing()
     }
 

@@ -193,6 +193,49 @@ private let signedIn = noon.adding(seconds: -300)
             .thenRejected(.invalidDeviceCode)
     }
 
+    @Test func `a device that was approved in a browser gets its tokens while that is signed in`()
+        async throws
+    {
+        var approval = DeviceApproval(
+            account: account, stamp: 0, factors: [.passkey], signedInAt: signedIn, at: noon)
+        approval.place = .browser(browser)
+        let there = try waiting(.approved(approval)).given(
+            BrowserSessionEvent.opened(try browserTerms()), in: browser)
+        func opens(_ end: BrowserSessionEnd?) async throws -> Bool {
+            let scenario = end.map { there.given(BrowserSessionEvent.ended($0), in: browser) }
+            guard
+                case .success(let decision) = try await (scenario ?? there).when(redeem()).result
+            else { return false }
+            return decision.events.contains { $0.name == "session.opened" }
+        }
+        #expect(try await opens(nil))
+        // A new sign-in in the same browser is no log-out.
+        #expect(try await opens(.replaced))
+        for end in BrowserSessionEnd.allCases where end != .replaced {
+            #expect(try await !opens(end), "\(end)")
+        }
+    }
+
+    @Test func `a device that was approved in an app gets its tokens while that is signed in`()
+        async throws
+    {
+        let own = UUID(high: 0x77, low: 77)
+        var approval = DeviceApproval(
+            account: account, stamp: 0, factors: [.passkey], signedInAt: signedIn, at: noon)
+        approval.place = .session(own)
+        let opened = SessionEvent.opened(
+            SessionTerms(
+                account: account, stamp: 0, client: client, clientID: "web", app: nil,
+                scope: [], resources: [], factors: [.passkey], openedAt: signedIn,
+                expiresAt: noon.adding(seconds: 86_400), isOffline: true, method: .nativePasskey))
+        let there = try waiting(.approved(approval)).given(opened, in: own)
+        let names = try await there.when(redeem()).result.get().events.map(\.name)
+        #expect(names == ["device.redeemed", "session.opened"])
+        let over = there.given(SessionEvent.ended(.revoked), in: own)
+        let refused = try await over.when(redeem()).result.get().events.map(\.name)
+        #expect(refused == ["session.refused"])
+    }
+
     @Test func `a device is not admitted by an account that was blocked meanwhile`() async throws {
         for event in [AccountEvent.disabled(), .stampRotated()] {
             let verdict = try await waiting(approved).given(event, in: account).when(redeem())

@@ -101,3 +101,21 @@ func signalSamples() -> [any Event] {
         SignalStreamEvent.replayed(after: 48_211), SignalStreamEvent.deleted,
     ]
 }
+
+func removalSamples() -> [any Event] {
+    let stamp = SecurityStamp(number: 1, removals: 1)
+    var terms = sessionTerms()
+    terms.stamp = stamp
+    let approval = DeviceApproval(
+        account: account, stamp: stamp, factors: [.passkey], signedInAt: noon, at: noon)
+    let opening = SessionCodeTerms(
+        account: account, stamp: stamp, opener: Opener(installation: client),
+        factors: [.passphrase], expiresAt: noon)
+    return [
+        AccountEvent.accessRemoved(.client(client), number: 1),
+        AccountEvent.accessRemoved(.device(code), number: 2),
+        AccountEvent.deletionScheduled(due: noon, isAdministrators: true),
+        SessionEvent.opened(terms), DeviceEvent.approved(approval),
+        SessionCodeEvent.issued(opening),
+    ]
+}

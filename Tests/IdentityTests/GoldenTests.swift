@@ -68,7 +68,7 @@ func samples() throws -> [any Event] {
             permissions: .only([.eventsRead, .auditRead])),
         AdminKeyEvent.revoked, AdminRefusalEvent.refused(key: key, reason: .wrongSecret),
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
-        + passphraseSamples() + (try flagshipSamples())
+        + passphraseSamples() + (try flagshipSamples()) + removalSamples()
 }
 
 private func signInSamples() throws -> [any Event] {
@@ -143,9 +143,10 @@ let zurich = GeoLocation(
     country: "CH", asn: 3303, city: "Zurich",
     coordinates: GeoCoordinates(latitude: 47.3769, longitude: 8.5417))
 
-private func sessionTerms() -> SessionTerms {
+func sessionTerms() -> SessionTerms {
     var terms = SessionTerms(
-        account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
+        account: account, stamp: SecurityStamp(number: 1, moves: 2), client: client,
+        clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
         from: SignInPlace(source: "AAAA", device: "iPhone", channel: .sms, location: zurich),
@@ -161,12 +162,19 @@ private func sessionTerms() -> SessionTerms {
     terms.federation = FederatedToken(
         holder: .application, keyID: "AbCdEfGhIj", device: code, superiors: [session],
         application: "org.example.notes", confirmation: ["kty": "EC", "kid": "k1"])
+    terms.opener = Opener(installation: client, session: session)
     return terms
 }
 
 private func registrationSamples() -> [any Event] {
     let terms = RegistrationTerms(label: "Partners", uses: 2, scope: ["jobs"], expiresAt: noon)
     let agreed = Agreement(scope: ["openid"], resources: ["https://api.example.org"])
+    var approval = DeviceApproval(
+        account: account, stamp: SecurityStamp(number: 1, moves: 2), factors: [.mailedLink],
+        signedInAt: noon, at: noon)
+    approval.place = .browser(session)
+    var approvedInApp = approval
+    approvedInApp.place = .session(session)
     return [
         ConsentEvent.given(
             GivenConsent(
@@ -185,9 +193,7 @@ private func registrationSamples() -> [any Event] {
             DeviceTerms(
                 client: client, clientID: "web", app: app, scope: ["openid"],
                 resources: ["https://api.example.org"], expiresAt: noon)),
-        DeviceEvent.approved(
-            DeviceApproval(
-                account: account, stamp: 1, factors: [.passkey], signedInAt: noon, at: noon)),
+        DeviceEvent.approved(approval), DeviceEvent.approved(approvedInApp),
         DeviceEvent.denied(account: account), DeviceEvent.redeemed,
         MailEvent.deferred(attempt: 1, until: noon, code: 0, reason: .notConnected),
         MailEvent.failed(attempt: 2, code: 550, reason: .refused),
@@ -199,7 +205,9 @@ private func flagshipSamples() throws -> [any Event] {
         rounds: 650_000, hash: "scrypt$…", hint: "otters", key: "a", publicKey: "b",
         privateKey: "c")
     var opening = SessionCodeTerms(
-        account: app, stamp: 1, installation: client, factors: [.passphrase], expiresAt: noon)
+        account: app, stamp: SecurityStamp(number: 1, moves: 2),
+        opener: Opener(installation: client, session: app, browser: code), factors: [.mailedLink],
+        expiresAt: noon)
     opening.webApp = app
     return [
         ClientEvent.adopted(atOnboarding: true),

@@ -115,7 +115,9 @@ private let certified = Owned.certified
         let issue = IssueSessionCode(code: webCode, session: appSession, now: now)
         let issued = SessionCodeEvent.issued(
             SessionCodeTerms(
-                account: owner, stamp: 0, installation: installation, factors: [.passphrase],
+                account: owner, stamp: 0,
+                opener: Opener(installation: installation, session: appSession),
+                factors: [.passphrase],
                 expiresAt: now.adding(seconds: SessionCode.lifetime)))
         try await opened().when(issue).then(issued, in: webCode)
         for over in [
@@ -141,7 +143,9 @@ private let certified = Owned.certified
             digest: try digest(5), now: now)
         let issued = SessionCodeEvent.issued(
             SessionCodeTerms(
-                account: owner, stamp: 0, installation: installation, factors: [.passphrase],
+                account: owner, stamp: 0,
+                opener: Opener(installation: installation, session: appSession),
+                factors: [.passphrase],
                 expiresAt: now.adding(seconds: 60)))
         let there = try await opened().given(issued, in: webCode)
         func names(_ scenario: Scenario) async throws -> [String] {
@@ -164,8 +168,8 @@ private let certified = Owned.certified
     {
         let (drive, notes) = (UUID(high: 70, low: 20), UUID(high: 70, low: 21))
         var terms = SessionCodeTerms(
-            account: owner, stamp: 0, installation: installation, factors: [.passphrase],
-            expiresAt: now.adding(seconds: 60))
+            account: owner, stamp: 0, opener: Opener(installation: installation),
+            factors: [.passphrase], expiresAt: now.adding(seconds: 60))
         terms.webApp = drive
         let there = try await opened().given(SessionCodeEvent.issued(terms), in: webCode)
         for (place, expected) in [

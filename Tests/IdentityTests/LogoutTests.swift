@@ -69,7 +69,7 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
             SessionEvent.ended(.lapsed, notice: NoticeOrder(id: notice)), in: session, of: account)
         for event in [
             AccountEvent.disabled(), .stampRotated(), .deletionScheduled(due: noon),
-            .deleted(subjects: []),
+            .deleted(subjects: []), .accessRemoved(.client(client), number: 1),
         ] { try await ann.given(event, in: account).when(lapse).then(ended) }
         // Nobody knows under which name.
         try await given(told).given(registeredAccount(), in: account)

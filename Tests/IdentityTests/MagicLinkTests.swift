@@ -101,7 +101,7 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
                 client: client, clientID: "web", proof: .none, session: session, now: at))
     }
 
-    func opened(stamp: Int = 0) -> SessionEvent {
+    func opened(stamp: SecurityStamp = 0) -> SessionEvent {
         .opened(
             SessionTerms(
                 account: account, stamp: stamp, client: client, clientID: "web", app: nil,

@@ -59,6 +59,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
             account: Owned.owner, stamp: 0, method: .sessionCode, factors: [.passphrase],
             digest: try digest(7), openedAt: now, expiresAt: now.adding(seconds: 14 * 86_400))
         browser.webApp = app
+        browser.opener = Opener(installation: installation, session: Owned.session)
         decision.append(BrowserSessionEvent.opened(browser), in: view)
         try await givenOpener().when(open()).then(decision)
         try await givenOpener().when(open(false))
@@ -125,7 +126,7 @@ private func given(_ lifetime: Int64) -> SessionTerms {
     @Test func `handing a session over expires after a minute and is for one web app`() async throws
     {
         var terms = SessionCodeTerms(
-            account: Owned.owner, stamp: 0, installation: nil, factors: [.mailedCode],
+            account: Owned.owner, stamp: 0, opener: Opener(browser: view), factors: [.mailedCode],
             expiresAt: now.adding(seconds: 60))
         terms.webApp = app
         try await givenBrowser().when(hand).then(SessionCodeEvent.issued(terms), in: Owned.code)

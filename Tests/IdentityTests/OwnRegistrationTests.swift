@@ -141,9 +141,9 @@ private func realm(_ posture: String? = nil) -> Scenario {
             .thenRejected(.refused(.invalid(FieldFault("grant_types", .reserved, at: 0))))
     }
 
-    @Test func `a self-registration is refused privileged scopes`() async throws {
+    @Test func `a self-registration is left without scopes that it may not have`() async throws {
         try await realm("open").when(register(["scope": "openid jobs"]))
-            .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
+            .then(made(["scope": "openid"]), in: client, taking: [claim])
         let open = realm("initial_access_token").given(
             RegistrationTokenEvent.created(terms(scope: ["jobs"])), in: token)
         var expected = Decision(RegistrationTokenEvent.used(client: client, at: noon), in: token)
@@ -153,13 +153,40 @@ private func realm(_ posture: String? = nil) -> Scenario {
     }
 
     @Test(arguments: ["events.read", "ssf.read", "ssf.manage"])
-    func `a self-registration is refused the realm's events, also with a token that names them`(
+    func `a self-registration is not given the realm's events, whatever names them`(
         scope: String
     ) async throws {
+        let asked: JSONObject = ["scope": .string("openid \(scope)")]
         let open = realm("open").given(
             RegistrationTokenEvent.created(terms(scope: [scope])), in: token)
-        try await open.when(register(["scope": .string("openid \(scope)")], token: token))
-            .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
+        var expected = Decision(RegistrationTokenEvent.used(client: client, at: noon), in: token)
+        expected.append(try made(["scope": "openid"]), in: client)
+        expected.take(claim, for: client)
+        try await open.when(register(asked, token: token)).then(expected)
+        let listed = realm("open").given(
+            RealmEvent.settingsChanged([
+                "client_registration": "open", "unchecked_scopes": [.string(scope)],
+            ]), in: Realm.stream)
+        try await listed.when(register(asked))
+            .then(made(["scope": "openid"]), in: client, taking: [claim])
+    }
+
+    @Test func `a self-registration is given the scopes that its realm lists for it`() async throws
+    {
+        let listed = realm("open").given(
+            RealmEvent.settingsChanged([
+                "client_registration": "open", "unchecked_scopes": ["jobs", "orders"],
+            ]), in: Realm.stream)
+        try await listed.when(register(["scope": "openid jobs pay orders"]))
+            .then(made(["scope": "openid jobs orders"]), in: client, taking: [claim])
+        let known = listed.given(try made(["scope": "openid"]), in: client)
+        let update = UpdateOwnClient(
+            id: client, metadata: plain.merging(["scope": "openid jobs pay"]) { $1 })
+        let after = plain.merging([
+            "resources_listed_only": true, "consent": "needed", "scope": "openid jobs",
+        ]) { $1 }
+        try await known.when(update)
+            .then(ClientEvent.updated(try ClientMetadata(after)), in: client)
     }
 
     @Test func `a self-registration leaves out standard scopes that the realm does not offer`()
@@ -169,10 +196,9 @@ private func realm(_ posture: String? = nil) -> Scenario {
             .then(made(["scope": "openid email phone profile"]), in: client, taking: [claim])
         try await realm("open").when(register(["scope": "address"]))
             .then(made(), in: client, taking: [claim])
-        for privileged in ["openid phone jobs", "*", "Phone", "address:all"] {
-            let index = privileged.split(separator: " ").count - 1
-            try await realm("open").when(register(["scope": .string(privileged)]))
-                .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: index))))
+        for other in ["openid phone jobs", "openid phone *", "openid Phone phone address:all"] {
+            try await realm("open").when(register(["scope": .string(other)]))
+                .then(made(["scope": "openid phone"]), in: client, taking: [claim])
         }
         // Where somebody who manages the realm gave one of that name, it is one like others.
         let given = realm("initial_access_token").given(
@@ -231,8 +257,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
             }
         }
         let scope: JSONObject = ["scope": "openid jobs"]
-        try await realm("software_statement").when(register(statement: scope))
-            .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
+        try await realm("software_statement").when(register(statement: scope)).then(
+            made(["scope": "openid", "software_statement": "a.b.c"]), in: client, taking: [claim])
         // Somebody who manages the realm gives more, whoever speaks for the client.
         let withToken = realm("software_statement").given(
             RegistrationTokenEvent.created(terms(scope: ["jobs"])), in: token)

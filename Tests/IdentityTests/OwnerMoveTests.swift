@@ -103,7 +103,8 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
                 person: Person(email: "c@example.org")))
         let stamp = account.stamp
         account.apply(.mailboxMoved(mailbox: other, left: Owned.mailbox))
-        #expect(account.mailbox == other && account.stamp == stamp && account.isConfirmed)
+        #expect(account.mailbox == other && account.isConfirmed)
+        #expect(account.stamp == SecurityStamp(number: stamp.number, moves: stamp.moves + 1))
     }
 
     @Test func `an owner who opens an expired move link does not move`() async throws {

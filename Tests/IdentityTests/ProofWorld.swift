@@ -44,6 +44,8 @@ enum ProofEnd: String, CaseIterable {
     case passphraseReset = "passphrase reset"
     case passphraseRestored = "passphrase restored"
     case passphraseChanged = "passphrase changed"
+    case joiningClosed = "joining closed"
+    case joiningByInvite = "joining by invite"
 }
 
 /// A realm of the flagship profile in which everything is switched on that mails proofs, with its owner.
@@ -178,6 +180,9 @@ extension ProofWorld {
         case .passphraseSet, .passphraseRemoved, .passphraseReset, .passphraseRestored,
             .passphraseChanged:
             return try await changePassphrase(end)
+        case .joiningClosed: return try await happens(SetRealmSettings(["registration": "off"]))
+        case .joiningByInvite:
+            return try await happens(SetRealmSettings(["registration": "invite_code"]))
         }
     }
 

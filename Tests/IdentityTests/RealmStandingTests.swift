@@ -31,7 +31,7 @@ private let inOpenRealms: [any Command.Type] = [
     RequestHint.self, RequestMagicLink.self, RequestMailboxMove.self, RequestMailedCode.self,
     RequestNotification.self, RequestOTP.self, RequestOwnerLink.self, RequestOwnerMove.self,
     RequestPassphraseReset.self, ResetPassphrase.self, ResetTwoFactor.self,
-    RestorePassphrase.self, RevokeCertification.self, RevokeInvite.self,
+    RemoveAccess.self, RestorePassphrase.self, RevokeCertification.self, RevokeInvite.self,
     RevokeRegistrationToken.self, RotateClientSecret.self, RotateSecurityStamp.self,
     RotateSigningKey.self, ScheduleDeletion.self, SetIntegrityKeys.self, SetPassphrase.self,
     SetMessageGateway.self, SetPushProvider.self, SignInBrowser<PassphraseProof>.self,

@@ -52,7 +52,7 @@ import Values
     private let session = UUID(high: 7, low: 7)
     private let account = UUID(high: 6, low: 6)
 
-    private func opened(stamp: Int = 0) -> SessionEvent {
+    private func opened(stamp: SecurityStamp = 0) -> SessionEvent {
         .opened(
             SessionTerms(
                 account: account, stamp: stamp, client: client, clientID: "phone", app: app,

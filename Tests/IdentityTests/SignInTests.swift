@@ -217,7 +217,9 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 now: at))
     }
 
-    func opened(stamp: Int = 0, scope: [String] = [], offline: Bool = false) -> SessionEvent {
+    func opened(stamp: SecurityStamp = 0, scope: [String] = [], offline: Bool = false)
+        -> SessionEvent
+    {
         .opened(
             SessionTerms(
                 account: account, stamp: stamp, client: client, clientID: "web", app: nil,

@@ -22,7 +22,7 @@ func tenantSamples() -> [any Event] {
         "application_type": "web", "redirect_uris": [],
     ]
 
-    private func given(stamp: Int = 0) throws -> Scenario {
+    private func given(stamp: SecurityStamp = 0) throws -> Scenario {
         let terms = SessionTerms(
             account: account, stamp: stamp, client: client, clientID: "web", app: nil,
             scope: [], resources: [], factors: [.mailedCode], openedAt: noon,

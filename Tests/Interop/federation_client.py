@@ -190,13 +190,13 @@ class App:
         self.service = Token(self.site, token, self.client_id)
         return self.service
 
-    def app_code(self, application="org.example.notes", token=None, **claims):
+    def app_code(self, application="org.example.notes", token=None, kind=None, **claims):
         now = int(time.time())
         token = token or self.service
         return signed(
             {"iss": self.client_id, "aud": self.service_url, "sub": application,
              "client_id": application, "iat": now, "exp": now + 60, "jti": str(uuid.uuid4()),
-             **claims}, token.key, token.kid)
+             **claims}, token.key, token.kid, **({"typ": kind} if kind else {}))
 
     def authorize_app(self, scope="org.example.notes", code=None, token=None):
         return (token or self.service).call("POST", self.service_url, {

@@ -1,8 +1,10 @@
 """Somebody with a browser that runs no scripts: keeps cookies, fills forms in, follows where they lead."""
 
+import html
 import html.parser
 import http.client
 import json
+import re
 import urllib.parse
 import urllib.request
 import uuid
@@ -82,6 +84,10 @@ class Person:
                 if not url.startswith(self.site):
                     return url, past
                 continue
+            onward = re.search(r'<a href="([^"]+)" class="button second">', page or "")
+            if status == 400 and onward:
+                # An app that nobody has checked: its person goes on all the same.
+                return html.unescape(onward[1]), past
             assert status == 200, (status, url, page)
             path = urllib.parse.urlsplit(url).path
             past.append(path)

@@ -77,11 +77,18 @@ class Oracle:
         return roles
 
     def open_sessions(self, account, now):
-        opened = {}
+        opened, places = {}, {}
         for position, event in self.of_account[account]:
             if self.is_sign_in(event) and not event["data"].get("browser"):
                 if position not in self.too_many:
                     opened[event["stream"]] = event["data"]["expires_at"] * SECOND
+                    places[event["stream"]] = event["data"]
+            elif event["type"] == "account.access_removed":
+                [(name, place)] = [
+                    one for one in event["data"].items() if one[0] != "removals"]
+                for stream in list(opened):
+                    if places[stream].get(name) == place:
+                        del opened[stream]
             elif event["type"] in ("session.ended", "browser.ended"):
                 opened.pop(event["stream"], None)
             elif event["type"] in ENDS:

@@ -101,8 +101,7 @@ class StandbyPair:
 
     def holder(self, service):
         return self.primary(
-            "select pid from pg_locks where locktype = 'advisory' and granted"
-            f" and classid = 7355610 and objid = hashtext('{service}')::oid")
+            f"select holder from urd.lease where name = '{service}' and holder is not null")
 
     def take_over(self, service):
         """The node of `urd dev` knows the old primary alone: it is frozen until another one leads a service."""

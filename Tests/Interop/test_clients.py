@@ -215,10 +215,13 @@ class Registration(unittest.TestCase):
                 {"token_exchange": "impersonation"}, {"may_act": ["other"]},
                 {"exchange_targets": ["https://api.example"]},
                 {"grant_types": ["urn:cocoar:otp"]}, {"grant_types": [EXCHANGE]},
-                {"grant_types": [BEARER]}, {"scope": "admin"}):
+                {"grant_types": [BEARER]}):
             with self.subTest(wrong=wrong):
                 status, body, _ = register(redirect_uris=["https://a.example/back"], **wrong)
                 self.assertEqual((status, body["error"]), (400, "invalid_client_metadata"))
+        status, body, _ = register(
+            redirect_uris=["https://a.example/back"], scope="openid admin")
+        self.assertEqual((status, body["scope"]), (201, "openid"))
 
 
 class PublishedKeys(unittest.TestCase):

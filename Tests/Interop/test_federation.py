@@ -291,6 +291,29 @@ class Devices(unittest.TestCase):
         self.assertEqual(mine.user.call("DELETE", url)[0], 404)
         self.assertEqual(mine.user.call("GET", site.url + "/user-profile")[0], 200)
 
+    def test_edu_10_a_device_is_found_and_disconnected_among_many_sessions(self):
+        apps = [App(site, name=f"Of many {number}") for number in range(12)]
+        for app in apps:
+            app.register(), app.person()
+        own, stolen = apps[:2]
+        stolen.join()
+        # More than a page of any list.
+        for _ in range(300):
+            self.assertEqual(stolen.authorize_app()[0], 200)
+        status, devices = own.user.call("GET", site.url + "/devices")
+        self.assertEqual(status, 200, devices)
+        named = {device["name"]: device["id"] for device in devices}
+        self.assertEqual({app.name for app in apps} - named.keys(), set())
+        self.assertEqual(
+            own.user.call("DELETE", f"{site.url}/devices/{named[stolen.name]}")[0], 204)
+        for token in (stolen.user, stolen.service):
+            self.assertEqual(token.call("GET", site.url + "/user-profile")[0], 403)
+        self.assertNotEqual(stolen.authorize_app()[0], 200)
+        self.assertEqual(own.user.call("GET", site.url + "/user-profile")[0], 200)
+        # The person signs in on it again: that is another matter.
+        stolen.person()
+        self.assertEqual(stolen.user.call("GET", site.url + "/user-profile")[0], 200)
+
     def test_edu_10_administrators_list_devices_and_disconnect_one_by_its_session(self):
         app, other = App(site, name="Kept from them"), App(site)
         app.register(), other.register()
@@ -629,11 +652,40 @@ class Assertions(unittest.TestCase):
         status, answer = self.app.authorize_app("org.example.unknown")
         self.assertEqual((status, answer["error"]), (403, "invalid_scope"))
 
+    def test_edu_07_a_request_and_a_code_for_an_app_are_two_kinds_of_jwt(self):
+        self.app.join()
+        endpoint = self.app.service_url
+        for kind, expected in (
+                (None, 200), ("JWT", 200), ("federation-assertion+jwt", 403), ("at+jwt", 403)):
+            status, _ = self.app.authorize_app(code=self.app.app_code(kind=kind))
+            self.assertEqual(status, expected, kind)
+        # One that is both, by its number and by its time, which leaves no number for what comes later.
+        for both in (self.app.service.jwt(endpoint, sub="org.example.notes"),
+                     "Bearer " + self.app.app_code(iat=int(time.time()) + 60, exp=None)):
+            status, _ = site.call("POST", endpoint, {
+                "grant_type": "authorization_code", "code": both.split(" ")[1],
+                "scope": "org.example.notes"}, both)
+            self.assertEqual(status, 403)
+        # What is signed for a service by its own key says so.
+        key, name = (site.values[f"URD_FEDERATION_SERVICE_{part}"] for part in ("KEY", "ID"))
+        for kind, expected in (("JWT", 403), (None, 403), ("federation-assertion+jwt", 200)):
+            answer = self.app.assertion_for()
+            again = signed(read(answer["code"], key), key, name, **({"typ": kind} if kind else {}))
+            self.assertEqual(self.app.redeem({**answer, "code": again})[0], expected, kind)
+
     def test_edu_07_a_code_for_an_app_is_good_once_and_of_its_token(self):
         self.app.join()
         code = self.app.app_code()
         self.assertEqual(self.app.authorize_app(code=code)[0], 200)
         self.assertEqual(self.app.authorize_app(code=code)[0], 403)
+        # Its signature in the other alphabet of Base64: the same code.
+        head, claims, signature = next(
+            parts for parts in iter(lambda: self.app.app_code().split("."), None)
+            if set(parts[2]) & set("-_"))
+        spellings = [signature, signature.replace("-", "+").replace("_", "/")]
+        statuses = [self.app.authorize_app(code=".".join([head, claims, spelling]))[0]
+                    for spelling in spellings]
+        self.assertEqual(statuses, [200, 403])
         stranger = App(site)
         stranger.register(), stranger.person(), stranger.join()
         self.assertEqual(self.app.authorize_app(code=stranger.app_code())[0], 403)
@@ -775,6 +827,9 @@ class Assertions(unittest.TestCase):
         self.assertEqual(found("org.example.rare", "org.example.none"), [])
         self.assertIn("Demo service", found("org.ietf.oauth2"))
         self.assertEqual(self.app.user.call("POST", url, [])[0], 400)
+        # The demo realm tells strangers too, for an app that asks without a token.
+        admin("PATCH", "/settings", {"unsigned_discovery": False})
+        self.addCleanup(admin, "PATCH", "/settings", {"unsigned_discovery": True})
         self.assertEqual(site.call("POST", url, ["org.ietf.oauth2"])[0], 401)
 
     def test_edu_12_and_13_services_are_found_by_address_with_whole_links(self):

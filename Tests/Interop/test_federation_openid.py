@@ -15,6 +15,8 @@ from urd_process import Urd, eventually
 from verify_client import Browser
 
 MISSING = missing("jwcrypto")
+LIMITS = {"federation-login": {"source": None, "target": None},
+          "oauth-token": {"source": None, "client": None}}
 VERSION, SERVICE, PLACE = "ch.eduid.app.openid", "relying", "https://relying.example"
 
 
@@ -28,9 +30,7 @@ def begin(node, at):
     global urd, site, secrets, metadata
     urd, site = node, at
     # The tests ask again and again as one client.
-    admin("PATCH", "/settings", {"rate_limits": {
-        "federation-login": {"source": None, "target": None},
-        "oauth-token": {"source": None, "client": None}}})
+    admin("PATCH", "/settings", {"rate_limits": LIMITS})
     secrets = {}
     for name, more in {
             VERSION: {"profile": "federation_app", "scope": "openid email profile"},
@@ -216,6 +216,54 @@ class SignIn(Cases):
         self.assertEqual(at_device(phone.tokens["refresh_token"])[0], 403)
         status, told = at_openid(phone.tokens["refresh_token"])
         self.assertEqual((status, told["token_type"]), (200, "Bearer"))
+
+    def test_edu_15_a_services_tokens_are_refreshed_where_they_were_given_alone(self):
+        app = App(site, VERSION, secrets[VERSION])
+        app.register()
+        app.person()
+        endpoint = site.url + f"/services/{SERVICE}/token"
+
+        def at_openid(token):
+            return site.call(
+                "POST", metadata["token_endpoint"], authorization=basic(SERVICE),
+                form={"grant_type": "refresh_token", "refresh_token": token})
+
+        def at_service(token):
+            return site.call(
+                "POST", endpoint, {"grant_type": "refresh_token", "refresh_token": token})
+
+        # The app shows the assertion, and its requests are signed by the token.
+        key = app.join(PLACE)
+        status, told = at_openid(key.answer["refresh_token"])
+        self.assertEqual((status, told.get("error")), (400, "invalid_grant"), told)
+        self.assertEqual(app.authorize_app(scope="email")[0], 200, "it kept its key")
+        status, signing = at_service(key.answer["refresh_token"])
+        self.assertEqual((status, signing["token_type"]), (200, "mac"))
+        # The service shows it, and has bearer tokens that its secret guards.
+        status, bearer = redeem(SERVICE, app.assertion_for(PLACE)["code"])
+        self.assertEqual((status, bearer["token_type"]), (200, "Bearer"), bearer)
+        self.assertEqual(at_service(bearer["refresh_token"])[0], 403)
+        status, told = at_openid(bearer["refresh_token"])
+        self.assertEqual((status, told["token_type"]), (200, "Bearer"))
+        # A used one is reuse, wherever it is shown.
+        _, other = at_service(signing["refresh_token"])
+        self.assertEqual(at_openid(key.answer["refresh_token"])[0], 400)
+        self.assertEqual(at_service(other["refresh_token"])[0], 403)
+
+    def test_edu_15_a_used_first_assertion_costs_no_comparison(self):
+        kept = LIMITS["federation-login"]
+        admin("PATCH", "/settings", {"rate_limits": {
+            **LIMITS, "federation-login": {**kept, "target": {"amount": 3, "seconds": 3600}}}})
+        try:
+            phone = Phone()
+            used = phone.sign(phone.first())
+            self.assertEqual(redeem(VERSION, used)[0], 200)
+            for _ in range(5):
+                self.refused(redeem(VERSION, used))
+            # None of its person's attempts is gone.
+            self.assertEqual(redeem(VERSION, phone.sign(phone.first(jti="2")))[0], 200)
+        finally:
+            admin("PATCH", "/settings", {"rate_limits": LIMITS})
 
     def test_edu_15_the_old_spelling_of_the_grant_and_times_as_texts_are_taken(self):
         phone, now = Phone(), int(time.time())

@@ -16,6 +16,8 @@ RIGHTS = [
     ("POST", "/authorization", {"request_type": "code"}, {"person"}),
     ("GET", "/devices", None, {"person"}),
     ("DELETE", f"/devices/{uuid.UUID(int=1)}", None, {"person"}),
+    ("GET", "/apps", None, {"person"}),
+    ("DELETE", f"/apps/{uuid.UUID(int=1)}", None, {"person"}),
     ("GET", "/service-discovery/user", None, {"person"}),
     ("POST", "/protocol-discovery/protocol", ["org.ietf.oauth2"], {"person"}),
     ("POST", "/protocol-discovery/service", ["https://none.example"], {"person"}),

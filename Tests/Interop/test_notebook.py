@@ -4,11 +4,11 @@ import ast
 import json
 import os
 import pathlib
+import subprocess
 import unittest
-import urllib.parse
 
 from token_tool import missing, rerun
-from urd_process import Urd, eventually
+from urd_process import BINARY, PATIENCE, Urd, eventually
 
 MISSING = missing("nbformat", "pandas", "sqlalchemy", "psycopg2")
 if not MISSING:
@@ -21,12 +21,7 @@ REALM = "history"
 def setUpModule():
     global urd, address
     urd = Urd("--demo-history")
-    made = json.loads(urd.command("analyst", "add", "notebook", "--realm", REALM, "--json").stdout)
-    place = urllib.parse.urlsplit(urd.values["URD_DATABASE_OWNER_URL"])
-    # A folder of sockets, which SQLAlchemy does not read out of the host.
-    query = urllib.parse.urlencode(
-        {"host": urllib.parse.unquote(place.netloc.split("@")[1].split(":")[0])})
-    address = f"postgresql://notebook:{made['password']}@{place.path}?{query}"
+    address = documented()
     for view in ("login_history", "credentials"):
         eventually(lambda: urd.sql(
             f"select min(position) from urd.{view}_position where realm = '{REALM}'")
@@ -34,6 +29,17 @@ def setUpModule():
     eventually(lambda: urd.sql(
         f"select count(*) from urd.findings where realm = '{REALM}' and rule = 'credential_stuffing'")
         == "1", "the attacks are found")
+
+
+def documented():
+    """The address that the notebook's own first lines make."""
+    lines = json.loads(NOTEBOOK.read_text())["cells"][0]["source"]
+    script = "".join(line for line in lines if line.startswith("    "))
+    done = subprocess.run(
+        ["bash", "-ec", script + 'echo "$URD_ANALYST_URL"'], cwd=urd.folder, check=True,
+        capture_output=True, text=True, timeout=PATIENCE,
+        env={**os.environ, **urd.values, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"})
+    return done.stdout.strip()
 
 
 def tearDownModule():

@@ -1,23 +1,32 @@
-"""What ends a session without a word in its own stream: the session that it was exchanged from, and its client. SQL,
-states as of a moment and lists say the same of it as the tokens do."""
+"""What ends a session without a word in its own stream: the session that it was exchanged from, its client, and the
+removal of access. SQL, states as of a moment and lists say the same of it as the tokens do."""
 
+import base64
+import hashlib
 import secrets
 import unittest
+import urllib.parse
 
-import test_analyst_sql
+from analyst_role import Analyst
+from person import Form, Person
 from phone import Phone
-from test_analyst_sql import Analyst
 from urd_process import Urd
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 ACCESS = "urn:ietf:params:oauth:token-type:access_token"
+BACK = "http://127.0.0.1:53535/back"
+# More than a page of any list.
+MANY = 206
 GATEWAY, ORDERS = "https://gateway.example", "https://orders.example"
 
 
 def setUpModule():
     global urd, analyst
-    urd = test_analyst_sql.urd = Urd()
-    analyst = Analyst(urd.values["URD_REALM"])
+    urd = Urd()
+    analyst = Analyst(urd, urd.values["URD_REALM"])
+    admin("PATCH", "/settings", {
+        "registration": "jit_on_otp", "rate_limits": {
+            "oauth-token": {"client": None, "source": None, "target": None}}})
 
 
 def tearDownModule():
@@ -91,6 +100,71 @@ class EndTests(unittest.TestCase):
         self.assertEqual((self.open(), self.listed()), ([], []))
         self.assertEqual(self.open(position - 1), [self.name])
         self.assertEqual(self.rows()[self.name]["end_reason"], "client_deleted")
+
+
+class Relying:
+    """A client with the sessions of one person in one browser."""
+
+    def __init__(self):
+        self.id = register(
+            token_endpoint_auth_method="none", consent="none", redirect_uris=["http://127.0.0.1/back"],
+            application_type="native", grant_types=["authorization_code", "refresh_token"],
+            scope="openid offline_access")["client_id"]
+        port = urd.values["URD_URL"].rsplit(":", 1)[1].strip("/")
+        self.person = Person(urd, f"http://localhost:{port}")
+        self.phone = Phone(urd, host="localhost", client=self.id)
+
+    def tokens(self):
+        verifier = secrets.token_urlsafe(48)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
+        place, _ = self.person.go("/connect/authorize?" + urllib.parse.urlencode({
+            "response_type": "code", "client_id": self.id, "redirect_uri": BACK,
+            "scope": "openid offline_access", "code_challenge_method": "S256",
+            "code_challenge": challenge.decode()}))
+        code = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(place).query))["code"]
+        status, tokens, _ = self.phone.token(
+            "authorization_code", code=code, redirect_uri=BACK, code_verifier=verifier)
+        assert status == 200, tokens
+        return tokens
+
+    def refreshes(self, tokens):
+        return self.phone.refresh(tokens["refresh_token"])[0] == 200
+
+    def remove(self):
+        _, _, page = self.person.call("GET", "/account/sessions")
+        form = next(form for place, form in Form(page).forms
+                    if place == "/account/apps/end" and form["client"] == self.id)
+        status, place, page = self.person.call("POST", "/account/apps/end", form)
+        assert status == 303, page
+        return place
+
+
+class ManyTests(unittest.TestCase):
+    def test_removing_access_ends_every_session_however_many_there_are(self):
+        client = Relying()
+        all_tokens = [client.tokens() for _ in range(MANY)]
+        self.assertEqual(client.remove(), "/account/sessions?done=access-removed")
+        later = client.tokens()
+        self.assertEqual([client.refreshes(tokens) for tokens in all_tokens], [False] * MANY)
+        status, _, _ = client.phone.call(
+            "GET", "/connect/userinfo", token=all_tokens[0]["access_token"])
+        self.assertEqual(status, 401)
+        # Who is let in again afterwards stays in.
+        self.assertTrue(client.refreshes(later))
+        ends = analyst.rows(
+            "select end_reason, ended_at is not null as ended, count(*) as number from sessions_v1 "
+            f"where client_id = '{client.id}' group by 1, 2 order by 1 nulls last")
+        self.assertEqual(
+            [(row["end_reason"], row["ended"], row["number"]) for row in ends],
+            [("withdrawn", True, MANY), (None, False, 1)])
+        account = analyst.ask(
+            f"select distinct account from sessions_v1 where client_id = '{client.id}'")
+        listed = admin("GET", f"/accounts/{account}/sessions?limit=200")[0]["items"]
+        self.assertEqual([one["kind"] for one in listed], ["client", "browser"])
+        moment = urd.sql(
+            f"select position from urd.realm_log where realm = '{urd.values['URD_REALM']}'")
+        state = admin("GET", f"/as-of/{moment}/accounts/{account}/sessions")[0]
+        self.assertEqual(len(state["open"]), 2)
 
 
 if __name__ == "__main__":

@@ -76,9 +76,9 @@ def account(email):
 
 class Frozen(unittest.TestCase):
     def holder(self):
-        """The session that keeps what one node at a time does."""
-        return urd.sql("select pid from pg_locks where locktype = 'advisory' and granted"
-                       " and classid = 7355610 and objid = hashtext('logout')::oid")
+        """The node that does what one node at a time does."""
+        return urd.sql(
+            "select holder from urd.lease where name = 'logout' and holder is not null")
 
     def test_another_node_takes_the_lease_of_a_frozen_one(self):
         before = eventually(self.holder, "a node tells clients of logouts")

@@ -231,6 +231,16 @@ class Refused(unittest.TestCase):
         self.assertEqual(self.person.finish(fresh).status, 400)  # It is used up.
         self.assertEqual(self.person.finish(self.person.begin()).status, 200)
 
+    def test_cot_16_an_answer_that_cannot_be_read_uses_its_ceremony_up(self):
+        self.assertEqual(self.person.enroll().status, 200)
+        whole = self.person.key.get(self.person.begin().json["publicKey"])
+        for part in ("!", "bm8ganNvbg", "e30"):  # No base64url, no JSON, no origin.
+            begun = self.person.begin()
+            broken = {**whole, "response": {**whole["response"], "clientDataJSON": part}}
+            self.assertEqual(self.person.finish(begun, broken).status, 400, part)
+            self.assertEqual(self.person.finish(begun).status, 400, part)
+        self.assertEqual(self.person.finish(self.person.begin()).status, 200)
+
     def test_cot_16_a_disabled_account_and_a_removed_passkey_sign_nobody_in(self):
         self.assertEqual(self.person.enroll().status, 200)
         account = f"/api/admin/realms/verify/accounts/{self.person.id}"

@@ -32,7 +32,7 @@ def setUpModule():
     global urd, home
     urd = breadth.urd
     status, told, _ = urd.api.call("PATCH", "/api/admin/realms/flagship/settings", {"rate_limits": {
-        policy: {"target": None} for policy in ("installation", "owner-mail", "owner-sign-in")}})
+        policy: {"source": None, "target": None} for policy in ("installation", "owner-mail", "owner-sign-in")}})
     assert status == 200, told
     home = urllib.parse.urlsplit(urd.values["URD_VERIFY_URL"]).port
 

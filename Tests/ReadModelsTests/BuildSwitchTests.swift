@@ -169,7 +169,7 @@ import Values
     @Test func `one process at a time works on a projection`() throws {
         let world = try World([fragile(.inline)])
         let other = try Connection(world.database.owner)
-        try other.run("select pg_advisory_lock(7355609, hashtext('fragile'))")
+        try other.run("select urd.take_session_lock('projection fragile')")
         #expect(throws: ProjectionFailure.busy("fragile")) {
             try world.engine([fragile(.inline)]).rebuild("fragile")
         }

@@ -148,7 +148,7 @@ extension World {
         #expect(behind.value == [1] && behind.position == 1)
         let reached = try await world.queries.reaches(
             .eventIndex, 2, epoch: 1, of: realm, within: .zero)
-        #expect(reached == .notYet)
+        #expect(reached == .notYet(FollowedPosition(epoch: 1, position: 1, head: 2)))
         try world.index()
         #expect(try await positions(.init(account: ada)) == [1, 2])
     }

@@ -55,7 +55,12 @@ import Values
         let second = try await register("b", in: realm, log)
         let reached = try await queries.reaches(
             .auditTrail, second.last, epoch: second.epoch, of: realm, within: .seconds(20))
-        #expect(reached == .yes)
+        let end = second.last
+        #expect(
+            reached == .yes(FollowedPosition(epoch: second.epoch, position: end, head: end)))
+        #expect(
+            try await queries.followed(.auditTrail, of: realm)
+                == FollowedPosition(epoch: second.epoch, position: end, head: end))
         let page = try await queries.auditTrail(
             of: realm, AuditSelection(), after: nil, limit: 10)
         #expect(page.map(\.position) == [first.first, second.first])
@@ -82,7 +87,7 @@ import Values
             try await queries.reaches(
                 .auditTrail, second.last + 1, epoch: second.epoch, of: realm,
                 within: .milliseconds(30))
-                == .notYet)
+                == .notYet(FollowedPosition(epoch: second.epoch, position: end, head: end)))
         // Personal data is in no read model.
         for table in ["clients_1", "audit_trail_1"] {
             #expect(try !world.rows(table).contains { $0.contains("canary") })

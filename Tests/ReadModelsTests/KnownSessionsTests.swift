@@ -51,6 +51,10 @@ import Values
         ("account.disabled", UUID(high: 1, low: 1), 2, "{}"),
         ("account.stamp_rotated", UUID(high: 1, low: 1), 2, "{}"),
         ("account.deleted", UUID(high: 1, low: 1), 2, #"{"subjects":[]}"#),
+        (
+            "account.access_removed", UUID(high: 1, low: 1), 2,
+            #"{"client":"\#(UUID(high: 9, low: 9))","removals":1}"#
+        ),
         ("session.ended", UUID(high: 11, low: 1), 2, #"{"reason":"signed_out"}"#),
     ])
     func `a cached session is over at the first request after its end`(

@@ -65,10 +65,19 @@ import Values
         #expect(try await found() == [14])
         try world.append([Happening("account.disabled", bob, version: 2)], in: "one")
         #expect(try await found() == [13, 14])
+        // The place that access is removed from ends what was opened before, and nothing that is opened later.
+        try world.append(
+            [
+                Happening(
+                    "account.access_removed", ann, version: 3,
+                    #"{"client":"\#(asking)","removals":1}"#),
+                opened(17, ann, stamp: 1, issuer + #","removals":1"#),
+            ], in: "one")
+        #expect(try await found() == [13, 14, 15])
         // Whoever is gone is ended as well, and what is long over is nobody's concern.
         try world.append(
-            [Happening("account.deleted", ann, version: 3, #"{"subjects":[]}"#)], in: "one")
-        #expect(try await found() == [13, 14, 15])
+            [Happening("account.deleted", ann, version: 4, #"{"subjects":[]}"#)], in: "one")
+        #expect(try await found() == [13, 14, 15, 17])
         let late = Timestamp(seconds: 1_900_000_000)
         #expect(try await sessions.page(at: late, limit: 10).isEmpty)
     }

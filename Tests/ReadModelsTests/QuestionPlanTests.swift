@@ -158,9 +158,9 @@ import Values
             """
             create function pg_temp.id(n bigint) returns uuid language sql immutable as
                 $$ select ('00000000-0000-1000-0000-' || lpad(to_hex(n), 12, '0'))::uuid $$;
-            insert into urd.accounts_1 (realm, account, mailbox, confirmed, disabled, stamp,
+            insert into urd.accounts_1 (realm, account, mailbox, confirmed, disabled, stamp, moves,
                     registered_at, changed_at, version)
-                select 'one', pg_temp.id(n), pg_temp.id(n), true, false, 0, now(), now(), 1
+                select 'one', pg_temp.id(n), pg_temp.id(n), true, false, 0, 0, now(), now(), 1
                 from generate_series(1, \(Self.many)) n;
             insert into urd.sessions_1 (realm, session, account, terms, opened_at, generation,
                     version)

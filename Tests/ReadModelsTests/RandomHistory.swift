@@ -10,6 +10,7 @@ struct RandomHistory {
     var accounts: [UUID] = []
     var deleted: [UUID] = []
     var sessions: [UUID] = []
+    var removals: [UUID: Int] = [:]
     var browsers: [UUID] = []
     var mails: [UUID] = []
     var invites: [UUID] = []
@@ -220,7 +221,8 @@ struct RandomHistory {
             return happening("account.erased", deleted.removeLast())
         }
         let stream = accounts[Int.random(in: 0..<accounts.count, using: &random)]
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
+        case 14...16: return removal(of: stream)
         case 0: return happening("account.mailbox_confirmed", stream)
         case 1, 2: return happening("account.disabled", stream, told())
         case 3, 4: return happening("account.enabled", stream)
@@ -297,14 +299,15 @@ struct RandomHistory {
         if sessions.isEmpty || chance(30) {
             let stream = fresh()
             sessions.append(stream)
-            let account =
-                chance(80)
-                ? accounts.randomElement(using: &random).map { #""account":"\#($0)","# } ?? "" : ""
-            let device = chance(50) ? #""device":"iPhone","# : ""
+            let holder = chance(80) ? accounts.randomElement(using: &random) : nil
+            let account = holder.map { #""account":"\#($0)","# } ?? ""
+            var more = chance(50) ? #""device":"iPhone","# : ""
+            if chance(50) { more += #""federated_device":"\#(randomPlace())","# }
+            if let known = holder.flatMap({ removals[$0] }) { more += #""removals":\#(known),"# }
             return happening(
                 "session.opened", stream,
                 """
-                {\(account)"amr":["\(chance(50) ? "otp" : "pwd")"],"client":"\(fresh())","client_id":"c",\(device)
+                {\(account)"amr":["\(chance(50) ? "otp" : "pwd")"],"client":"\(randomPlace())","client_id":"c",\(more)
                 \(place())
                 "expires_at":1900000000,"method":"urn:cocoar:otp","offline":true,
                 "opened_at":1800000000,"resources":[],"scope":["openid"],"source":"s\(serial)",

@@ -1,3 +1,4 @@
+import JSON
 import Values
 
 /// What people do in a random history.
@@ -60,6 +61,17 @@ extension RandomHistory {
                 "notification.pushed", notifications.remove(at: index),
                 #"{"attempt":1,"clients":["\#(fresh())"],"route":"flagship"}"#)
         }
+    }
+
+    /// One of a few clients and devices.
+    mutating func randomPlace() -> UUID { UUID(high: 77, low: UInt64(number(1...3))) }
+
+    mutating func removal(of account: UUID) -> Happening {
+        removals[account, default: 0] += 1
+        let place = chance(50) ? "client" : "federated_device"
+        return happening(
+            "account.access_removed", account,
+            #"{"\#(place)":"\#(randomPlace())","removals":\#(removals[account] ?? 0)}"#)
     }
 
     mutating func consent() -> Happening {
@@ -182,5 +194,15 @@ extension RandomHistory {
                 "passkey.removed", stream,
                 #"{"account":"\#(fresh())","mail":"\#(fresh())"}"#)
         }
+    }
+}
+
+extension Happening {
+    /// Whether it removes access from where a session was opened.
+    func removesAccess(from session: JSONObject) -> Bool {
+        type == "account.access_removed"
+            && ["client", "federated_device"].contains { place in
+                session[place]?.string.map { data.contains("\"\(place)\":\"\($0)\"") } ?? false
+            }
     }
 }

@@ -56,6 +56,64 @@ import Values
         #expect(try await nodes[1].advance(token, to: 41, in: realm))
     }
 
+    @Test func `what has no number is remembered for all nodes and beside the numbers`()
+        async throws
+    {
+        let nodes = [RequestSequenceStore(world.pool), RequestSequenceStore(world.pool)]
+        let (realm, token) = (realm, token)
+        @Sendable func remember(
+            _ digest: UInt8, _ node: Int, of token: UUID
+        ) async throws -> Bool {
+            try await nodes[node].remember(
+                [digest], of: token, most: 3, lasts: digest.isMultiple(of: 2), in: realm)
+        }
+        let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for time in 0..<20 {
+                group.addTask { try await remember(1, time % 2, of: token) }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(taken == 1)
+        #expect(try await remember(1, 1, of: UUID(high: 71, low: 2)))
+        // Each moves nothing of the other.
+        #expect(try await nodes[0].advance(token, to: 5, in: realm))
+        #expect(try await remember(2, 0, of: token))
+        #expect(try await nodes[1].advance(token, to: 5, in: realm) == false)
+        #expect(try await nodes[1].advance(token, to: 6, in: realm))
+    }
+
+    @Test func `beyond so many nothing more is remembered and nothing forgotten`() async throws {
+        let nodes = [RequestSequenceStore(world.pool), RequestSequenceStore(world.pool)]
+        let (realm, token) = (realm, token)
+        let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<30 as Range<UInt8> {
+                group.addTask {
+                    try await nodes[Int(number % 2)].remember(
+                        [number], of: token, most: 10, lasts: true, in: realm)
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(taken == 10)
+        // Housekeeping takes those alone whose keys have ended, a month later at the earliest.
+        for day in ["current_date", "current_date - 1"] {
+            try world.superuser.run(
+                "update urd.untimed_request set forget_on = \(day) where digest < '\\x05'")
+            try await nodes[0].forgetUnused(in: realm)
+        }
+        for number in 0..<30 as Range<UInt8> {
+            _ = try await nodes[0].remember(
+                [number], of: token, most: 30, lasts: false, in: realm)
+        }
+        let rows = try world.superuser.executeOnce(
+            """
+            select count(*), count(*) filter (where forget_on = current_date + 31)
+            from urd.untimed_request
+            """, Parameters())
+        #expect(rows.int64(0, 0) == 30)
+        #expect((20...25).contains(rows.int64(0, 1)))
+    }
+
     @Test func `numbers that wait for one statement are taken in their order`() async throws {
         let guarding = RequestSequenceStore(world.pool)
         let (realm, token) = (realm, token)

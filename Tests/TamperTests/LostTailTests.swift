@@ -79,6 +79,27 @@ private let places: [(Int64, Int64)] = [
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
+    @Test func `a loss is named whole where a node that knew nothing of it has sealed since`()
+        async throws
+    {
+        let log = try await TamperedLog.sealed(154, every: 77)
+        try log.setBack(to: 114, sealed: 77)
+        // A node that has the copy notices; one that has none seals what is there, and what is new.
+        try await log.sealer.sealOnce()
+        try await log.append(36)
+        let elsewhere = log.directory + "-elsewhere"
+        defer { try? removeFolder(elsewhere) }
+        try await log.makeSealer(directory: elsewhere).sealOnce()
+        let found = try await LogLoss.look(
+            at: log.realm, log.pool, keyring: log.keyring, directory: log.directory)
+        #expect(found.copy == 154 && !found.isCopyOfThisLog)
+        #expect(found.sealed == 150 && found.shared == 77)
+        // A copy that was signed since then is of this log.
+        let later = try await LogLoss.look(
+            at: log.realm, log.pool, keyring: log.keyring, directory: elsewhere)
+        #expect(later.isCopyOfThisLog && later.shared == 150)
+    }
+
     @Test func `a log that was set back is sealed by all running nodes once its loss is accepted`()
         async throws
     {

@@ -1,3 +1,5 @@
+import API
+import Telemetry
 import Testing
 
 @testable import urd
@@ -11,6 +13,18 @@ struct DevelopmentTests {
     private let demo = Demo(
         realm: "demo", clientID: "app", clientSecret: "s=cr_et",
         nativeClientID: "phone", adminKey: "urd_key.x")
+
+    @Test func `a development run believes the proxies that its settings name`() throws {
+        let named = Environment(["URD_TRUSTED_PROXIES": "10.0.0.0/8"])
+        let settings = try Settings(
+            Dev.settings,
+            from: SettingsSources(flags: [:], environment: named, readFile: { _ in nil }),
+            strictly: false)
+        let run = DevelopmentRun(console: .standard, settings: settings)
+        let forwarding = try run.options(place, .silent).forwarding
+        #expect(forwarding.trusted.map(\.description) == ["10.0.0.0/8"])
+        #expect(forwarding.ports == [8080])
+    }
 
     @Test func `dev.env can be read back`() {
         let file = DevelopmentEnvironment(

@@ -1,4 +1,5 @@
 import API
+import JSON
 import Testing
 
 @testable import urd
@@ -20,6 +21,16 @@ import Testing
             let isCommand = operation.words != nil
             #expect(isCommand != elsewhere.contains(operation.id), "\(operation.id)")
         }
+    }
+
+    @Test func `a list that is behind the log says so below its rows`() {
+        let behind: JSON = ["items": [], "position": 31, "head": 40, "more": false]
+        #expect(
+            behind.lag == "As of position 31 of 40: what happened since is not in it yet")
+        #expect(behind.nextPage == nil)
+        let level: JSON = ["items": [], "position": 40, "head": 40, "more": false]
+        #expect(level.lag == nil)
+        #expect((["items": [], "next": "x", "more": true] as JSON).nextPage == "x")
     }
 
     @Test func `every operation of the admin API has words of its own`() {

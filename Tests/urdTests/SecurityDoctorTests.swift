@@ -108,6 +108,22 @@ struct SecurityDoctorTests {
 
     @Test(
         arguments: [
+            ("federation", ["untimed_requests": "once"]),
+            ("federation", ["unsigned_discovery": true]), ("verify", ["tokens_unasked": true]),
+            ("verify", ["short_event_numbers": true]),
+        ] as [(String, JSONObject)])
+    func `a realm that makes it easier for published clients is warned`(
+        profile: String, settings: JSONObject
+    ) throws {
+        let usual = try verdicts(["profile": .string(profile)])
+        let found = try verdicts(settings.merging(["profile": .string(profile)]) { $1 })
+        #expect(found == usual.merging(["published clients": .warning]) { $1 })
+        // Elsewhere nobody reads them.
+        #expect(try verdicts(settings).isEmpty)
+    }
+
+    @Test(
+        arguments: [
             (["redirect_uris": ["http://web.example.org/back"]], "redirect URIs", .wrong),
             (["redirect_uris": ["myapp:/back"]], "redirect URIs", .wrong),
             (["redirect_uris": ["http://localhost/back"]], "redirect URIs", .warning),

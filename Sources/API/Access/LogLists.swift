@@ -14,7 +14,9 @@ enum LogLists {
 
     static let after = Lists.after(cursor)
 
-    static let example: JSONObject = ["next": "3:48211", "more": false]
+    static let example: JSONObject = ListStanding.example.members.merging([
+        "next": "3:48211", "more": false,
+    ]) { $1 }
 
     static func answer(
         _ name: String, of item: Schema, atMost count: Int = 200, example: JSON
@@ -25,11 +27,13 @@ enum LogLists {
                 .named(
                     name,
                     .object(
-                        .required("items", .list(of: item, 0...count), "This page."),
-                        .required(
-                            "next", cursor,
-                            "Where the list goes on, also behind its last page."),
-                        .required("more", .boolean, "Whether there is a next page now."))),
+                        [
+                            .required("items", .list(of: item, 0...count), "This page."),
+                            .required(
+                                "next", cursor,
+                                "Where the list goes on, also behind its last page."),
+                            Lists.more,
+                        ] + ListStanding.schema)),
                 example: .object(Self.example.merging(["items": [example]]) { $1 })))
     }
 }
@@ -41,13 +45,15 @@ struct LogPlace: Sendable {
     /// The event there.
     let event: Recorded?
     let epochs: EpochHistory
+    /// How far the list is. Nil where it is the log itself.
+    var standing: ListStanding?
 
     var position: Int64 { after?.position ?? 0 }
 
     func moved(to position: Int64) -> LogPlace {
         LogPlace(
             after: LogCursor(epoch: epochs.head.epoch, position: position), event: nil,
-            epochs: epochs)
+            epochs: epochs, standing: standing)
     }
 
     /// One item more than asked for tells that there is a next page.
@@ -61,13 +67,16 @@ struct LogPlace: Sendable {
     }
 
     func page(_ items: [JSON], next: Int64, hasMore: Bool) -> Response {
-        .json(
-            .ok,
-            [
-                "items": .array(items),
-                "next": .string(LogCursor(epoch: epochs.head.epoch, position: next).description),
-                "more": .bool(hasMore),
-            ])
+        // The log may have gone on since its head was read.
+        let head = epochs.head.position
+        let held = standing ?? ListStanding(position: max(head, next), head: head)
+        let page: JSONObject = [
+            "items": .array(items),
+            "next": .string(LogCursor(epoch: epochs.head.epoch, position: next).description),
+            "more": .bool(hasMore), "position": .integer(held.position),
+            "head": .integer(max(head, held.head, held.position)),
+        ]
+        return .json(.ok, .object(page))
     }
 }
 

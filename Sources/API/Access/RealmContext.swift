@@ -310,18 +310,6 @@ extension RealmContext {
         } != nil
     }
 
-    private func isCertified(_ installation: UUID) async throws(Problem) -> Bool {
-        let events = try await reading { () throws(LogFailure) in
-            try await commands.events.stream(installation, after: 0, in: place.realm)
-        }
-        var client = Client()
-        for recorded in events {
-            guard let event = ClientEvent(recorded) else { throw Problem(.logDamaged) }
-            client.apply(event)
-        }
-        return client.certification != nil
-    }
-
     func live(_ session: UUID) async throws(Problem) -> SessionView? {
         let line = try await reading { () throws(LogFailure) in
             try await queries.line(of: session, in: place.realm)
@@ -345,11 +333,10 @@ extension RealmContext {
             guard let above = line.above[id], try await live(above, in: line) else { return false }
         }
         // What a certified installation has sleeps while its certification is taken back.
-        if found.terms.method == .flagship, found.terms.scope.contains(Installation.scope),
-            try await !isCertified(found.terms.client)
-        {
+        if found.terms.needsCertification, try await !isCertified(found.terms.client) {
             return false
         }
+        if let opener = found.terms.opener, try await !isThere(opener) { return false }
         // So does what an app was given that the realm no longer has.
         guard let app = found.terms.webApp else { return true }
         return try await isRegistered(app)

@@ -64,11 +64,13 @@ struct RealmLookups {
         }
     }
 
-    func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
+    /// All sessions of an account that are alive, as far as they are wanted.
+    func openSessions(
+        of account: UUID, where isWanted: (OpenSessionView) -> Bool = { _ in true }
+    ) async throws(Problem) -> [OpenSessionView] {
         let open = try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
-                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
-                limit: 200)
+                of: account, in: context.place.realm, at: context.clock.now(), where: isWanted)
         }
         // A session below one that has ended is over, and has no event that says so.
         var alive: [OpenSessionView] = []
@@ -79,6 +81,14 @@ struct RealmLookups {
             alive.append(session)
         }
         return alive
+    }
+
+    /// All browsers that an account is signed in with.
+    func openBrowsers(of account: UUID) async throws(Problem) -> [BrowserSessionView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.browserSessions(
+                of: account, in: context.place.realm, at: context.clock.now())
+        }
     }
 
     /// What holds in an app, wherever it was asked for; where none is named, what holds here. Nil:

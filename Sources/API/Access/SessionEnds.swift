@@ -43,6 +43,15 @@ struct SessionEnds {
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
     }
 
+    /// What took the place of a browser session by now: who ends one that was there a moment ago means the browser.
+    func successors(
+        of session: UUID, on line: UUID, of account: UUID
+    ) async throws(Problem) -> [EndBrowserSession] {
+        try await RealmLookups(context).openBrowsers(of: account)
+            .filter { $0.id != session && ($0.terms.line ?? $0.id) == line }
+            .map { EndBrowserSession(session: $0.id, reason: .revoked, of: account) }
+    }
+
     /// What came of a browser session that is over.
     func endSessions(
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
@@ -60,7 +69,7 @@ struct SessionEnds {
         for session in stay {
             // What is no session any more needs no word.
             _ = try await Commands(call).attempt(
-                DetachSession(session: session, of: account, notice: noticeOrder()),
+                DetachSession(session: session.id, of: account, notice: noticeOrder()),
                 as: .browser(browser))
         }
     }
@@ -80,20 +89,6 @@ struct SessionEnds {
             EndSession(
                 session: $0, reason: .loggedOut, of: account, notice: noticeOrder())
         }
-    }
-
-    /// What the asking client has of a browser session that is over already: the hinted one, and its others.
-    func sessionsLeft(
-        to asking: AskingClient, of account: UUID, from line: UUID?
-    ) async throws(Problem) -> [UUID] {
-        guard let line else { return [asking.session] }
-        let place = context.place
-        let others = try await reading { () throws(LogFailure) in
-            try await context.queries.sessions(
-                of: account, in: place.realm, at: context.clock.now()
-            ) { $0.terms.browser == line && $0.terms.client == asking.client }
-        }
-        return [asking.session] + others.filter { $0 != asking.session }
     }
 
     /// The first of the sessions that its person had with this browser one after the other.
@@ -117,20 +112,6 @@ extension SessionQueries {
                 || session.terms.browser == line
                     && (!session.terms.isOffline || endsOffline
                         || session.terms.client == asking?.client)
-        }
-    }
-
-    fileprivate func sessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp,
-        where isWanted: (OpenSessionView) -> Bool
-    ) async throws(LogFailure) -> [UUID] {
-        var found: [UUID] = []
-        var after: UUID?
-        while true {
-            let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
-            for session in page where isWanted(session) { found.append(session.id) }
-            guard page.count == 200, let next = page.last?.id else { return found }
-            after = next
-        }
+        }.map(\.id)
     }
 }

@@ -15,7 +15,8 @@ enum AccountDeletionRoutes {
         tag: "Accounts", summary: "Schedule the deletion of an account.",
         detail: """
             From now on its person is kept out and all its sessions are over. Until \
-            `deletion_due` it can be called off; then all that is personal is erased.
+            `deletion_due` an administrator can call it off; then all that is personal is erased. A link \
+            by which its person could call off a deletion of their own is worth nothing any more.
             """,
         right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
         answer: .written(
@@ -25,7 +26,8 @@ enum AccountDeletionRoutes {
         let write = call.write(in: try call.realm)
         let account = try call.requiredID("account_id")
         let command = ScheduleDeletion(
-            account: account, mail: write.newID("mail"), now: write.origin.at)
+            account: account, mail: write.newID("mail"), isAdministrators: true,
+            now: write.origin.at)
         return try await call.account(.ok, account, try await call.run(command, as: write))
     }
 

@@ -31,16 +31,18 @@ enum AccountDeviceRoutes {
     ) { call throws(Problem) in
         let account = try await call.knownAccount().id
         let realm = try call.realm
+        let (queries, now) = (call.context.queries, call.context.time.now(in: realm))
         let sessions = try await reading { () throws(LogFailure) in
-            try await call.context.queries.livingSessions(
-                of: account, in: realm, at: call.context.time.now(in: realm), after: nil,
-                limit: 10_000)
+            try await queries.sessions(of: account, in: realm, at: now) {
+                $0.terms.federation?.holder == .person
+            }
         }
         var devices: [(id: UUID, sessions: [OpenSessionView])] = []
         for session in sessions {
-            guard let terms = session.terms.federation, terms.holder == .person,
-                let device = terms.device
-            else { continue }
+            let isAlive = try await reading { () throws(LogFailure) in
+                try await queries.isAlive(below: session.terms, in: realm, at: now)
+            }
+            guard isAlive, let device = session.terms.federation?.device else { continue }
             if let index = devices.firstIndex(where: { $0.id == device }) {
                 devices[index].sessions.append(session)
             } else {
@@ -112,7 +114,7 @@ extension SessionQueries {
         return Array(found.prefix(limit))
     }
 
-    private func isAlive(
+    fileprivate func isAlive(
         below terms: SessionTerms, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Bool {
         for superior in terms.federation?.superiors ?? [] {

@@ -142,10 +142,21 @@ extension Call<AdminContext> {
         let write = write(in: realm.realm)
         let done = try await run(
             EndBrowserSession(session: browser.id, reason: .administrator, of: account), as: write)
+        let line = browser.terms.line ?? browser.id
+        // What took its place by now: who ends one that was there a moment ago means the browser.
+        let open = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSessions(
+                of: account, in: realm.realm, at: write.origin.at)
+        }
+        for other in open where other.id != browser.id && (other.terms.line ?? other.id) == line {
+            let command = EndBrowserSession(
+                session: other.id, reason: .administrator, of: account)
+            _ = try await run(command, as: write.another(newID()))
+        }
         let settings = Settings(overrides: realm.settings)
         let dependents = try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
-                of: account, from: browser.terms.line ?? browser.id, in: realm.realm,
+                of: account, from: line, in: realm.realm,
                 at: write.origin.at, endsOffline: settings[SettingCatalogue.logoutEndsOffline])
         }
         for session in dependents {

@@ -85,7 +85,7 @@ extension Call<AdminContext> {
         }
         switch reached {
         case .yes: return
-        case .notYet: throw Problem(.positionNotReached)
+        case .notYet(let now): throw Problem(notReached: moment.position, now)
         case .never: throw Problem(.positionLost)
         }
     }

@@ -10,12 +10,20 @@ extension Account: ShownState {
         var members: JSONObject = [
             "id": .string(context.stream.description), "confirmed": .bool(isConfirmed),
             "enabled": .bool(!isDisabled), "deleted": .bool(isDeleted),
-            "erased": .bool(isErased), "roles": roles.json, "stamp": .integer(Int64(stamp)),
+            "erased": .bool(isErased), "roles": roles.json, "stamp": .integer(Int64(stamp.number)),
+            "moves": .integer(Int64(stamp.moves)),
             "proof_generation": .integer(Int64(proofGeneration)),
             "registered_at": .string(context.first.at.description),
         ]
         members["mailbox"] = mailbox.map { .string($0.description) }
         members["phone_mailbox"] = phone.map { .string($0.description) }
+        if !removed.isEmpty {
+            members["access_removed"] = .object(
+                JSONObject(
+                    removed.sorted { $0.key < $1.key }.map {
+                        ($0.key.description, JSON.integer(Int64($0.value)))
+                    }))
+        }
         members["deletion_due"] = deletionDue.map { .string($0.description) }
         return members
     }
@@ -49,13 +57,19 @@ extension Session: ShownState {
         guard let terms, end == nil else { return nil }
         var members: JSONObject = [
             "kind": "client", "client": .string(terms.client.description),
-            "client_id": .string(terms.clientID), "stamp": .integer(Int64(terms.stamp)),
+            "client_id": .string(terms.clientID), "stamp": .integer(Int64(terms.stamp.number)),
             "scope": .string(terms.scope.joined(separator: " ")),
             "amr": .array(terms.factors.map { .string($0.rawValue) }),
             "opened_at": .string(terms.openedAt.description),
             "expires_at": .string(terms.expiresAt.description),
             "generation": .integer(Int64(generation)),
         ]
+        members.merge(terms.opener.members) { own, _ in own }
+        members["moves"] = .integer(Int64(terms.stamp.moves))
+        if terms.stamp.removals > 0 {
+            members["removals"] = .integer(Int64(terms.stamp.removals))
+        }
+        members["federated_device"] = terms.federation?.device.map { .string($0.description) }
         members["account"] = terms.account.map { .string($0.description) }
         members["browser"] = terms.browser.map { .string($0.description) }
         members["method"] = (terms.appMethod?.rawValue ?? terms.method?.rawValue).map {
@@ -76,14 +90,26 @@ extension BrowserSession: ShownState {
         guard let terms, end == nil else { return nil }
         var members: JSONObject = [
             "kind": "browser", "account": .string(terms.account.description),
-            "stamp": .integer(Int64(terms.stamp)),
+            "stamp": .integer(Int64(terms.stamp.number)),
             "method": .string(terms.method.recorded(from: terms.from)),
             "amr": .array(terms.factors.map { .string($0.rawValue) }),
             "opened_at": .string(terms.openedAt.description),
             "expires_at": .string(terms.expiresAt.description),
         ]
+        members.merge(terms.opener.members) { own, _ in own }
+        members["moves"] = .integer(Int64(terms.stamp.moves))
         members["source"] = terms.from.source.map { .string($0) }
         members["device"] = terms.from.device.map { .string($0) }
+        return members
+    }
+}
+
+extension Opener? {
+    fileprivate var members: JSONObject {
+        var members: JSONObject = [:]
+        members["opener_client"] = self?.installation.map { .string($0.description) }
+        members["opener_session"] = self?.session.map { .string($0.description) }
+        members["opener_browser"] = self?.browser.map { .string($0.description) }
         return members
     }
 }

@@ -5,8 +5,9 @@ internal import JSON
 internal import Values
 
 extension Call<AdminContext> {
-    /// Of an account's sessions those that were good: their time was not over, their stamp was the account's, their client
-    /// was not deleted, and what they were exchanged for was good as well.
+    /// Of an account's sessions those that were good: their time was not over, their stamp was the account's, access was
+    /// not removed from their client or device, their client was not deleted, and what they were exchanged for or
+    /// opened by was good as well.
     func openSessions(_ state: JSON?, at moment: AsOfMoment) async throws(Problem) -> JSON {
         let account = state?["account"]
         guard account?["enabled"] == true, account?["deleted"] == false,
@@ -14,17 +15,35 @@ extension Call<AdminContext> {
         else { return [] }
         var open = (state?["sessions"]?.object ?? [:]).filter { _, session in
             let end = session["expires_at"]?.string.flatMap { Timestamp(rfc3339: $0) }
+            let shown = (session["amr"]?.array ?? []).compactMap {
+                $0.string.flatMap(AuthenticationFactor.init)
+            }
             return session["stamp"] == account?["stamp"] && end.map { $0 > at } == true
+                && (session["moves"] == account?["moves"] || !shown.restOnMailbox)
+                && ["client", "federated_device"].allSatisfy { place in
+                    let removed = session[place]?.string.flatMap { account?["access_removed"]?[$0] }
+                    return removed?.integer ?? 0 <= session["removals"]?.integer ?? 0
+                }
         }
         let gone = try await clientsDeleted(
-            Set(open.compactMap { $0.value["client"]?.string }), by: moment)
-        open = open.filter { $0.value["client"]?.string.map(gone.contains) != true }
+            Set(
+                open.flatMap { [$0.value["client"], $0.value["opener_client"]] }
+                    .compactMap { $0?.string }), by: moment)
+        open = open.filter { _, session in
+            !["client", "opener_client"].contains {
+                session[$0]?.string.map(gone.contains) == true
+            }
+        }
         // One that was exchanged may be the origin of others.
         var known = -1
         while known != open.count {
             known = open.count
             let there = Set(open.map(\.key))
-            open = open.filter { $0.value["exchanged"]?.string.map(there.contains) != false }
+            open = open.filter { _, session in
+                ["exchanged", "opener_session", "opener_browser"].allSatisfy {
+                    session[$0]?.string.map(there.contains) != false
+                }
+            }
         }
         return .array(open.map { .string($0.key) })
     }

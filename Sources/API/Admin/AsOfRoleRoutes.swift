@@ -37,7 +37,9 @@ enum AsOfRoleRoutes {
                 .object(
                     AsOfSchema.momentMembers + [
                         .required("items", .list(of: item, 0...200), "This page."),
-                        .optional("next", Cursor.uuid, "Where the next page begins."),
+                        .required(
+                            "next", .nullable(Cursor.uuid),
+                            "Where the next page begins; null on the last one."), Lists.more,
                     ])),
             example: [
                 "position": 48211, "at": "2026-11-22T11:59:58.123456Z",
@@ -46,12 +48,12 @@ enum AsOfRoleRoutes {
                         "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "enabled": true,
                         "roles": ["https://api.example.org": ["admin"]],
                     ]
-                ],
+                ], "next": .null, "more": false,
             ]),
         refusals: [.noSuchRealm, .positionLost, .positionNotReached, .logDamaged]
     ) { call throws(Problem) in
         let moment = try await call.asOf("moment")
-        try await call.checkRoles(at: moment)
+        try await call.checkRoles()
         let after = call.text("after").flatMap(Cursor.uuid) ?? .zero
         var items: [(id: UUID, json: JSON)] = []
         for id in try await call.accountsWithRoles(at: moment).sorted()
@@ -62,9 +64,10 @@ enum AsOfRoleRoutes {
         }
         var members = moment.members
         members["items"] = .array(items.prefix(call.limit).map(\.json))
-        if items.count > call.limit {
-            members["next"] = .string(Cursor.encode(items[call.limit - 1].id))
-        }
+        let hasMore = items.count > call.limit
+        members["next"] =
+            hasMore ? .string(Cursor.encode(items[call.limit - 1].id)) : .null
+        members["more"] = .bool(hasMore)
         return .json(.ok, .object(members))
     }
 
@@ -77,8 +80,8 @@ enum AsOfRoleRoutes {
 }
 
 extension Call<AdminContext> {
-    /// A role that no setting of the realm ever named is a mistake in writing.
-    fileprivate func checkRoles(at moment: AsOfMoment) async throws(Problem) {
+    /// A role that no setting of the realm ever named is a mistake in writing. One that came later had nobody yet.
+    fileprivate func checkRoles() async throws(Problem) {
         guard text("role") != nil || text("audience") != nil else { return }
         let realm = try realm
         let events = try await reading { () throws(LogFailure) in
@@ -86,7 +89,7 @@ extension Call<AdminContext> {
         }
         var state = Realm()
         var (roles, audiences): (Set<String>, Set<String>) = ([], [])
-        for recorded in events where recorded.position <= moment.position {
+        for recorded in events {
             guard let event = Realm.Event(recorded.unopened) else { throw Problem(.logDamaged) }
             state.apply(event)
             for (audience, named) in state.settings[SettingCatalogue.roles] {

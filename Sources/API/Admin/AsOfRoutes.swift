@@ -169,7 +169,8 @@ enum AsOfRoutes {
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
         "mailbox": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a11", "confirmed": true, "enabled": true,
         "deleted": false, "erased": false, "roles": ["https://api.example.org": ["editor"]],
-        "stamp": 0, "proof_generation": 0, "registered_at": "2026-11-21T01:23:45.123456Z",
+        "stamp": 0, "moves": 0, "proof_generation": 0,
+        "registered_at": "2026-11-21T01:23:45.123456Z",
     ]
 }
 

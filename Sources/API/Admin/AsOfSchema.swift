@@ -33,6 +33,13 @@ enum AsOfSchema {
             .optional("deletion_due", Fields.time, "When it was to be deleted."),
             .required("roles", roles, "Its roles, by audience."),
             .required("stamp", .integer(0...most), "Sessions of an earlier stamp are over."),
+            .optional(
+                "access_removed", .map(of: .integer(1...most)),
+                "By the stream of a client or device: the number of the last removal of access. Its sessions of fewer "
+                    + "`removals` are over."),
+            .required(
+                "moves", .integer(0...most),
+                "How often it moved while sessions stayed; those of a mailbox alone did not."),
             .required(
                 "proof_generation", .integer(0...most),
                 "Mailed codes and links of an earlier generation are void."),
@@ -64,7 +71,17 @@ enum AsOfSchema {
             .optional("client_id", .text(0...255), "The client's name in OAuth."),
             .optional("browser", Fields.id, "The session of a browser that it came of."),
             .optional("exchanged", Fields.id, "The session whose token it was exchanged for."),
+            .optional("opener_client", Fields.id, "The installation whose web view it came of."),
+            .optional("opener_session", Fields.id, "The session whose token opened that view."),
+            .optional("opener_browser", Fields.id, "The browser session that was handed over."),
             .required("stamp", .integer(0...most), "The account's stamp that it needs."),
+            .required(
+                "moves", .integer(0...most),
+                "The account's moves that it needs, where a mailbox alone was proved."),
+            .optional(
+                "removals", .integer(1...most),
+                "How often the account had removed access, if it had."),
+            .optional("federated_device", Fields.id, "The device of the federation profile."),
             .optional("scope", .text(0...4096), "What its tokens were good for, by spaces."),
             .optional("method", .text(1...255), "How it was opened."),
             .required("amr", .list(of: .text(1...50), 0...50), "By what its person signed in."),

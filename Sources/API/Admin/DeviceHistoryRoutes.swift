@@ -70,8 +70,7 @@ enum DeviceHistoryRoutes {
         }
         let client = try await call.state(Client.self, of: id, in: realm).state
         guard client.metadata?.isInstallation == true else { throw Problem(.noSuchClient) }
-        try await call.wait(for: .auditTrail)
-        let place = try await call.logPlace()
+        let place = try await call.logPlace(in: call.wait(for: .auditTrail))
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.history(
                 of: id, certifiedBy: client.attestation, in: realm, after: place.position,

@@ -62,7 +62,13 @@ struct EventPages: Sendable {
         } catch {
             throw Problem(.unavailable)
         }
-        guard let found else { throw Problem(.positionNotReached) }
+        guard let found else {
+            let now = try await reading { () throws(LogFailure) in
+                try await context.queries.followed(.eventIndex, of: realm)
+            }
+            throw now.map { Problem(notReached: events.last?.position, $0) }
+                ?? Problem(.positionNotReached)
+        }
         return events.filter { found.contains($0.position) }
     }
 

@@ -30,7 +30,7 @@ enum EventRoutes {
         ]
     ) { call throws(Problem) in
         let realm = try call.realm
-        let place = try await call.logPlace()
+        var place = try await call.logPlace()
         if place.epochs.head.epoch == 0 { try await call.knownLog() }
         var filter = try EventConditions.filter(call)
         var subjects = EventSubjects(index: call.context.queries, realm: realm)
@@ -45,7 +45,7 @@ enum EventRoutes {
         let pages = EventPages(
             context: call.context, realm: realm, about: about,
             filter: filter, subjects: subjects.isEmpty ? nil : subjects, limit: call.limit)
-        if !pages.about.isEmpty { try await call.wait(for: .eventIndex) }
+        if !pages.about.isEmpty { place.standing = try await call.wait(for: .eventIndex) }
         let page = try await pages.page(after: place.position)
         let seconds = call.integer("wait") ?? 0
         guard seconds > 0, page.events.isEmpty, !page.hasMore else {
@@ -118,7 +118,7 @@ enum EventRoutes {
         refusals: [.noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide]
     ) { call throws(Problem) in
         let realm = try call.realm
-        try await call.wait(for: .auditTrail)
+        let standing = try await call.wait(for: .auditTrail)
         var asked = AuditSelection()
         asked.actor = call.text("actor")
         asked.stream = try call.text("stream").map { text throws(Problem) in
@@ -130,7 +130,7 @@ enum EventRoutes {
         asked.isNewestFirst = call.text("order") == "newest"
         asked.filter = try await call.filter(FilterQuestion.ofEvents, EventAttributes.ofEvents)
         if asked.filter?.asksIndex == true { try await call.wait(for: .eventIndex) }
-        let (selection, place) = (asked, try await call.logPlace())
+        let (selection, place) = (asked, try await call.logPlace(in: standing))
         let found = try await reading { () throws(LogFailure) in
             try await call.context.queries.page(
                 of: realm, selection, after: place.after?.position, limit: call.limit + 1)
@@ -226,10 +226,11 @@ extension Call<AdminContext> {
         if try realm != .system { try await knownRealm() }
     }
 
-    /// Waits for what `min_position` asks, if it is given.
-    func wait(for list: FollowingList) async throws(Problem) {
+    /// Waits for what `min_position` asks, if it is given, and says how far the list is.
+    @discardableResult
+    func wait(for list: FollowingList) async throws(Problem) -> ListStanding {
         let realm = try realm
-        guard let text = text("min_position") else { return }
+        guard let text = text("min_position") else { return try await standing(of: list) }
         guard let wanted = LogPosition(text) else {
             throw Problem(.invalidParameter, field: "min_position")
         }
@@ -239,9 +240,41 @@ extension Call<AdminContext> {
                 list, wanted.position, epoch: wanted.epoch, of: realm)
         }
         switch reached {
-        case .yes: return
-        case .notYet: throw Problem(.positionNotReached, field: "min_position")
+        case .yes(let now): return ListStanding(now)
+        case .notYet(let now):
+            throw Problem(notReached: wanted.position, now, field: "min_position")
         case .never: throw Problem(.positionLost, field: "min_position")
         }
+    }
+
+    private func standing(of list: FollowingList) async throws(Problem) -> ListStanding {
+        let realm = try realm
+        let now = try await reading { () throws(LogFailure) in
+            try await context.queries.followed(list, of: realm)
+        }
+        return now.map { ListStanding($0) } ?? ListStanding(position: 0, head: 0)
+    }
+}
+
+extension ListStanding {
+    init(_ now: FollowedPosition) {
+        self.init(position: now.position, head: now.head)
+    }
+}
+
+extension Problem {
+    /// A list that follows the log is behind what was asked for: where it is, and when to ask again.
+    init(notReached wanted: Int64?, _ now: FollowedPosition, field: String? = nil) {
+        // Thousands of events a second are followed by a busy machine, too.
+        let seconds = now.isHalted ? 60 : min(60, 1 + (now.head - now.position) / 5000)
+        self.init(
+            .positionNotReached,
+            "The list is at position \(now.position), the log at \(now.head)"
+                + (wanted.map { "; \($0) was asked for" } ?? "") + ". "
+                + (now.isHalted
+                    ? "It stopped there until an operator mends it: urd doctor says why. " : "")
+                + "Ask again in \(seconds) s.", field: field)
+        members = ListStanding(now).members
+        headers = [("Retry-After", String(seconds))]
     }
 }

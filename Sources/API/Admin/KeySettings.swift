@@ -18,8 +18,8 @@ enum KeySettings {
             case .attestationRoots: try check(name, value) { AttestationRoot($0)?.der }
             case .issuers: try checkIssuers(name, value)
             case .flag, .seconds, .count, .choice, .label, .webAddress, .mailAddress, .hostName,
-                .domain, .origins, .resources, .regions, .selection, .apps, .colour, .mailWords,
-                .roles, .rates:
+                .domain, .origins, .resources, .scopes, .regions, .selection, .apps, .certifiedApps,
+                .colour, .mailWords, .roles, .rates:
                 break
             }
         }

@@ -5,7 +5,9 @@ internal import Values
 extension Call<AdminContext> {
     /// Where the page begins that is asked for. It is read before the page: should the log be restored
     /// in between, then the page's cursor is of the epoch that was, and is refused.
-    func logPlace() async throws(Problem) -> LogPlace {
+    func logPlace(
+        in standing: ListStanding? = nil
+    ) async throws(Problem) -> LogPlace {
         let realm = try realm
         var cursor: LogCursor?
         if let text = text("after") {
@@ -24,6 +26,6 @@ extension Call<AdminContext> {
         }
         return LogPlace(
             after: place, event: page.events.first { $0.position == place?.position },
-            epochs: page.epochs)
+            epochs: page.epochs, standing: standing)
     }
 }

@@ -40,10 +40,12 @@ enum LoginCountRoute {
                 .named(
                     "LoginCounts",
                     .object(
-                        .required("items", .list(of: count, 0...most), "The counts."),
-                        .required(
-                            "next", LogLists.cursor, "Where it goes on, where there is more."),
-                        .required("more", .boolean, "Whether some is not counted yet."))),
+                        [
+                            .required("items", .list(of: count, 0...most), "The counts."),
+                            .required(
+                                "next", LogLists.cursor, "Where it goes on, where there is more."),
+                            .required("more", .boolean, "Whether some is not counted yet."),
+                        ] + ListStanding.schema)),
                 example: .object(LogLists.example.merging(["items": [example]]) { $1 }))),
         refusals: [
             .noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide,
@@ -51,8 +53,9 @@ enum LoginCountRoute {
     ) { call throws(Problem) in
         let realm = try call.realm
         let group = call.text("group_by").flatMap(LoginGroup.init) ?? standard
-        try await call.wait(for: .loginHistory)
-        let (asked, place) = (try await call.loginSelection(), try await call.logPlace())
+        let standing = try await call.wait(for: .loginHistory)
+        let asked = try await call.loginSelection()
+        let place = try await call.logPlace(in: standing)
         let found = try await reading { () throws(LogFailure) in
             try await call.context.queries.loginCounts(
                 of: realm, asked, by: group, after: place.login)

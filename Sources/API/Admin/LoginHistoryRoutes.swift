@@ -94,8 +94,9 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> Response {
         let realm = try realm
         let isOpen = try isOpening(for: "open_reason")
-        try await wait(for: .loginHistory)
-        let (asked, place) = (try await loginSelection(over: selection), try await logPlace())
+        let standing = try await wait(for: .loginHistory)
+        let asked = try await loginSelection(over: selection)
+        let place = try await logPlace(in: standing)
         let found = try await reading { () throws(LogFailure) in
             try await context.queries.page(
                 of: realm, asked, after: place.login, limit: limit + 1)

@@ -28,11 +28,13 @@ enum MailRoutes {
             .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
             Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
         ],
-        answer: Lists.answer("MailList", of: schema, next: Cursor.uuid, example: example),
+        answer: Lists.answer(
+            "MailList", of: schema, next: Cursor.uuid, follows: true,
+            example: example),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
-        try await call.wait(for: .mails)
+        let standing = try await call.wait(for: .mails)
         let after = call.text("after").flatMap(Cursor.uuid)
         let failedOnly = call.parameters["failed"]?.bool ?? false
         let items = try await reading { () throws(LogFailure) in
@@ -40,7 +42,9 @@ enum MailRoutes {
                 of: realm, failedOnly: failedOnly, after: after, limit: call.limit + 1)
         }
         if items.isEmpty { try await call.knownLog() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+        return Lists.page(call.limit, of: items, at: standing, item: json) {
+            Cursor.encode($0.id)
+        }
     }
 
     private static let resend = Route<AdminContext>(

@@ -25,11 +25,13 @@ enum NotificationAdminRoutes {
             .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
             Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
         ],
-        answer: Lists.answer("NotificationList", of: schema, next: Cursor.uuid, example: example),
+        answer: Lists.answer(
+            "NotificationList", of: schema, next: Cursor.uuid, follows: true,
+            example: example),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
-        try await call.wait(for: .notifications)
+        let standing = try await call.wait(for: .notifications)
         let after = call.text("after").flatMap(Cursor.uuid)
         let failedOnly = call.parameters["failed"]?.bool ?? false
         let items = try await reading { () throws(LogFailure) in
@@ -37,7 +39,9 @@ enum NotificationAdminRoutes {
                 of: realm, failedOnly: failedOnly, after: after, limit: call.limit + 1)
         }
         if items.isEmpty { try await call.knownLog() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+        return Lists.page(call.limit, of: items, at: standing, item: json) {
+            Cursor.encode($0.id)
+        }
     }
 
     private static let resend = Route<AdminContext>(

@@ -227,7 +227,9 @@ enum ProviderAdminRoutes {
                 example: [
                     "sub": "248289761001", "delegated_code": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x",
                 ]),
-            refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider, .invalidGrant, .unavailable]
+            refusals: [
+                .noSuchRealm, .realmDisabled, .noSuchProvider, .invalidGrant, .providerUnreachable,
+            ]
         ) { call throws(Problem) in
             let write = call.write(in: try call.realm)
             try await call.knownRealm()
@@ -282,7 +284,9 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> UpstreamPerson {
         let refused = Problem(.invalidGrant, "The tokens are not good for this provider.")
         guard let metadata = await context.upstream.metadata(of: provider.issuer) else {
-            throw Problem(.unavailable)
+            throw Problem(
+                .providerUnreachable,
+                "\(provider.issuer) shows no metadata (OpenID Connect Discovery).")
         }
         var found: [UpstreamPerson] = []
         if let text = body["id_token"]?.string {

@@ -49,6 +49,9 @@ extension Setting {
     /// What a value must be, where its schema says less. Goes on after the setting's name.
     var form: String? {
         switch kind {
+        case .certifiedApps:
+            "must list official, or apps as ios:TEAMID.bundle or android:package:fingerprint, which is SHA-256 of "
+                + "the signing certificate in hexadecimal digits"
         case .apps:
             "must list apps as ios:TEAMID.bundle or android:package:fingerprint, which is SHA-256 of "
                 + "the signing certificate in hexadecimal digits"
@@ -57,6 +60,7 @@ extension Setting {
                 + "digest of the signing certificate in base64url"
         case .regions: "must list countries by their two capital letters of ISO 3166, such as CH"
         case .resources: "must list absolute addresses without a fragment"
+        case .scopes: "must list names of scopes, which have no spaces or quotes in them"
         case .certificates: "must list X.509 certificates as PEM or in base 64"
         case .attestationRoots:
             "must list X.509 certificates as PEM or in base 64, each behind the format that it "
@@ -82,10 +86,12 @@ extension Setting {
         case .domain: .text(1...253, Names.host)
         case .origins(let limit): .list(of: .text(8...300), 0...limit, unique: true)
         case .resources(let limit): .list(of: .text(1...2048), 0...limit, unique: true)
+        case .scopes(let limit): .list(of: .text(1...255), 0...limit, unique: true)
         case .regions(let limit): .list(of: .text(2...2), 0...limit, unique: true)
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
-        case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)
+        case .apps(let limit), .certifiedApps(let limit):
+            .list(of: .text(8...300), 0...limit, unique: true)
         case .certificates(let limit), .attestationRoots(let limit):
             .list(of: .text(1...32_768), 0...limit, unique: true)
         case .mailWords: MailWords.schema

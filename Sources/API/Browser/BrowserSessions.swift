@@ -42,7 +42,7 @@ struct BrowserSessions {
         guard let found, !found.isOver, context.clock.now() < found.terms.expiresAt,
             let shown = context.mint.digest(of: secret),
             constantTimeEqual(shown.bytes, found.terms.digest.bytes),
-            found.terms.webApp == webApp
+            found.terms.webApp == webApp, try await context.isStanding(found.terms.opener)
         else { return nil }
         return SignedInBrowser(found)
     }

@@ -33,7 +33,7 @@ enum AssertionRoutes {
         refusals: FederationPaths.refusals + [.noSuchClient, .notImplemented]
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
-        try RateCounter(call).count(.oauthToken)
+        try RateCounter(call).count(.oauthToken, heldBy: "session \(caller.session.id)")
         guard try call.requireMember("request_type") == "code" else {
             throw Problem(.invalidRequest, "request_type must be code.")
         }

@@ -16,6 +16,10 @@ enum DeviceTokenRoutes {
         .optional("kid", .text(1...100), "Names its key."),
         .optional("mac_key", .text(1...200), "The key, byte by byte."),
         .optional("mac_algorithm", .text(1...20), "HS256."),
+        .optional(
+            "jwk", .openObject,
+            "The same, as older apps read it, where the realm has untimed_requests."),
+        .optional("k", .text(1...200), "The key, for them."),
         .optional("expires_in", .integer(0...(1 << 40)), "Seconds; a device's has no end."),
         .optional("refresh_token", .text(1...4096), "For the next one."),
         .optional("scope", .text(0...2048), "Protocols that another app may speak."),
@@ -52,7 +56,10 @@ enum DeviceTokenRoutes {
         answer: .ok("The token.", answer, example: example),
         refusals: FederationPaths.refusals + [.noSuchSession, .unsupportedGrantType]
     ) { call throws(Problem) in
-        try RateCounter(call).count(.oauthToken)
+        let refreshed =
+            call.member("grant_type") == "refresh_token" ? call.member("refresh_token") : nil
+        try RateCounter(call).count(
+            .oauthToken, heldBy: call.context.mint.holder(ofRefreshToken: refreshed))
         switch try call.requireMember("grant_type") {
         case "client_credentials": return try await call.assertDevice()
         case "password": return try await call.signInOnDevice()
@@ -79,17 +86,17 @@ extension Call<RealmContext> {
             let shown = SharedKeyToken(text), let clientID = shown.text("iss"),
             shown.keyID == clientID,
             let client = try await signer(of: shown, clientID),
-            shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
+            UntimedTokens(self).isTimely(shown),
             shown.isFor(context.place.federationAddresses),
             let device = shown.text("sub"), let name = shown.label("name"),
-            let sequence = RequestAuthorization(self).sequence(of: shown)
+            shown.isUntimed || RequestAuthorization(self).sequence(of: shown) != nil
         else {
             try context.countSource()
             throw notGood
         }
         let stream = context.mint.federatedDevice(device)
         // An assertion that was overheard must not put the device out again.
-        guard try await isNew(sequence, of: stream) else { throw notGood }
+        guard try await isNew(shown, of: stream) else { throw notGood }
         let keyID = TokenMint.newKeyID()
         let outcome = try await grant(
             DeviceAssertionGrant(
@@ -118,9 +125,14 @@ extension Call<RealmContext> {
         return nil
     }
 
-    private func isNew(_ sequence: Int64, of token: UUID) async throws(Problem) -> Bool {
-        try await reading { () throws(LogFailure) in
-            try await context.sequences.advance(token, to: sequence, in: context.place.realm)
+    private func isNew(
+        _ shown: SharedKeyToken, of device: UUID
+    ) async throws(Problem) -> Bool {
+        guard let sequence = RequestAuthorization(self).sequence(of: shown) else {
+            return try await UntimedTokens(self).isNew(shown, showing: device)
+        }
+        return try await reading { () throws(LogFailure) in
+            try await context.sequences.advance(device, to: sequence, in: context.place.realm)
         }
     }
 

@@ -43,17 +43,20 @@ enum DiscoveryRoutes {
     private static let byProtocol = Route<RealmContext>(
         .post, "/eduid/protocol-discovery/protocol", id: "findServicesByProtocol",
         tag: "Federation", summary: "Lists the services that speak all of these protocols.",
+        detail: """
+            Where the realm has `unsigned_discovery`, no token is needed: links are then to be put behind homePageLink.
+            """,
         right: .nothing, voice: .federation, body: names("org.ietf.oauth2"), answer: answer,
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
-        _ = try await RequestAuthorization(call).caller(.person)
+        let isSigned = try await call.isSignedWhereItMustBe()
         let names = try call.listedNames()
         let services = try await call.registeredServices()
         return call.answer(
             services.filter { service in
                 let offered = ServiceOffer(service, call.context.place).protocols
                 return names.allSatisfy(offered.contains)
-            })
+            }, joined: !isSigned)
     }
 
     private static let byAddress = Route<RealmContext>(
@@ -72,6 +75,18 @@ enum DiscoveryRoutes {
 }
 
 extension Call<RealmContext> {
+    /// Whether a person's token signed the request. It must have, unless the realm tells strangers too.
+    fileprivate func isSignedWhereItMustBe() async throws(Problem) -> Bool {
+        if context.place.settings[SettingCatalogue.unsignedDiscovery],
+            request.headers["Authorization"] == nil
+        {
+            try RateCounter(self).count(.oauthToken)
+            return false
+        }
+        _ = try await RequestAuthorization(self).caller(.person)
+        return true
+    }
+
     fileprivate func listedNames() throws(Problem) -> [String] {
         let names = body.array?.compactMap(\.string) ?? []
         guard !names.isEmpty else { throw Problem(.invalidRequest, "Name at least one.") }
@@ -91,7 +106,8 @@ extension Call<RealmContext> {
         return services
     }
 
-    fileprivate func answer(_ services: [FederationService]) -> Response {
-        .json(.ok, .array(services.map { ServiceOffer($0, context.place).json }))
+    fileprivate func answer(_ services: [FederationService], joined: Bool = false) -> Response {
+        let offers = services.map { ServiceOffer($0, context.place) }
+        return .json(.ok, .array(offers.map { joined ? $0.joined : $0.json }))
     }
 }

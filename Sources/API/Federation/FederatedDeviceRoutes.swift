@@ -14,7 +14,7 @@ enum FederatedDeviceRoutes {
         summary: "Lists the devices on which the person is signed in.", right: .nothing,
         voice: .federation,
         answer: .ok(
-            "The devices.", .list(of: FederatedDeviceView.schema, 0...200),
+            "The devices.", .list(of: FederatedDeviceView.schema, 0...10_000),
             example: [FederatedDeviceView.example]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in

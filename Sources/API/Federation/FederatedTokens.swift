@@ -18,6 +18,12 @@ struct FederatedTokens {
             "token_type": "mac", "kid": .string(token.keyID), "mac_key": .string(key),
             "mac_algorithm": "HS256",
         ]
+        if context.place.settings[SettingCatalogue.untimedRequests] != .refused {
+            members["jwk"] = [
+                "kty": "oct", "use": "sig", "alg": "HS256", "kid": .string(token.keyID),
+            ]
+            members["k"] = .string(key)
+        }
         if token.holder != .device { members["expires_in"] = .integer(granted.lifetime) }
         if granted.terms.isOffline {
             members["refresh_token"] = .string(context.mint.refreshToken(granted))

@@ -8,17 +8,18 @@ extension Call<RealmContext> {
     /// A grant by a client whose own key stands in for its proof: what was shown is bound to it in another way.
     func grant<Shown: Grant>(
         _ grant: Shown, of client: KnownClient, _ clientID: String, as session: UUID? = nil,
-        scope: [String] = []
+        scope: [String] = [], isFaulty: Bool = false
     ) async throws(Problem) -> GrantOutcome {
         guard let key = try await context.sharedKey(of: client) else {
             return .failure(.invalidClient)
         }
-        let request = GrantRequest(
+        var request = GrantRequest(
             client: client.id, clientID: clientID,
             proof: .secret(key.digest),
             app: context.place.app, scope: scope, session: session ?? context.newID(),
             from: context.signInPlace(of: self.request), now: context.clock.now(),
             issuer: context.place.issuer)
+        request.isFaulty = isFaulty
         switch try await Commands(self).attempt(
             RedeemGrant(grant, request), as: .client(clientID))
         {
@@ -36,20 +37,19 @@ extension Call<RealmContext> {
         guard let text = member("refresh_token"),
             let shown = context.mint.readRefreshToken(text),
             let session = try await context.live(shown.session),
-            let token = session.terms.federation
-        else { throw notGood }
-        let isOfService = token.holder == .service || token.holder == .application
-        guard isOfService == (service != nil),
-            service.map({ $0.client.id == session.terms.client }) ?? true,
-            // Tokens of an app with a key of its own are refreshed with its secret, at the other endpoint.
-            token.confirmation == nil,
+            // Bearer tokens are refreshed with their client's secret, at the other endpoint.
+            session.terms.isRefreshedForRequests, let holder = session.terms.federation?.holder,
             let client = try await RealmLookups(context).client(named: session.terms.clientID)
         else { throw notGood }
+        let isOfService = holder == .service || holder == .application
+        let isHere =
+            isOfService == (service != nil)
+            && service?.client.id ?? session.terms.client == session.terms.client
         var grant = RefreshGrant(session: shown.session, generation: shown.generation)
         grant.takesRequestKeys = true
         guard
             case .success(let granted) = try await self.grant(
-                grant, of: client, session.terms.clientID)
+                grant, of: client, session.terms.clientID, isFaulty: !isHere)
         else { throw notGood }
         return .json(.ok, try await FederatedTokens(context).answer(granted))
     }

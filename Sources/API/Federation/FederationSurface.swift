@@ -5,7 +5,8 @@ struct FederationSurface: RealmSurface {
     let routes =
         DeviceTokenRoutes.table + ServiceTokenRoutes.table + AssertionRoutes.table
         + ProfileRoutes.table + FederationRevocationRoutes.table + FederatedDeviceRoutes.table
-        + ServiceStandingRoutes.table + DiscoveryRoutes.table + ProbeRoutes.table
+        + FederatedAppRoutes.table + ServiceStandingRoutes.table + DiscoveryRoutes.table
+        + ProbeRoutes.table
 
     let grants = [GrantForm.samlBearer]
 

@@ -75,13 +75,9 @@ struct RequestAuthorization {
             else { throw notGood }
             return caller
         case "bearer":
-            guard let token = SharedKeyToken(shown.text), let keyID = token.keyID,
-                let sequence = sequence(of: token),
-                token.isTimely(at: context.clock.now(), within: Self.leeway),
-                token.isFor(audiences),
-                let caller = try await holder(
-                    of: keyID, signing: sequence, { token.isSigned(by: $0) }),
-                try await isIssuer(token, of: caller)
+            guard let token = SharedKeyToken(shown.text), UntimedTokens(call).isTimely(token),
+                token.isFor(audiences), let caller = try await holder(of: token),
+                try await isIssuer(token, of: caller), namesItsSigner(token, caller)
             else { throw notGood }
             return caller
         default: throw notGood
@@ -129,6 +125,51 @@ struct RequestAuthorization {
         return false
     }
 
+    /// Codes for other apps are signed by the same key, and name the other app: a request names nobody but its signer. Apps
+    /// that write neither number nor time show one JWT as both, where the realm takes such (decision 0162).
+    private func namesItsSigner(_ token: SharedKeyToken, _ caller: FederatedCaller) -> Bool {
+        guard !token.isUntimed else { return true }
+        let own = [
+            token.text("iss"), caller.session.terms.clientID, caller.token.keyID,
+            context.mint.subject(of: caller.session.terms),
+        ]
+        return ["sub", "client_id"].allSatisfy { name in
+            guard let named = token.members[name] else { return true }
+            return named.string.map { text in
+                own.contains(text) || context.mint.federatedDevice(text) == caller.token.device
+            } ?? false
+        }
+    }
+
+    /// Whether a JWT is the one by which this very request is signed.
+    func isRequest(_ token: SharedKeyToken) -> Bool {
+        guard !token.isUntimed, let line = request.headers.all("Authorization").first,
+            let shown = AuthorizationLine(line), let own = SharedKeyToken(shown.text)
+        else { return false }
+        return own.signed == token.signed
+    }
+
+    private func holder(of token: SharedKeyToken) async throws(Problem) -> FederatedCaller? {
+        guard let keyID = token.keyID else { return nil }
+        guard token.isUntimed else {
+            guard let sequence = sequence(of: token) else { return nil }
+            return try await holder(of: keyID, signing: sequence) { token.isSigned(by: $0) }
+        }
+        guard keyID.utf8.count == TokenMint.keyIDLength else { return nil }
+        let (mint, began) = (context.mint, ContinuousClock.now)
+        let line = try await reading { () throws(LogFailure) in
+            try await context.queries.line(of: mint.session(ofKey: keyID), in: context.place.realm)
+        }
+        guard let line, isSigned(by: line.session, { token.isSigned(by: $0) }),
+            try await UntimedTokens(call).isNew(token, signing: line.session)
+        else { return nil }
+        return try await caller(line, since: began)
+    }
+
+    private func isSigned(by session: SessionView, _ isRight: (String) -> Bool) -> Bool {
+        context.mint.version { isRight($0.requestKey(session.id, session.generation)) } != nil
+    }
+
     /// The token of a `kid`, while it is good. A request that its key has signed has used up its number, even if it
     /// is refused for another reason.
     private func holder(
@@ -143,7 +184,14 @@ struct RequestAuthorization {
                 mint.version { isRight($0.requestKey(session.id, session.generation)) } != nil
             }
         }
-        guard let line, let session = try await context.live(line),
+        guard let line else { return nil }
+        return try await caller(line, since: began)
+    }
+
+    private func caller(
+        _ line: SessionLine, since began: ContinuousClock.Instant
+    ) async throws(Problem) -> FederatedCaller? {
+        guard let session = try await context.live(line),
             let token = session.terms.federation, token.holder != .application,
             try await context.isFresh(session)
         else { return nil }

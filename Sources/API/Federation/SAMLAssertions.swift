@@ -71,9 +71,6 @@ extension GrantForm {
         var form = GrantForm(OutsideAssertionGrant.self, []) { call, request throws(Problem) in
             let refused = GrantRefusal.invalidAssertion.problem
             let context = call.context
-            guard context.place.settings.rules.servesFederation else {
-                throw Problem(.unsupportedGrantType)
-            }
             guard let text = call.body["assertion"]?.string,
                 let service = try await FederationServices(context).find(request.clientID)
             else { throw refused }

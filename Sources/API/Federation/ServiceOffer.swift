@@ -43,6 +43,37 @@ struct ServiceOffer {
         return .object(members)
     }
 
+    /// The same for apps that put each link behind the home page's, without looking whether it is relative. Where
+    /// the token endpoint is not below the home page, the root of its host stands there.
+    var joined: JSON {
+        guard var members = json.object, let interfaces = members["apis"]?.object else {
+            return json
+        }
+        let endpoint = interfaces[Self.plainProtocol]?["apiLink"]?.string ?? ""
+        var home = String(FederationService.bare(members["homePageLink"]?.string ?? ""))
+        if Self.rest(endpoint, below: home) == nil {
+            home = LinkResolution.origin(endpoint) ?? home
+        }
+        members["homePageLink"] = .string(home)
+        members["apis"] = .object(
+            interfaces.mapValues { interface in
+                guard var known = interface.object, let link = known["apiLink"]?.string,
+                    let rest = Self.rest(link, below: home)
+                else { return interface }
+                known["apiLink"] = .string(rest)
+                return .object(known)
+            })
+        return .object(members)
+    }
+
+    /// What stands behind a home page in a link below it.
+    private static func rest(_ link: String, below home: String) -> String? {
+        guard !home.isEmpty, link.utf8.starts(with: home.utf8) else { return nil }
+        let rest = link.utf8.dropFirst(home.utf8.count)
+        guard let first = rest.first else { return "" }
+        return "/?#".utf8.contains(first) ? String(Substring(rest)) : nil
+    }
+
     private var said: JSONObject { service.client.metadata.serviceDescription?.object ?? [:] }
     private var name: String { service.client.metadata.clientName ?? service.clientID }
     private var address: String { service.address ?? place.endpoint(of: service) }

@@ -51,11 +51,9 @@ extension Call<RealmContext> {
                 service: service.client.id, account: account, isRefused: isRefused),
             as: .client(service.clientID))
         guard isRefused else { return }
-        for session in try await FederatedDevices(context).sessions(of: account, .service)
-        where session.terms.client == service.client.id {
-            _ = try await Commands(self).attempt(
-                EndSession(session: session.id, reason: .revoked, of: account),
-                as: .client(service.clientID))
-        }
+        // Each time that the service says so, for it may not have had an answer before this came to pass.
+        _ = try await Commands(self).attempt(
+            RemoveAccess(of: account, at: .client(service.client.id)), as: .client(service.clientID)
+        )
     }
 }

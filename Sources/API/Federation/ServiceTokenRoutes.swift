@@ -37,7 +37,10 @@ enum ServiceTokenRoutes {
             .noSuchClient, .unsupportedGrantType, .invalidGrant, .notImplemented,
         ]
     ) { call throws(Problem) in
-        try RateCounter(call).count(.oauthToken)
+        let refreshed =
+            call.member("grant_type") == "refresh_token" ? call.member("refresh_token") : nil
+        try RateCounter(call).count(
+            .oauthToken, heldBy: call.context.mint.holder(ofRefreshToken: refreshed))
         guard
             let service = try await FederationServices(call.context).find(
                 try call.required("client_id")),
@@ -114,12 +117,12 @@ extension Call<RealmContext> {
             "The code must be a JWT of now, signed by the token's key: kid the token's, iss the app, aud "
                 + "the service's token endpoint, sub or client_id the other app.")
         guard let text = member("code"), let shown = SharedKeyToken(text),
-            shown.keyID == caller.token.keyID,
+            shown.keyID == caller.token.keyID, !authorization.isRequest(shown),
             context.mint.version(where: {
                 shown.isSigned(
                     by: $0.requestKey(caller.session.id, caller.session.generation))
             }) != nil,
-            shown.isTimely(at: context.clock.now(), within: RequestAuthorization.leeway),
+            UntimedTokens(self).isTimely(shown),
             shown.isFor([context.place.endpoint(of: service)]),
             try await authorization.isIssuer(shown, of: caller),
             let application = shown.label("sub") ?? shown.label("client_id")
@@ -128,7 +131,7 @@ extension Call<RealmContext> {
         let outcome = try await grant(
             FederatedAppGrant(
                 above: caller.session.id, keyID: keyID, application: application,
-                session: context.mint.session(ofProof: text)),
+                session: context.mint.session(ofProof: shown)),
             of: service.client, service.clientID, scope: try protocols())
         switch outcome {
         case .success(let granted):
@@ -155,8 +158,8 @@ extension Call<RealmContext> {
 }
 
 extension TokenMint {
-    /// A JWT for another app is good once: the session that it opens has the name that follows from it.
-    fileprivate func session(ofProof text: String) -> UUID {
-        .v8(derive(.federatedProof, Array(text.utf8)))
+    /// A JWT for another app is good once: the session that it opens has the name that follows from what was signed.
+    fileprivate func session(ofProof code: SharedKeyToken) -> UUID {
+        .v8(derive(.federatedProof, code.signed))
     }
 }

@@ -31,7 +31,11 @@ enum InstallationTokenRoutes {
         where call.body[name]?.string == nil {
             throw Problem.said(.invalidRequest, "the \(name) parameter is mandatory")
         }
-        try RateCounter(call).count(.oauthToken)
+        let refreshed =
+            call.body["grant_type"]?.string == "refresh_token"
+            ? call.body["refresh_token"]?.string : nil
+        try RateCounter(call).count(
+            .oauthToken, heldBy: call.context.mint.holder(ofRefreshToken: refreshed))
         switch call.body["grant_type"]?.string {
         case "refresh_token": return try await call.refreshInstallation()
         case "authorization_code": return try await call.redeemInstallationCode()

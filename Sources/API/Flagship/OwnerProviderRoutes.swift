@@ -98,7 +98,11 @@ extension Call<RealmContext> {
         let known = try await RealmLookups(context).providers()
         if let text = body["id_token"]?.string, !text.isEmpty {
             guard !known.isEmpty else { return nil }
-            return .token(context.mint.use(ofToken: text), await terms(ofIDToken: text, known))
+            // By what was signed: of some signatures anybody makes another one that is as good (ES256).
+            let signed = text.utf8.lastIndex(of: UInt8(ascii: ".")).map { text[..<$0] }
+            return .token(
+                context.mint.use(ofToken: signed.map { String($0) } ?? text),
+                await terms(ofIDToken: text, known))
         }
         guard let text = body["oidc_token"]?.string, !text.isEmpty,
             let provider = known.first(where: \.takesAccessTokens)

@@ -215,11 +215,7 @@ extension Call<RealmContext> {
     fileprivate func ownersBrowsers() async throws(Problem) -> [BrowserSessionView] {
         guard let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account
         else { return [] }
-        return try await reading { () throws(LogFailure) in
-            try await context.queries.browserSessions(
-                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
-                limit: 100)
-        }
+        return try await RealmLookups(context).openBrowsers(of: account)
     }
 
     /// The browser of the owner, where a page of this very site asks, or a web app of theirs; then

@@ -81,7 +81,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Response {
         // An invalid code must not keep the user from signing in.
         guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
-        try RateCounter(self).countRealm(.ownerSignIn)
+        try RateCounter(self).count(.ownerSignIn, heldBy: "code \(code)")
         let end = try await BrowserSignIns(self).signIn(
             SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget(), most: most,
             place: place)

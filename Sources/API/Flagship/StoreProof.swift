@@ -97,24 +97,43 @@ extension Call<RealmContext> {
         _ text: String, _ challenge: String
     ) async throws(Problem) -> StoreProof {
         let settings = context.place.settings
-        let keys = try await RealmLookups(context).folded(IntegrityKeys.self, IntegrityKeys.stream)
-        guard let verification = try? KeySet(jwks: keys.verification) else {
-            return .refused("no_keys", "invalid attestation")
+        var flaw: PlayIntegrity.Flaw?
+        for keys in try await integrityKeys() {
+            let rules = PlayIntegrity.Rules(
+                apps: settings.androidApps, decryptionKeys: keys.decryption,
+                verificationKeys: keys.verification,
+                longestAge: settings[SettingCatalogue.attestationAge],
+                demands: Set(settings[SettingCatalogue.integrityDemands]))
+            do throws(PlayIntegrity.Flaw) {
+                let package = try PlayIntegrity.verify(
+                    text, nonce: challenge, rules: rules, at: context.clock.now())
+                return .verified(.playIntegrity, app: package)
+            } catch {
+                // Other keys may read what these do not; told is what those found that came farthest.
+                guard error.isOfKeys else { return .refused(error.rawValue, error.said) }
+                if flaw == nil || error == .signature { flaw = error }
+            }
         }
-        let rules = PlayIntegrity.Rules(
-            apps: settings.androidApps,
-            decryptionKeys: keys.decryption.compactMap { key in
-                Base64URL.decode(key).map { SecretBytes($0) }
-            },
-            verificationKeys: verification,
-            longestAge: settings[SettingCatalogue.attestationAge],
-            demands: Set(settings[SettingCatalogue.integrityDemands]))
-        do throws(PlayIntegrity.Flaw) {
-            let package = try PlayIntegrity.verify(
-                text, nonce: challenge, rules: rules, at: context.clock.now())
-            return .verified(.playIntegrity, app: package)
-        } catch {
-            return .refused(error.rawValue, error.said)
+        guard let flaw else { return .refused("no_keys", "invalid attestation") }
+        return .refused(flaw.rawValue, flaw.said)
+    }
+
+    private typealias Keys = (verification: KeySet, decryption: [SecretBytes])
+
+    /// The realm's own, and behind them those of the app's makers where their app is trusted. They are asked one
+    /// after the other, as a verdict names no key and of two that could have signed it none is believed.
+    private func integrityKeys() async throws(Problem) -> [Keys] {
+        let own = try await RealmLookups(context).folded(IntegrityKeys.self, IntegrityKeys.stream)
+        var found = [(own.verification, own.decryption)]
+        if context.place.settings[SettingCatalogue.certifiedApps].contains(OfficialApp.name) {
+            found.append(
+                (["keys": [OfficialApp.verificationKey]], [OfficialApp.decryptionKey]))
+        }
+        return found.compactMap { verification, decryption in
+            guard let verification = try? KeySet(jwks: verification) else { return nil }
+            return (
+                verification, decryption.compactMap { Base64URL.decode($0).map { SecretBytes($0) } }
+            )
         }
     }
 }
@@ -134,9 +153,8 @@ extension Settings {
     /// The apps that a store may vouch for.
     fileprivate var storeApps: [NativeApp] {
         let named = self[SettingCatalogue.certifiedApps]
-        return (named.isEmpty ? self[SettingCatalogue.nativeApps] : named).compactMap {
-            NativeApp($0)
-        }
+        guard named.isEmpty else { return named.flatMap { NativeApp.certified($0) } }
+        return self[SettingCatalogue.nativeApps].compactMap { NativeApp($0) }
     }
 }
 
@@ -154,6 +172,14 @@ extension AppAttest.Flaw {
 }
 
 extension PlayIntegrity.Flaw {
+    /// Whether it was not read, or not signed, by the keys that it was held against.
+    fileprivate var isOfKeys: Bool {
+        switch self {
+        case .encryption, .signature: true
+        case .nonce, .package, .digest, .payload, .age, .recognition, .device, .license: false
+        }
+    }
+
     fileprivate var said: String {
         switch self {
         case .nonce: "invalid nonce"

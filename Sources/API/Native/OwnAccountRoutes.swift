@@ -13,7 +13,14 @@ enum OwnAccountRoutes {
 
     private static let sessions = Route<RealmContext>(
         .get, "/api/account/sessions", id: "listOwnSessions", tag: "Own account",
-        summary: "Lists the caller's sessions, newest first.", right: .account, voice: .native,
+        summary: "Lists the caller's sessions, newest first.",
+        detail: "200 at most; those that are older are listed with the last one's id as `after`.",
+        right: .account, voice: .native,
+        parameters: [
+            Parameter(
+                "after", in: .query, Fields.id, "The session to go on behind.",
+                example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
+        ],
         answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
         refusals: refusals
     ) { call throws(Problem) in
@@ -21,7 +28,7 @@ enum OwnAccountRoutes {
         let found = try await reading { () throws(LogFailure) in
             try await call.context.queries.sessions(
                 of: account, in: call.context.place.realm, at: call.context.clock.now(),
-                after: nil, limit: 200)
+                after: call.text("after").flatMap { UUID($0) }, limit: 200)
         }
         return .native(
             .ok,
@@ -104,7 +111,7 @@ enum OwnAccountRoutes {
             try await call.context.commands.events.stream(
                 account, after: 0, in: call.context.place.realm)
         }
-        for case .deletionScheduled(let due, _, _) in events.reversed().map(AccountEvent.init) {
+        for case .deletionScheduled(let due, _, _, _) in events.reversed().map(AccountEvent.init) {
             return .native(.ok, ["DueAt": .string(due.description)])
         }
         throw Problem(.internalError)

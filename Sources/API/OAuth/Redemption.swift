@@ -30,11 +30,20 @@ extension Call<RealmContext> {
         guard let scope = Scope.parse(body["scope"]?.string ?? "") else {
             throw Problem(.invalidScope, "The scope is misspelt.")
         }
-        return GrantRequest(
+        var asked = bareGrantRequest(of: client)
+        asked.scope = scope
+        asked.resources = client.metadata.spelled(
+            resources, context.place.settings, from: context.place.issuer)
+        asked.keyProof = try context.tokenProof(of: request)
+        return asked
+    }
+
+    /// Who asks, and from where.
+    func bareGrantRequest(of client: PresentClient) -> GrantRequest {
+        GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
-            app: context.place.app, scope: scope, resources: resources, session: context.newID(),
+            app: context.place.app, session: context.newID(),
             from: context.signInPlace(of: request), now: context.clock.now(),
-            keyProof: try context.tokenProof(of: request),
             issuer: context.place.issuer)
     }
 

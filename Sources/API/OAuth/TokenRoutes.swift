@@ -36,10 +36,11 @@ enum TokenRoutes {
             ], traits: [.forScripts, .acceptsCachedClient, .consumesAssertion]
         ) { call throws(Problem) in
             let client = try call.caller.client
-            // Devices of one client ask again and again, each at its own pace.
-            let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
-            try RateCounter(call).count(.oauthToken, client: isPolling ? nil : client.clientID)
-            return try await call.redeem(grants, as: client)
+            let form = grants.find(
+                call.body["grant_type"]?.string ?? "", at: call.context.place)
+            return try await RateCounter(call).counting(
+                .oauthToken, call.standing(of: form, client)
+            ) { () throws(Problem) in try await call.redeem(form, as: client) }
         }
     }
 
@@ -151,12 +152,19 @@ extension GrantOutcome {
 }
 
 extension Call<RealmContext> {
-    fileprivate func redeem(
-        _ grants: GrantForms, as client: PresentClient
-    ) async throws(Problem) -> Response {
-        guard let form = grants.find(body["grant_type"]?.string ?? "") else {
-            throw Problem(.unsupportedGrantType)
+    /// Whose budget a token request uses.
+    fileprivate func standing(of form: GrantForm?, _ client: PresentClient) -> RateStanding {
+        if let holder = form?.holder(self) { return .holder(holder) }
+        guard form?.type == .clientCredentials, client.proof != .none else {
+            return .unproved(client: client.clientID)
         }
+        return .client(client.clientID)
+    }
+
+    fileprivate func redeem(
+        _ form: GrantForm?, as client: PresentClient
+    ) async throws(Problem) -> Response {
+        guard let form else { throw Problem(.unsupportedGrantType) }
         // What the realm or the client does not do is told before the grant is looked at. The decision
         // checks it again: this may be a moment old.
         let place = context.place
@@ -166,7 +174,13 @@ extension Call<RealmContext> {
             throw GrantRefusal.unsupportedGrant.problem
         }
         try await require(form.type, of: client)
-        let request = try grantRequest(of: client)
+        let request: GrantRequest
+        do throws(Problem) {
+            request = try grantRequest(of: client)
+        } catch {
+            try await lookForReuse(form, as: client)
+            throw error
+        }
         guard form.signsIn else {
             return try await tokenResponse(form.redeem(self, request).orProblem())
         }
@@ -177,6 +191,27 @@ extension Call<RealmContext> {
             // Of what was wrong its time tells nothing either.
             if error.kind == .invalidGrant { await pause }
             throw error
+        }
+    }
+
+    /// No fault of a request hides that what it shows was used before.
+    private func lookForReuse(
+        _ form: GrantForm, as client: PresentClient
+    ) async throws(Problem) {
+        switch form.type {
+        case .authorizationCode, .refreshToken: break
+        // Used or not, these end nothing that they opened.
+        case .clientCredentials, .deviceCode, .jwtBearer, .tokenExchange, .nativeOTP,
+            .nativeMagicLink, .nativePasskey, .password, .flagship:
+            return
+        }
+        var request = bareGrantRequest(of: client)
+        request.isFaulty = true
+        do throws(Problem) {
+            _ = try await form.redeem(self, request)
+        } catch {
+            // What is wrong with the request is the answer, where the log could be asked.
+            if error.kind == .unavailable { throw error }
         }
     }
 }

@@ -93,8 +93,6 @@ extension SignalReader {
 
     // MARK: - New values of claims
 
-    private static let mostSessions = 200
-
     /// The claims of a person that an event of the account changed, as far as the sessions that the receiver's
     /// client has with the person let it know them. UserInfo would tell it the same.
     private func changedClaims(
@@ -104,8 +102,8 @@ extension SignalReader {
         guard !names.isEmpty else { return [:] }
         let realm = addressee.realm
         let sessions = try await queries.sessions(
-            of: event.stream, in: realm, at: now(realm), after: nil, limit: Self.mostSessions
-        ).map(\.terms).filter { $0.client == addressee.stream.terms.client }
+            of: event.stream, in: realm, at: now(realm)
+        ) { $0.terms.client == addressee.stream.terms.client }.map(\.terms)
         guard !sessions.isEmpty else { return [:] }
         let scope = Set(sessions.flatMap(\.scope)).sorted()
         let resources = Set(sessions.flatMap(\.resources)).sorted()

@@ -49,7 +49,7 @@ enum DevicePageRoutes {
             try await WaitingDevices(call).decide(
                 code, isApproved: decision == "allow", by: browser.subject,
                 factors: browser.methods.compactMap(AuthenticationFactor.init),
-                signedInAt: browser.authenticatedAt)
+                signedInAt: browser.authenticatedAt, in: .browser(browser.id))
         } catch {
             guard error.kind == .noSuchDevice else { throw error }
             return ask(visit, isWrong: true)

@@ -95,8 +95,8 @@ extension TokenMint {
     }
 
     /// The number of what a device signed: the same again where it is shown again.
-    func approvalNumber(ofSigned message: String, by key: UUID) -> Int64 {
-        fitting(derive(.approval, [1] + key.bytes + Array(message.utf8)))
+    func approvalNumber(ofSigned message: String, by key: UUID, _ length: EventNumber) -> Int64 {
+        length.cut(fitting(derive(.approval, [1] + key.bytes + Array(message.utf8))))
     }
 
     /// The number beside the code that resets a PIN: the same for every code, and told for people whom there
@@ -105,10 +105,9 @@ extension TokenMint {
         fitting(derive(.approval, [2] + client.bytes + Array(person.utf8))) & 0x7FFF_FFFF
     }
 
-    /// One that is not to be guessed, and that scripts can hold: 53 bits.
-    static func randomNumber() -> Int64 {
+    static func randomNumber(_ length: EventNumber) -> Int64 {
         var random = SystemRandom()
-        return Int64(UInt64.random(in: 1..<(1 << 53), using: &random))
+        return length.cut(Int64(UInt64.random(in: 1..<(1 << 53), using: &random)))
     }
 
     private func fitting(_ digest: [UInt8]) -> Int64 {
@@ -120,7 +119,28 @@ extension TokenMint {
     }
 }
 
+/// How long the numbers of events are.
+enum EventNumber {
+    /// Not to be guessed, and held by scripts: 53 bits.
+    case long
+    /// Held by apps whose integers have 32 bits. It may be guessed, so that who asks is looked at too.
+    case short
+
+    private static let shortest: Int64 = 0x7FFF_FFFF
+
+    fileprivate func cut(_ number: Int64) -> Int64 {
+        switch self {
+        case .long: number
+        case .short: number & Self.shortest | 1
+        }
+    }
+}
+
 extension Call<RealmContext> {
+    var eventNumber: EventNumber {
+        context.place.settings[SettingCatalogue.shortEventNumbers] ? .short : .long
+    }
+
     func methodOwner(_ account: UUID, _ tenant: Tenant) -> MethodOwner {
         MethodOwner(
             account: account, client: tenant.client.id,

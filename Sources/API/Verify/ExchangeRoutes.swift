@@ -16,7 +16,8 @@ enum ExchangeRoutes {
         summary: "Redeems a code of the page for tenants.",
         detail: """
             The code is good once, for five minutes, with the verifier, the challenge's number and the \
-            redirect URL that it was asked for with. Tokens are given where `oauth_token` is `true`.
+            redirect URL that it was asked for with. Tokens are given where `oauth_token` is `true`, or \
+            it is left out and the realm has `tokens_unasked`.
             """,
         right: .nothing, voice: .verify,
         parameters: [
@@ -39,7 +40,9 @@ enum ExchangeRoutes {
     ) { call throws(Problem) in
         let tenant = try await call.tenant(call.request.headers[Tenant.keyHeader])
         return try await call.answerTenant(tenant) { () throws(Problem) in
-            try RateCounter(call).count(.oauthToken)
+            let code = call.body["authorization_code"]?.string
+            try RateCounter(call).count(
+                .oauthToken, heldBy: call.context.mint.holder(ofCode: code))
             return try await call.exchange(tenant)
         }
     }
@@ -54,21 +57,24 @@ extension Call<RealmContext> {
     fileprivate func exchange(_ tenant: Tenant) async throws(Problem) -> Response {
         let began = ContinuousClock.now
         let number = body["challenge_id"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
-        guard let verifier = body["code_verifier"]?.string,
-            (43...128).contains(verifier.utf8.count),
-            verifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
-            let redirect = body["redirect_url"]?.string,
+        guard
             let code = body["authorization_code"]?.string
-                .flatMap({ context.mint.readAuthorizationCode($0) }),
-            code.client == tenant.client.id, number == code.challengeNumber
+                .flatMap({ context.mint.readAuthorizationCode($0) })
         else { throw Self.notGood }
+        let verifier = body["code_verifier"]?.string ?? ""
+        let redirect = body["redirect_url"]?.string ?? ""
+        // None of it hides that the code was redeemed before.
+        let isRight =
+            (43...128).contains(verifier.utf8.count)
+            && verifier.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            && code.client == tenant.client.id && number == code.challengeNumber
         let grant = AuthorizationCodeGrant(
             code: code, consent: nil, redirect: SecretDigest.of(redirect),
             verifier: SecretDigest.of(verifier),
             methods: methodOwner(code.account, tenant).stream)
         let passkeys = context.queries.beginPasskeys(of: code.account, in: context.place.realm)
         let granted: GrantedTokens
-        switch try await redeemByName(grant, as: tenant) {
+        switch try await redeemByName(grant, as: tenant, isFaulty: !isRight) {
         case .success(let tokens): granted = tokens
         case .failure(.invalidAuthorizationCode("expired")):
             throw Problem(.invalidGrant, "Challenge Expired")
@@ -77,35 +83,40 @@ extension Call<RealmContext> {
         guard
             let person = try await verifiedPerson(code.account, granted, passkeys, since: began)
         else { throw Self.notGood }
-        return try await identity(of: person, granted, tenant)
+        return try await identity(of: person, granted, tenant, on: code.userAgent)
     }
 
     /// A tenant's app shows no secret: what it shows is bound to it in another way. A tenant that was disabled a
     /// moment ago may still be known here as it was before: the decision says so, in the words of everywhere.
     func redeemByName<Shown: Grant>(
-        _ grant: Shown, as tenant: Tenant
+        _ grant: Shown, as tenant: Tenant, isFaulty: Bool = false
     ) async throws(Problem) -> GrantOutcome {
-        let request = GrantRequest(
+        var request = GrantRequest(
             client: tenant.client.id, clientID: tenant.apiKey, proof: .none,
             app: context.place.app, session: context.newID(),
             from: context.signInPlace(of: self.request), now: context.clock.now(),
             issuer: context.place.issuer)
+        request.isFaulty = isFaulty
         do throws(Problem) {
             return try await Commands(self).dispatch(
                 RedeemGrant(grant, request), as: .client(tenant.apiKey))
         } catch {
             if error.kind == .invalidClient { throw Self.unknownKey }
-            guard error.kind == .invalidGrant else { throw error }
+            guard error.kind == .invalidGrant || isFaulty && error.kind == .invalidRequest else {
+                throw error
+            }
             return .failure(.unknownAuthorizationCode)
         }
     }
 
     private func identity(
-        of person: VerifiedPerson, _ granted: GrantedTokens, _ tenant: Tenant
+        of person: VerifiedPerson, _ granted: GrantedTokens, _ tenant: Tenant,
+        on userAgent: String?
     ) async throws(Problem) -> Response {
         let now = context.clock.now()
         let identifier = context.mint.mailbox(person.address).description
-        let device = granted.login?.from.device ?? granted.terms.from.device ?? ""
+        let device =
+            userAgent ?? granted.login?.from.device ?? granted.terms.from.device ?? ""
         let expiry = granted.login?.expiresAt ?? now
         var members: JSONObject = [
             "identifier": [
@@ -121,7 +132,10 @@ extension Call<RealmContext> {
                 of: person, identifier: identifier, for: tenant.apiKey, by: context.mint, at: now),
             "user": person.user(of: tenant.apiKey),
         ]
-        guard text("oauth_token") == "true" else { return .json(.ok, .object(members)) }
+        let wanted = text("oauth_token").map { $0 == "true" }
+        guard wanted ?? context.place.settings[SettingCatalogue.tokensUnasked] else {
+            return .json(.ok, .object(members))
+        }
         return try await answerWithTokens(&members, with: granted, of: person, tenant)
     }
 

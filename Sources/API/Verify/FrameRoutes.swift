@@ -170,7 +170,7 @@ extension Call<RealmContext> {
             }
             try TenantCodes.require(asked.person, browser)
             let skips = body["skip_redirect"]?.bool ?? false
-            let code = try TenantCodes(self).make(
+            let code = try await TenantCodes(self).make(
                 for: asked.tenant, asked.target(skips: skips), asked.challenge, asked.kind, browser)
             return .json(
                 .ok,

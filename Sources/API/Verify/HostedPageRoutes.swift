@@ -163,7 +163,7 @@ enum HostedPageRoutes {
         guard let browser = visit.browser,
             try await call.recognisedAddress(asked, visit) != nil
         else { return .seeOther(asked.path(HostedPage.path)) }
-        return try TenantCodes(call).redirect(asked, browser)
+        return try await TenantCodes(call).redirect(asked, browser)
     }
 }
 
@@ -196,7 +196,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> String? {
         guard let browser = visit.browser, !asked.asOther,
             asked.person == nil || asked.person == browser.subject,
-            TenantCodes(self).isStrongEnough(browser)
+            try await TenantCodes(self).isStrongEnough(browser, for: asked.tenant)
         else { return nil }
         let events = try await RealmLookups(context).events(of: browser.subject)
         guard let known = KnownPerson(events), !known.isErased, known.isConfirmed,
@@ -219,7 +219,7 @@ extension Call<RealmContext> {
         guard let browser = try await BrowserSessions(self).find(opened.secret, at: nil) else {
             throw Problem(.internalError)
         }
-        var response = try TenantCodes(self).redirect(asked, browser)
+        var response = try await TenantCodes(self).redirect(asked, browser)
         response.headers.append("Set-Cookie", opened.cookie)
         return response
     }

@@ -54,7 +54,7 @@ enum SocialRoutes {
             begun.begunAt.seconds <= browser.authenticatedAt.seconds,
             try await call.recognisedAddress(asked, visit) != nil
         else { return .seeOther(asked.path(HostedPage.path)) }
-        return try TenantCodes(call).redirect(asked, browser)
+        return try await TenantCodes(call).redirect(asked, browser)
     }
 
     private static let begin = Route<RealmContext>(

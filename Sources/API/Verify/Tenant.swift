@@ -95,8 +95,10 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Response {
         guard let origin = request.headers["Origin"] else { return try await work() }
         guard TenantPlace(origin)?.isAllowedOrigin(by: tenant.places) == true else {
-            throw Problem(
+            var refused = Problem(
                 .forbidden, "The origin \(origin.prefix(200)) is not allowed for this API_KEY_ID.")
+            refused.isClosedToScripts = true
+            throw refused
         }
         var response: Response
         do throws(Problem) {

@@ -14,8 +14,8 @@ struct TenantCodes {
     func make(
         for tenant: Tenant, _ redirectURL: String, _ challenge: SecretDigest,
         _ kind: VerifyRequest.Kind, _ browser: SignedInBrowser
-    ) throws(Problem) -> (text: String, number: Int64) {
-        guard isStrongEnough(browser) else {
+    ) async throws(Problem) -> (text: String, number: Int64) {
+        guard try await isStrongEnough(browser, for: tenant) else {
             throw Problem(
                 .invalidRequest,
                 "This service asks for a second factor, and the account has none: set one up on its page "
@@ -23,7 +23,7 @@ struct TenantCodes {
         }
         guard let redirect = SecretDigest.of(redirectURL) else { throw Problem(.internalError) }
         let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
-        let code = AuthorizationCode(
+        var code = AuthorizationCode(
             id: context.newID(), client: tenant.client.id, account: browser.subject,
             browser: browser.id, redirect: redirect, challenge: challenge,
             scope: [kind.scope],
@@ -31,6 +31,7 @@ struct TenantCodes {
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime),
             issuer: context.place.issuer)
+        code.userAgent = call.request.headers["User-Agent"].map { String($0.prefix(255)) }
         guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
         return (text, code.challengeNumber)
     }
@@ -44,15 +45,22 @@ struct TenantCodes {
         }
     }
 
-    /// Whether the sign-in was as strong as the realm wants it.
-    func isStrongEnough(_ browser: SignedInBrowser) -> Bool {
-        context.place.settings[SettingCatalogue.signInLevel] == .single
+    /// Whether the sign-in was as strong as the tenant's app wants it.
+    func isStrongEnough(
+        _ browser: SignedInBrowser, for tenant: Tenant
+    ) async throws(Problem) -> Bool {
+        let settings = try await RealmLookups(context).settings(
+            ofApp: tenant.client.metadata.appID ?? context.place.app)
+        return settings?[SettingCatalogue.signInLevel] == .single
             || browser.level == AuthenticationLevel.multiple
     }
 
-    func redirect(_ asked: VerifyRequest, _ browser: SignedInBrowser) throws(Problem) -> Response {
+    func redirect(
+        _ asked: VerifyRequest, _ browser: SignedInBrowser
+    ) async throws(Problem) -> Response {
         try Self.require(asked.person, browser)
-        let code = try make(for: asked.tenant, asked.redirect, asked.challenge, asked.kind, browser)
+        let code = try await make(
+            for: asked.tenant, asked.redirect, asked.challenge, asked.kind, browser)
         return .seeOther(
             asked.answer([("code", code.text), ("challenge_id", String(code.number))]))
     }

@@ -145,7 +145,7 @@ extension Call<RealmContext> {
             newKey = try deviceKey(
                 "new_device_public_key", "new_device_algorithm", .trustedDevice)
         }
-        var number = TokenMint.randomNumber()
+        var number = TokenMint.randomNumber(eventNumber)
         let shown: DeviceProof.Shown
         if let typed {
             shown = .pin(typed)
@@ -156,7 +156,8 @@ extension Call<RealmContext> {
                 approved: true, newKey: extra)
             shown = signed.map { .signature(key: $0.key) } ?? .refused(reason: "wrong_signature")
             if let signed {
-                number = context.mint.approvalNumber(ofSigned: signed.message, by: signed.key)
+                number = context.mint.approvalNumber(
+                    ofSigned: signed.message, by: signed.key, eventNumber)
             }
         }
         let now = context.clock.now()
@@ -234,7 +235,7 @@ extension Call<RealmContext> {
         }
         let owner = methodOwner(asked.account, tenant)
         try RateCounter(self).count(.deviceCode, target: owner.stream.description)
-        let number = TokenMint.randomNumber()
+        let number = TokenMint.randomNumber(eventNumber)
         let approval = context.mint.approval(number, for: tenant.client.id)
         let person = try await verifiedPerson(asked.account, for: tenant)
         let now = context.clock.now()
@@ -259,6 +260,7 @@ extension Call<RealmContext> {
         try RateCounter(self).count(.oauthToken)
         let (number, id, state) = try await approval(tenant)
         guard let account = state.terms?.account, state.answer?.isApproved == true,
+            mayTake(state),
             let person = try await verifiedPerson(account, for: tenant)
         else { return try await show(number, id, nil, nil, tenant) }
         let session = Approval.session(of: id)
@@ -270,6 +272,16 @@ extension Call<RealmContext> {
             Self.refused($0)
         }
         return try await show(number, id, person, granted, tenant)
+    }
+
+    /// Whether the number alone shows who asked: a short one may have been guessed, and is good from the network
+    /// alone that the event was asked for from.
+    private func mayTake(_ state: Approval) -> Bool {
+        switch eventNumber {
+        case .long: true
+        case .short:
+            state.terms?.address.map(Source.init) == Source(context.place.address)
+        }
     }
 
     /// The approval that the path names, if this tenant's apps asked for it.
@@ -325,7 +337,8 @@ extension Call<RealmContext> {
             AnswerApproval(
                 approval: id, owner: methodOwner(account, tenant), key: signed.key,
                 signature: context.mint.approval(
-                    context.mint.approvalNumber(ofSigned: signed.message, by: signed.key),
+                    context.mint.approvalNumber(
+                        ofSigned: signed.message, by: signed.key, eventNumber),
                     for: tenant.client.id),
                 isApproved: isApproved, now: context.clock.now()),
             as: .user(account, client: tenant.apiKey))

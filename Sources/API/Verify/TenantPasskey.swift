@@ -16,14 +16,7 @@ struct TenantPasskey: Sendable {
     init(
         _ tenant: Tenant, _ origin: String, _ call: Call<RealmContext>
     ) async throws(Problem) {
-        let found = try await RealmLookups(call.context).passkeyParty(
-            app: tenant.client.metadata.appID ?? call.context.place.app,
-            domain: tenant.client.metadata.passkeyDomain)
-        guard var party = found, party.settings.offers(.passkey) else {
-            throw Problem(
-                .invalidRequest, "This realm has no passkeys (login_passkey, webauthn_rp_id).")
-        }
-        if let own = TenantPlace(call.context.place.issuer)?.webOrigin { party.page = own }
+        let party = try await Self.party(of: tenant, call)
         let place = TenantPlace(origin)
         let isListed =
             origin == party.page
@@ -39,8 +32,22 @@ struct TenantPasskey: Sendable {
         (self.tenant, self.party, self.origin) = (tenant, party, origin)
     }
 
+    static func party(
+        of tenant: Tenant, _ call: Call<RealmContext>
+    ) async throws(Problem) -> PasskeyParty {
+        let found = try await RealmLookups(call.context).passkeyParty(
+            app: tenant.client.metadata.appID ?? call.context.place.app,
+            domain: tenant.client.metadata.passkeyDomain)
+        guard var party = found, party.settings.offers(.passkey) else {
+            throw Problem(
+                .invalidRequest, "This realm has no passkeys (login_passkey, webauthn_rp_id).")
+        }
+        if let own = TenantPlace(call.context.place.issuer)?.webOrigin { party.page = own }
+        return party
+    }
+
     /// One that ends a ceremony names its origin in what the authenticator signed: it is the one that began
-    /// it, or the ceremony is not found.
+    /// it, or the challenge is another one.
     static func origin(ofCredential credential: JSON) -> String? {
         guard
             let text = credential["response"]?["clientDataJSON"]?.string,
@@ -50,15 +57,20 @@ struct TenantPasskey: Sendable {
         return data["origin"]?.string
     }
 
-    var signIn: Ceremony {
-        Ceremony(kind: .tenant, client: name, account: nil, relyingParty: party.id)
-    }
+    var signIn: Ceremony { Self.ceremony(of: tenant, party, account: nil, page: origin) }
 
     func enrollment(of account: UUID) -> Ceremony {
-        Ceremony(kind: .tenant, client: name, account: account, relyingParty: party.id)
+        Self.ceremony(of: tenant, party, account: account, page: origin)
     }
 
-    private var name: String { "\(tenant.apiKey) \(origin)" }
+    /// Without a page, it is one that an answer came to of which nothing could be read.
+    static func ceremony(
+        of tenant: Tenant, _ party: PasskeyParty, account: UUID?, page: String? = nil
+    ) -> Ceremony {
+        Ceremony(
+            kind: .tenant, client: tenant.apiKey, account: account, relyingParty: party.id,
+            page: page)
+    }
 }
 
 /// The ceremony that a page is in. It is sent to the routes of WebAuthn alone, and belongs to the site that

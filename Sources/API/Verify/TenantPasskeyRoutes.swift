@@ -106,15 +106,13 @@ enum TenantPasskeyRoutes {
         try await call.answerTenantApp { tenant throws(Problem) in
             let who = try await call.passkeyOwner(tenant)
             try RateCounter(call).count(.passkeyBegin, target: who.account.description)
-            let (id, credential, passkey) = try await call.finishing(tenant)
-            let ceremony = passkey.enrollment(of: who.account)
-            guard call.context.mint.isOurs(id, ceremony) else { throw TenantPasskeyRoutes.over }
+            let answer = try await call.finishing(tenant, by: who.account)
             do throws(Problem) {
                 try await PasskeyEnrollments(call).enroll(
-                    id, ceremony, credential,
+                    answer.id, answer.ceremony, answer.credential,
                     PasskeyEnrollment(
                         account: who.account, client: tenant.apiKey, session: who.session,
-                        party: passkey.party, page: tenant.apiKey), passkey.party)
+                        party: answer.party, page: tenant.apiKey), answer.party)
             } catch {
                 throw TenantPasskeyRoutes.worded(error)
             }
@@ -137,7 +135,8 @@ enum TenantPasskeyRoutes {
         traits: .forTenantScripts
     ) { call throws(Problem) in
         try await call.answerTenantApp { tenant throws(Problem) in
-            try RateCounter(call).count(.passkeyBegin, client: tenant.apiKey)
+            let counter = RateCounter(call)
+            try counter.count(.passkeyBegin, client: counter.atSource(tenant.apiKey))
             let passkey = try await TenantPasskey(
                 tenant, call.body["origin"]?.string ?? "", call)
             return call.begin(passkey.signIn) {
@@ -156,12 +155,10 @@ enum TenantPasskeyRoutes {
     ) { call throws(Problem) in
         try await call.answerTenantApp { tenant throws(Problem) in
             try RateCounter(call).count(.oauthToken)
-            let (id, credential, passkey) = try await call.finishing(tenant)
-            guard call.context.mint.isOurs(id, passkey.signIn) else {
-                throw TenantPasskeyRoutes.over
-            }
-            let proof = try await call.passkeyProof(id, credential, passkey)
-            let grant = TenantSignIn(PasskeyGrant(ceremony: id, proof: proof), like: .passkey)
+            let answer = try await call.finishing(tenant, by: nil)
+            let grant = TenantSignIn(
+                PasskeyGrant(ceremony: answer.id, proof: try await call.passkeyProof(answer)),
+                like: .passkey)
             let (granted, person) = try await call.openTenantSession(grant, tenant) { _ in
                 Problem(.invalidGrant, "The passkey could not be verified, or is no longer.")
             }
@@ -185,6 +182,14 @@ enum TenantPasskeyRoutes {
         default: problem
         }
     }
+}
+
+/// What came back from an authenticator, and the ceremony that it says it is of.
+private struct CeremonyAnswer {
+    let id: UUID
+    let credential: JSON
+    let party: PasskeyParty
+    var ceremony: Ceremony
 }
 
 extension Call<RealmContext> {
@@ -223,26 +228,40 @@ extension Call<RealmContext> {
         return response
     }
 
-    /// What ends a ceremony, and where it says it took place.
+    /// What ends a ceremony of this tenant's. One of which no origin can be read, or none that the tenant
+    /// lists, answers no challenge, and uses the ceremony up like any other.
     fileprivate func finishing(
-        _ tenant: Tenant
-    ) async throws(Problem) -> (UUID, credential: JSON, TenantPasskey) {
+        _ tenant: Tenant, by account: UUID?
+    ) async throws(Problem) -> CeremonyAnswer {
         var credential: JSONObject = [:]
         for name in ["id", "rawId", "type", "response"] { credential[name] = body[name] }
         let id = body["ceremony_id"]?.string ?? request.cookie(CeremonyCookie.name)
-        guard let id = id.flatMap({ UUID($0) }),
-            let origin = TenantPasskey.origin(ofCredential: .object(credential))
-        else { throw TenantPasskeyRoutes.over }
-        return (id, .object(credential), try await TenantPasskey(tenant, origin, self))
+        let party = try await TenantPasskey.party(of: tenant, self)
+        let begun = TenantPasskey.ceremony(of: tenant, party, account: account)
+        guard let id = id.flatMap({ UUID($0) }), context.mint.isOurs(id, begun) else {
+            throw TenantPasskeyRoutes.over
+        }
+        var answer = CeremonyAnswer(
+            id: id, credential: .object(credential), party: party, ceremony: begun)
+        guard let origin = TenantPasskey.origin(ofCredential: .object(credential)) else {
+            return answer
+        }
+        do throws(Problem) {
+            let page = try await TenantPasskey(tenant, origin, self)
+            answer.ceremony = account.map { page.enrollment(of: $0) } ?? page.signIn
+        } catch {
+            guard error.kind == .invalidRequest else { throw error }
+        }
+        return answer
     }
 
     /// That of another person than the app asked about proves nothing.
     fileprivate func passkeyProof(
-        _ id: UUID, _ credential: JSON, _ passkey: TenantPasskey
+        _ answer: CeremonyAnswer
     ) async throws(Problem) -> PasskeyGrant.Proof {
         let proof = try await PasskeyProofs(self).proof(
-            String(decoding: credential.canonical(), as: UTF8.self),
-            challenge: context.mint.challenge(id, passkey.signIn), passkey.party)
+            String(decoding: answer.credential.canonical(), as: UTF8.self),
+            challenge: context.mint.challenge(answer.id, answer.ceremony), answer.party)
         guard let typed = text("identifier"), !typed.isEmpty, case .verified(let use) = proof
         else { return proof }
         let owner = try await RealmLookups(context).folded(Passkey.self, use.passkey).enrolled?

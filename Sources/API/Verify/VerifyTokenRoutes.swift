@@ -181,14 +181,15 @@ extension Call<RealmContext> {
 
     fileprivate func refresh(_ tenant: Tenant) async throws(Problem) -> Response {
         try await answerTenant(tenant) { () throws(Problem) in
-            try RateCounter(self).count(.oauthToken)
             let cookie = request.cookie(RefreshCookie.name)
+            let shown = (body["refresh_token"]?.string ?? cookie)
+                .flatMap { VerifyTokens.read($0, context.mint) }
+            try RateCounter(self).count(
+                .oauthToken, heldBy: shown.map { "session \($0.session)" })
             if let type = body["grant_type"]?.string, type != GrantType.refreshToken.rawValue {
                 throw Problem(.invalidRequest, "grant_type must be refresh_token.")
             }
-            guard let text = body["refresh_token"]?.string ?? cookie,
-                let token = VerifyTokens.read(text, context.mint)
-            else { throw Self.notGood }
+            guard let token = shown else { throw Self.notGood }
             let grant = RefreshGrant(session: token.session, generation: token.generation)
             guard case .success(let granted) = try await redeemByName(grant, as: tenant),
                 let account = granted.terms.account,

@@ -29,13 +29,20 @@ enum CrossOriginAccess {
         response.headers["Vary"] = "Origin"
     }
 
+    /// What is refused before it is known whose app asks says nothing of anybody: any origin that a tenant can
+    /// list reads why.
+    static func mayReadRefusal(_ response: inout Response, _ request: Request) {
+        guard let origin = request.headers["Origin"], TenantPlace(origin)?.webOrigin == origin
+        else { return }
+        mayReadWithCookies(&response, origin)
+    }
+
     /// The question that browsers ask first has no API key in it, so that any origin may ask that a tenant can
     /// list. Whether the tenant lets the origin is found when the request itself comes.
     static func mayAskWithCookies(_ response: inout Response, _ request: Request, _ methods: String)
     {
-        guard let origin = request.headers["Origin"], TenantPlace(origin)?.webOrigin == origin
-        else { return }
-        mayReadWithCookies(&response, origin)
+        mayReadRefusal(&response, request)
+        guard response.headers["Access-Control-Allow-Origin"] != nil else { return }
         response.headers["Access-Control-Allow-Methods"] = methods
         response.headers["Access-Control-Allow-Headers"] =
             "API_KEY_ID, Authorization, Content-Type"

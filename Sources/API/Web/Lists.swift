@@ -35,32 +35,69 @@ enum Lists {
                         ]))
                 ])))
 
-    static func schema(of item: Schema, named name: String, next: Schema) -> Schema {
+    /// Said once for all lists: whether there is a next page. In lists of the log `next` is there without one, too.
+    static let more = Member.required(
+        "more", .boolean, "Whether there is a next page now, which begins behind `next`.")
+
+    static func schema(
+        of item: Schema, named name: String, next: Schema, follows: Bool = false
+    ) -> Schema {
         .named(
             name,
             .object(
-                .required("items", .list(of: item, 0...200), "This page."),
-                .required(
-                    "next", .nullable(next), "Where the next page begins; null on the last one.")))
+                [
+                    .required("items", .list(of: item, 0...200), "This page."),
+                    .required(
+                        "next", .nullable(next),
+                        "Where the next page begins; null on the last one."), more,
+                ] + (follows ? ListStanding.schema : [])))
     }
 
-    static func answer(_ name: String, of item: Schema, next: Schema, example: JSON) -> Answer {
-        Answer(
+    /// - Parameter follows: whether the list is behind the log, and says how far.
+    static func answer(
+        _ name: String, of item: Schema, next: Schema, follows: Bool = false, example: JSON
+    ) -> Answer {
+        var page: JSONObject = ["items": [example], "next": .null, "more": false]
+        if follows { page.merge(ListStanding.example.members) { $1 } }
+        return Answer(
             status: .ok, description: "A page of the list.",
             content: .json(
-                schema(of: item, named: name, next: next),
-                example: ["items": [example], "next": .null]))
+                schema(of: item, named: name, next: next, follows: follows),
+                example: .object(page)))
     }
 
     /// Reads one item more than asked for: whether it is there tells whether there is a next page.
     static func page<Item>(
-        _ limit: Int, of items: [Item], item: (Item) -> JSON, next: (Item) -> String
+        _ limit: Int, of items: [Item], at standing: ListStanding? = nil, item: (Item) -> JSON,
+        next: (Item) -> String
     ) -> Response {
         let shown = items.prefix(limit)
         var cursor = JSON.null
         if items.count > limit, let last = shown.last { cursor = .string(next(last)) }
-        return .json(.ok, ["items": .array(shown.map(item)), "next": cursor])
+        var page: JSONObject = [
+            "items": .array(shown.map(item)), "next": cursor, "more": .bool(cursor != .null),
+        ]
+        if let standing { page.merge(standing.members) { $1 } }
+        return .json(.ok, .object(page))
     }
+}
+
+/// How far a list that follows the log has come, and where the log ends.
+struct ListStanding: Sendable {
+    let position: Int64
+    let head: Int64
+
+    static let example = ListStanding(position: 48211, head: 48213)
+
+    static let schema: [Member] = [
+        .required(
+            "position", .integer(0...281_474_976_710_655),
+            "Up to this position of the log the list has everything."),
+        .required(
+            "head", .integer(0...281_474_976_710_655), "Where the log of the realm ends."),
+    ]
+
+    var members: JSONObject { ["position": .integer(position), "head": .integer(head)] }
 }
 
 extension Call {

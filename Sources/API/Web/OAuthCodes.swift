@@ -39,7 +39,8 @@ extension ProblemKind {
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
         case .internalError, .logDamaged: "server_error"
-        case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
+        case .busy, .unavailable, .providerUnreachable, .contended, .positionNotReached,
+            .passkeyUnavailable:
             "temporarily_unavailable"
         case .invalidRequest, .malformedJSON, .malformedForm, .missingField, .unknownField,
             .invalidField, .missingParameter, .unknownParameter, .repeatedParameter,

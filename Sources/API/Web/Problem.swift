@@ -56,6 +56,9 @@ public struct Problem: Error, Sendable {
     /// The app whose request it is about, as a page names it. Nil where its name is only its own claim.
     var appName: String?
 
+    /// Scripts of the page that asked are refused, and read nothing of it.
+    var isClosedToScripts = false
+
     /// Whose pages tell of it, where that is known.
     var owner: (any PageOwner)?
 
@@ -75,6 +78,12 @@ public struct Problem: Error, Sendable {
             .optional("request", .text(0...200), "The request, as log lines name it."),
             .optional("detail", .text(1...1000), "What is wrong with this request."),
             .optional("field", .text(0...1000), "The parameter or member to blame."),
+            .optional(
+                "position", .integer(0...281_474_976_710_655),
+                "Of a list that is behind: up to there it has the log."),
+            .optional(
+                "head", .integer(0...281_474_976_710_655),
+                "Of a list that is behind: where the log ends."),
             .optional(
                 "kept_to", .integer(0...281_474_976_710_655),
                 "Of a lost position: up to there the log is what it was."),

@@ -149,6 +149,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
 
     case busy = "busy"
     case unavailable = "unavailable"
+    case providerUnreachable = "provider-unreachable"
     case contended = "contended"
     case positionNotReached = "position-not-reached"
 }
@@ -208,7 +209,8 @@ extension ProblemKind {
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused, .tooWide: .unprocessable
         case .internalError, .logDamaged: .internalError
-        case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
+        case .busy, .unavailable, .providerUnreachable, .contended, .positionNotReached,
+            .passkeyUnavailable:
             .serviceUnavailable
         }
     }
@@ -343,8 +345,9 @@ extension ProblemKind {
         case .logDamaged: "The log holds something that cannot be read."
         case .busy: "Too much is being asked at once."
         case .unavailable: "The database cannot be used now."
+        case .providerUnreachable: "The provider does not answer, or not as a provider does."
         case .contended: "Others keep changing the same thing."
-        case .positionNotReached: "The list has not come as far as was asked."
+        case .positionNotReached: "The list is behind what was asked for; ask again in a moment."
         }
     }
 }

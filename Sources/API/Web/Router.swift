@@ -141,6 +141,9 @@ public struct Router: Sendable {
         } catch {
             let problem = voice.caution.contains(.isOfPages) ? await owned(error, request) : error
             response = problem.response(to: request, in: voice)
+            if place?.traits.contains(.forTenantScripts) == true, !error.isClosedToScripts {
+                CrossOriginAccess.mayReadRefusal(&response, request)
+            }
         }
         finish(&response, to: request, at: place, in: voice)
         return response
@@ -173,6 +176,9 @@ public struct Router: Sendable {
     public func unanswered(_ request: Request, because detail: String) -> Response? {
         guard let place = tree.find(request.path), place.voice != .plain else { return nil }
         var response = Problem(.busy, detail).response(to: request, in: place.voice)
+        if place.traits.contains(.forTenantScripts) {
+            CrossOriginAccess.mayReadRefusal(&response, request)
+        }
         finish(&response, to: request, at: place, in: place.voice)
         return response
     }

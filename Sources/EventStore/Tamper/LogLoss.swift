@@ -8,6 +8,9 @@ public struct LogLoss: Sendable, Equatable {
     public let head: Int64
     /// How far the database's own last checkpoint reaches.
     public let sealed: Int64
+    /// Up to where the log surely is the one that the copy was signed over: no further than where the epochs since then
+    /// began. A node without the copy may have sealed what was appended behind the loss.
+    public let shared: Int64
     public let epoch: Int
     /// What the copy on this machine was signed over. Nil: there is none, or it was given up.
     public let copy: Int64?
@@ -39,9 +42,13 @@ public struct LogLoss: Sendable, Equatable {
         sealed = try TamperTable.lastCheckpoint(realm, on: connection)?.size ?? 0
         let accepted = try AcceptedLosses(realm, keys: keys, on: connection)
         guard let note else {
-            (copy, isCopyOfThisLog) = (nil, true)
+            (copy, isCopyOfThisLog, shared) = (nil, true, sealed)
             return
         }
+        let signedIn = SignedNote(note).flatMap { Checkpoint(text: $0.text) }?.epoch
+        shared = min(
+            sealed,
+            try TamperTable.shared(by: realm, since: signedIn ?? 1, on: connection) ?? sealed)
         guard let signed = keys.checkpoint(note) else {
             let size = SignedNote(note).flatMap { Checkpoint(text: $0.text) }?.size
             copy = accepted.coverUnsigned(note) ? nil : size ?? 0

@@ -42,7 +42,10 @@ enum TamperTable {
     static func lock(_ realm: RealmID, on connection: Connection) throws(Failure) -> Bool {
         var parameters = Parameters()
         parameters.add(realm.name)
-        return try connection.execute(locking, parameters).bool(0, 0)
+        guard try connection.execute(locking, parameters).isEmpty else { return true }
+        // A realm that was never sealed has no row yet.
+        try connection.execute(enrolling, parameters)
+        return try !connection.execute(locking, parameters).isEmpty
     }
 
     static func position(of realm: RealmID, on connection: Connection) throws(Failure) -> Int64 {
@@ -57,6 +60,17 @@ enum TamperTable {
         parameters.add(realm.name)
         let rows = try connection.execute(readingEpoch, parameters)
         return rows.isEmpty ? 0 : Int(rows.int32(0, 0))
+    }
+
+    /// Up to where the log is that of an earlier epoch. Nil: no other has begun since.
+    static func shared(
+        by realm: RealmID, since epoch: Int, on connection: Connection
+    ) throws(Failure) -> Int64? {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(Int32(clamping: epoch))
+        let rows = try connection.execute(readingShared, parameters)
+        return rows.isNull(0, 0) ? nil : rows.int64(0, 0)
     }
 
     /// Moves a realm to an epoch behind one in which something was signed that is lost. Nothing
@@ -138,6 +152,10 @@ enum TamperTable {
         parameters.add(bytes: checkpoint.root.bytes)
         parameters.add(String(decoding: checkpoint.note, as: UTF8.self))
         try connection.execute(insertingCheckpoint, parameters)
+        var size = Parameters()
+        size.add(realm.name)
+        size.add(checkpoint.size)
+        try connection.execute(notingSize, size)
     }
 
     /// The largest checkpoint that is not larger than a size.
@@ -181,14 +199,22 @@ private let readingHeads = Statement(
     select h.realm, h.position, coalesce(
         (select c.size from urd.checkpoint c where c.realm = h.realm order by c.size desc limit 1), 0),
         coalesce((select s.version from urd.stream s where s.realm = h.realm and s.stream = $1), 0)
-    from urd.realm_log h
+    from urd.realm_log h where h.position is not null
     """)
 private let locking = Statement(
-    "tamper_lock", "select pg_try_advisory_xact_lock(hashtextextended('urd sealer/' || $1, 0))")
+    "tamper_lock", "select realm from urd.seal where realm = $1 for update skip locked")
+private let enrolling = Statement(
+    "tamper_enroll",
+    "insert into urd.seal (realm) values ($1) on conflict (realm) do nothing")
+private let notingSize = Statement(
+    "tamper_size", "update urd.seal set size = $2 where realm = $1")
 private let readingPosition = Statement(
     "tamper_position", "select position from urd.realm_log where realm = $1")
 private let readingEpoch = Statement(
     "tamper_epoch", "select epoch from urd.realm_log where realm = $1")
+private let readingShared = Statement(
+    "tamper_shared",
+    "select min(e.began_after) from urd.epoch e where e.realm = $1 and e.epoch > $2")
 private let leavingEpoch = Statement("tamper_leave_epoch", "select urd.leave_epoch($1, $2)")
 private let readingLeaves = Statement(
     "tamper_leaves",

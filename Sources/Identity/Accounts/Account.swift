@@ -12,6 +12,8 @@ public struct Account: StreamState {
     /// The account is deleted then, unless the deletion is cancelled. Until then its person is kept
     /// out.
     public private(set) var deletionDue: Timestamp?
+    /// An administrator ordered it.
+    public private(set) var isDeletionAdministrators = false
     /// By which its person calls that off, where the person asked for it.
     private var keepLink: (mail: UUID, generation: Int)?
     public private(set) var isDeleted = false
@@ -22,11 +24,13 @@ public struct Account: StreamState {
     public private(set) var isErased = false
     /// What was given to it, whether or not the realm still knows it.
     public private(set) var roles = GivenRoles()
-    /// Sessions carry the stamp that they were opened under, and end when it moves on.
-    public private(set) var stamp = 0
+    /// Sessions carry the stamp that they were opened under, and end when it moves on (docs/ends.md).
+    public private(set) var stamp: SecurityStamp = 0
     /// Mailed proofs carry the generation that they were issued under, and end when it moves on: with
     /// every change of the stamp, another mailbox and another passphrase (docs/mailed-proofs.md).
     public private(set) var proofGeneration = 0
+    /// By the stream of the client or device: the number of the last removal of access from it.
+    public private(set) var removed: [UUID: Int] = [:]
 
     public init() {}
 
@@ -41,11 +45,12 @@ public struct Account: StreamState {
             self.mailbox = mailbox
             self.isConfirmed = isConfirmed
             subjects.append(left)
-            stamp += 1
+            stamp.number += 1
         case .mailboxMoved(let mailbox, let left, _):
             self.mailbox = mailbox
             isConfirmed = true
             subjects.append(left)
+            stamp.moves += 1
         case .addressesChanged(let addresses, let left, _):
             (mailbox, phone) = (addresses.mailbox, addresses.phone)
             isConfirmed = true
@@ -54,26 +59,54 @@ public struct Account: StreamState {
         case .rolesChanged(let roles): self.roles = roles
         case .disabled:
             isDisabled = true
-            stamp += 1
+            stamp.number += 1
         case .enabled: isDisabled = false
-        case .stampRotated: stamp += 1
-        case .deletionScheduled(let due, let mail, let base):
+        case .stampRotated: stamp.number += 1
+        case .accessRemoved(let place, let number):
+            stamp.removals = number
+            removed[place.stream] = number
+        case .deletionScheduled(let due, let mail, let base, let isAdministrators):
             deletionDue = due
+            isDeletionAdministrators = isAdministrators
             keepLink = base == nil ? nil : mail.map { (mail: $0, generation: proofGeneration) }
-            stamp += 1
+            stamp.number += 1
         case .deletionCancelled:
             deletionDue = nil
+            isDeletionAdministrators = false
             keepLink = nil
         case .deleted(let subjects):
             isDeleted = true
             self.subjects = subjects
-            stamp += 1
+            stamp.number += 1
         case .erased: isErased = true
         }
     }
 }
 
 extension Account {
+    /// Whether what was opened under these terms goes on as far as the account's events say: the stamp has not
+    /// moved on, and access was removed neither from the client, nor from the device, nor from the installation that
+    /// opened it since then.
+    public func keeps(_ terms: SessionTerms) -> Bool {
+        keeps(
+            terms.stamp, terms.factors,
+            at: [terms.client, terms.federation?.device, terms.opener?.installation])
+    }
+
+    func keeps(_ terms: BrowserTerms) -> Bool {
+        keeps(terms.stamp, terms.factors, at: [terms.opener?.installation])
+    }
+
+    func keeps(
+        _ opened: SecurityStamp, _ factors: [AuthenticationFactor], at places: [UUID?]
+    ) -> Bool {
+        stamp.holds(opened, factors)
+            && (removed.isEmpty
+                || places.allSatisfy { place in
+                    (place.flatMap { removed[$0] } ?? 0) <= opened.removals
+                })
+    }
+
     /// Whether a deletion is to come that this link calls off.
     public func canBeKept(by link: UUID, at now: Timestamp) -> Bool {
         guard let deletionDue, !isDeleted, let keepLink else { return false }
@@ -90,13 +123,16 @@ extension AccountEvent {
             .deletionScheduled, .deleted, .proofsEnded:
             true
         case .registered, .mailboxConfirmed, .personChanged, .rolesChanged, .enabled,
-            .deletionCancelled, .erased:
+            .deletionCancelled, .erased, .accessRemoved:
             false
         }
     }
 }
 
 extension Versioned<Account> {
+    /// What a session is opened under.
+    var standing: (id: UUID, stamp: SecurityStamp) { (stream, state.stamp) }
+
     /// It was registered and not deleted since.
     var isAlive: Bool { exists && !state.isDeleted }
 

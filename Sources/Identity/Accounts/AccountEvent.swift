@@ -31,11 +31,15 @@ public enum AccountEvent: Event {
     case enabled
     /// Every session that was opened before is over.
     case stampRotated(mail: UUID? = nil)
+    /// Every session that the account had by then at this client or on this device is over: it is the account's
+    /// removal of this number.
+    case accessRemoved(AccessPlace, number: Int)
     /// Everything mailed before is invalidated: the passphrase is another one.
     case proofsEnded
     /// Its person is kept out from now on. `base` is what the link in the mail begins with by which
     /// the person cancels the deletion; nil where an administrator decided it.
-    case deletionScheduled(due: Timestamp, mail: UUID? = nil, base: String? = nil)
+    case deletionScheduled(
+        due: Timestamp, mail: UUID? = nil, base: String? = nil, isAdministrators: Bool = false)
     case deletionCancelled
     /// There is no account any more. The keys of these subjects are to be destroyed, beside its own.
     case deleted(subjects: [UUID])
@@ -85,11 +89,23 @@ public enum AccountEvent: Event {
         EventShape(
             "account.stamp_rotated", .services, "All sessions of the account ended.",
             [.notice.optional]),
+        EventShape(
+            "account.access_removed", .services,
+            "The account's sessions at a client or on a device ended.",
+            [
+                EventField.client.optional,
+                .uuid("federated_device", "Device whose sessions ended.").optional,
+                .integer("removals", "Number of the account's removals of access, with this one."),
+            ]),
         EventShape("account.proofs_ended", .audit, "Codes and links mailed before are invalid."),
         EventShape(
             "account.deletion_scheduled", .services, "The account is to be deleted.",
             [
                 .time("due", "When it is deleted."), .notice.optional, .linkBase.optional,
+                .flag(
+                    "administrator",
+                    "Whether an administrator ordered it: no link of its person's calls it off."
+                ).optional,
             ]),
         EventShape(
             "account.deletion_cancelled", .services, "The account is not to be deleted any more."),
@@ -114,6 +130,7 @@ public enum AccountEvent: Event {
         case .disabled: "account.disabled"
         case .enabled: "account.enabled"
         case .stampRotated: "account.stamp_rotated"
+        case .accessRemoved: "account.access_removed"
         case .proofsEnded: "account.proofs_ended"
         case .deletionScheduled: "account.deletion_scheduled"
         case .deletionCancelled: "account.deletion_cancelled"
@@ -151,8 +168,11 @@ public enum AccountEvent: Event {
         case .personChanged(let person): person.fields
         case .rolesChanged(let roles): ["roles": roles.json]
         case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
-        case .deletionScheduled(let due, let mail, let base):
+        case .accessRemoved(let place, let number):
+            place.fields.merging(["removals": .integer(Int64(number))]) { own, _ in own }
+        case .deletionScheduled(let due, let mail, let base, let isAdministrators):
             Self.mail(mail)
+                .merging(isAdministrators ? ["administrator": true] : [:]) { own, _ in own }
                 .merging(base.map { ["base": .string($0)] } ?? [:]) { own, _ in own }
                 .merging(["due": .integer(due.seconds)]) { own, _ in own }
         case .deleted(let subjects): ["subjects": .texts(subjects.map(\.description))]
@@ -199,11 +219,17 @@ public enum AccountEvent: Event {
         case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
         case "account.enabled": self = .enabled
         case "account.stamp_rotated": self = .stampRotated(mail: fields.uuid("mail"))
+        case "account.access_removed":
+            guard let place = AccessPlace(recorded: fields),
+                let number = fields["removals"]?.integer
+            else { return nil }
+            self = .accessRemoved(place, number: Int(clamping: number))
         case "account.proofs_ended": self = .proofsEnded
         case "account.deletion_scheduled":
             guard let due = fields.instant("due") else { return nil }
             self = .deletionScheduled(
-                due: due, mail: fields.uuid("mail"), base: fields["base"]?.string)
+                due: due, mail: fields.uuid("mail"), base: fields["base"]?.string,
+                isAdministrators: fields["administrator"]?.bool ?? false)
         case "account.deletion_cancelled": self = .deletionCancelled
         case "account.deleted":
             guard let subjects = fields.texts("subjects") else { return nil }

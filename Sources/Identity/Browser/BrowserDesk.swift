@@ -16,6 +16,8 @@ struct BrowserDesk: Sendable {
     var webApp: UUID?
     /// Its person says that it is their own.
     var isLong = false
+    /// What opens it, where the person proves nothing here.
+    var opener: Opener?
 
     /// Seconds that the session lasts.
     func lifetime(_ settings: Settings) -> Int64 {
@@ -29,7 +31,7 @@ struct BrowserDesk: Sendable {
 
     /// The session's event, after the other decisions, and the end of the session before.
     func open(
-        _ session: UUID, after decision: Decision, account: (id: UUID, stamp: Int),
+        _ session: UUID, after decision: Decision, account: (id: UUID, stamp: SecurityStamp),
         factors: [AuthenticationFactor], _ request: GrantRequest, _ settings: Settings
     ) -> Decision {
         var decision = decision
@@ -40,6 +42,7 @@ struct BrowserDesk: Sendable {
             expiresAt: request.now.adding(seconds: lifetime), from: request.from)
         terms.webApp = webApp
         terms.isLong = isLong
+        terms.opener = opener
         if let replaced, let known = replaced.state.terms, known.account == account.id,
             replaced.state.end == nil
         {

@@ -22,7 +22,7 @@ public struct BrowserSession: StreamState {
 public struct BrowserTerms: Sendable, Equatable {
     public var account: UUID
     /// The account's stamp at that time.
-    public var stamp: Int
+    public var stamp: SecurityStamp
     public var app: UUID?
     public var method: BrowserMethod
     public var factors: [AuthenticationFactor]
@@ -38,9 +38,11 @@ public struct BrowserTerms: Sendable, Equatable {
     public var webApp: UUID?
     /// Its person says that the browser is their own.
     public var isLong = false
+    /// What it was opened by, where the person proved nothing in it.
+    public var opener: Opener?
 
     public init(
-        account: UUID, stamp: Int, app: UUID? = nil, method: BrowserMethod,
+        account: UUID, stamp: SecurityStamp, app: UUID? = nil, method: BrowserMethod,
         factors: [AuthenticationFactor], digest: SecretDigest, openedAt: Timestamp,
         expiresAt: Timestamp, from: SignInPlace = SignInPlace()
     ) {

@@ -13,7 +13,7 @@ public enum BrowserSessionEvent: Event {
         EventShape(
             "browser.opened", .services, "The person signed in with a browser.",
             [
-                .account, .stamp, .app,
+                .account, .stamp, .moves, .removals, .app,
                 BrowserMethod.field("How the person signed in."),
                 .factors,
                 .bytes("digest", "Digest of the session cookie.", .neverLeaves(.plain)),
@@ -22,7 +22,7 @@ public enum BrowserSessionEvent: Event {
                     .optional,
                 .webApp,
                 .flag("long_run", "Whether the person asked to stay signed in.").optional,
-            ], SignInPlace.openedFields),
+            ] + Opener.eventFields, SignInPlace.openedFields),
         EventShape(
             "browser.ended", .services, "The browser session ended.",
             [
@@ -80,11 +80,13 @@ public enum BrowserSessionEvent: Event {
 extension BrowserTerms {
     var fields: JSONObject {
         var fields: JSONObject = [
-            "account": .uuid(account), "stamp": .integer(Int64(stamp)),
+            "account": .uuid(account),
             "method": .string(method.recorded(from: from)), "amr": .texts(factors.map(\.rawValue)),
             "digest": .string(digest.base64URL), "opened_at": .integer(openedAt.seconds),
             "expires_at": .integer(expiresAt.seconds),
         ]
+        fields.setStamp(stamp)
+        if let opener { fields.merge(opener.fields) { own, _ in own } }
         fields["app"] = app.map { .uuid($0) }
         fields["line"] = line.map { .uuid($0) }
         fields["web_app"] = webApp.map { .uuid($0) }
@@ -94,20 +96,21 @@ extension BrowserTerms {
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: JSONObject) {
-        guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
+        guard let account = fields.uuid("account"), let stamp = fields.stamp,
             let method = BrowserMethod(recorded: fields),
             let factors = fields.texts("amr"), let digest = fields.digest("digest"),
             let openedAt = fields.instant("opened_at"),
             let expiresAt = fields.instant("expires_at")
         else { return nil }
         self.init(
-            account: account, stamp: Int(clamping: stamp), app: fields.uuid("app"),
+            account: account, stamp: stamp, app: fields.uuid("app"),
             method: method, factors: factors.compactMap(AuthenticationFactor.init),
             digest: digest, openedAt: openedAt, expiresAt: expiresAt,
             from: SignInPlace(recorded: fields))
         line = fields.uuid("line")
         webApp = fields.uuid("web_app")
         isLong = fields["long_run"]?.bool ?? false
+        opener = Opener(recorded: fields)
     }
 }
 

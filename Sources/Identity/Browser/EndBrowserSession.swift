@@ -1,7 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Signs a browser out. One that is signed out already stays as it is.
+/// Signs a browser out. One that is signed out already stays as it is; a session that another one of the same person
+/// and browser took the place of is ended in earnest, so that no code that came of it is good any more.
 public struct EndBrowserSession: Command {
     public var session: UUID
     public var reason: BrowserSessionEnd
@@ -25,7 +26,9 @@ public struct EndBrowserSession: Command {
     public func decide(_ facts: Versioned<BrowserSession>) throws(Rejection) -> Decision {
         // An attempt that was refused has the name of a session and is none.
         guard let terms = facts.state.terms, terms.account == account else { throw .notFound }
-        guard facts.state.end == nil else { return Decision() }
+        guard facts.state.end == nil || facts.state.end == .replaced && reason != .replaced else {
+            return Decision()
+        }
         return Decision(BrowserSessionEvent.ended(reason), in: session, of: terms.account)
     }
 }

@@ -19,13 +19,15 @@ public struct StepUp: SignInProof {
     public struct Facts: Sendable {
         let account: Versioned<Account>
         let session: Versioned<BrowserSession>
+        let line: OpenerLine
         let second: Versioned<TwoFactor>
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        Facts(
-            account: try await streams.read(Account.self, account),
-            session: try await streams.read(BrowserSession.self, session),
+        let browser = try await streams.read(BrowserSession.self, session)
+        return Facts(
+            account: try await streams.read(Account.self, account), session: browser,
+            line: try await .read(browser.state.terms?.opener, from: streams),
             second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: account)))
     }
 
@@ -37,11 +39,15 @@ public struct StepUp: SignInProof {
         let now = desk.request.now
         guard facts.account.isWelcome else { throw .accountBlocked }
         guard let terms = facts.session.state.terms, facts.session.state.end == nil,
-            terms.account == account, terms.stamp == facts.account.state.stamp,
-            now < terms.expiresAt, facts.second.state.enrolled != nil,
+            terms.account == account, facts.account.state.keeps(terms),
+            facts.line.isStanding(at: now), now < terms.expiresAt,
+            facts.second.state.enrolled != nil,
             SignedIn(client: nil, app: nil, at: terms.openedAt).isTooOld(at: now, desk.settings)
                 == nil
         else { throw .invalidCode }
+        // Who shows a second factor alone has not signed in anew.
+        var desk = desk
+        desk.browser?.opener = terms.opener
         return desk.open(
             after: Decision(), orKeeping: Decision(), account: facts.account,
             second: facts.second, second, scope: [], factors: terms.factors)

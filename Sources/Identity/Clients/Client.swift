@@ -80,6 +80,12 @@ public struct ClientAndApp: RealmFacts {
             client: try await streams.read(Client.self, client), app: named)
     }
 
+    /// Those of the app that the client belongs to, else the realm's.
+    var settings: Settings {
+        let own = realm.state.settings
+        return app.map { own.overlaid(by: $0.state.settings) } ?? own
+    }
+
     /// Reads a request's metadata in the light of what is there. A statement is taken from the client
     /// itself, which shows it, and kept by all others.
     func metadata(
@@ -104,8 +110,6 @@ public struct ClientAndApp: RealmFacts {
             guard let app, app.isAlive else { throw FieldFault("app_id", .notFound) }
         }
         if let domain = metadata.passkeyDomain {
-            var settings = realm.state.settings
-            if let app { settings = settings.overlaid(by: app.state.settings) }
             guard PasskeyDomain.id(settings, chosenBy: domain) != nil else {
                 throw FieldFault("webauthn_rp_id", .conflicts(with: "primary_domain"))
             }

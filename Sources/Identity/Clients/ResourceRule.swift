@@ -9,6 +9,40 @@ public enum ResourceRule {
     }
 
     public static func isResource(_ text: String) -> Bool { (try? check(text)) != nil }
+
+    /// Whether two texts name the same resource: scheme and host in any case, and the scheme's own port
+    /// written or not (RFC 3986 sections 6.2.2.1 and 6.2.3). All else is compared byte for byte.
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        one.utf8.elementsEqual(other.utf8)
+            || normalized(one).utf8.elementsEqual(normalized(other).utf8)
+    }
+
+    private static func normalized(_ text: String) -> String {
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        let rest = text.dropFirst(scheme.count)
+        guard rest.hasPrefix("://") else { return scheme + rest }
+        let behind = rest.dropFirst(3)
+        let authority = behind.prefix { $0 != "/" && $0 != "?" }
+        var user = ""
+        var host = authority.lowercased()
+        if let mark = authority.lastIndex(of: "@") {
+            user = String(authority[...mark])
+            host = authority[authority.index(after: mark)...].lowercased()
+        }
+        let port = ["https": ":443", "http": ":80"][scheme]
+        if let port, host.hasSuffix(port) { host.removeLast(port.count) }
+        return "\(scheme)://\(user)\(host)\(behind.dropFirst(authority.count))"
+    }
+
+    /// Each once, as a list spells it. Nil: one is not in it.
+    static func find(_ asked: [String], in list: [String]) -> [String]? {
+        var found: [String] = []
+        for resource in asked {
+            guard let listed = list.first(where: { isSame($0, resource) }) else { return nil }
+            if !found.contains(listed) { found.append(listed) }
+        }
+        return found
+    }
 }
 
 extension ClientMetadata {
@@ -19,11 +53,35 @@ extension ClientMetadata {
     public func mayAsk(
         for resource: String, _ settings: Settings, from issuer: String?
     ) -> Bool {
-        guard ResourceRule.isResource(resource) else { return false }
-        if let issuer, resource.utf8.elementsEqual(issuer.utf8) { return true }
-        if !self.resources.isEmpty { return self.resources.contains(resource) }
-        let known = settings[SettingCatalogue.resources]
-        return known.isEmpty ? !self.needsListedResources : known.contains(resource)
+        spelling(of: resource, settings, from: issuer) != nil
+    }
+
+    /// Resources as the lists spell them that allow them, for whose servers the spelling counts, and
+    /// each once. One that is not allowed stays as it is: it is refused where all of them are looked at.
+    public func spelled(
+        _ resources: [String], _ settings: Settings, from issuer: String?
+    ) -> [String] {
+        var spelled: [String] = []
+        for resource in resources {
+            let name = spelling(of: resource, settings, from: issuer) ?? resource
+            if !spelled.contains(where: { ResourceRule.isSame($0, name) }) { spelled.append(name) }
+        }
+        return spelled
+    }
+
+    private func spelling(
+        of resource: String, _ settings: Settings, from issuer: String?
+    ) -> String? {
+        guard ResourceRule.isResource(resource) else { return nil }
+        func listed(_ list: [String]) -> String? {
+            list.first { ResourceRule.isSame($0, resource) }
+        }
+        if let issuer, ResourceRule.isSame(issuer, resource) { return issuer }
+        if !self.resources.isEmpty { return listed(self.resources) }
+        let own = self.needsListedResources ? settings[SettingCatalogue.uncheckedResources] : []
+        let known = own.isEmpty ? settings[SettingCatalogue.resources] : own
+        guard known.isEmpty else { return listed(known) }
+        return self.needsListedResources ? nil : resource
     }
 }
 

@@ -5,6 +5,7 @@ public import Values
 public struct ApproveDevice: TimedCommand {
     public var device: UUID
     public var account: UUID
+    public var place: ApprovalPlace?
     /// How they had signed in, and when.
     public var factors: [AuthenticationFactor]
     public var signedInAt: Timestamp
@@ -43,9 +44,10 @@ public struct ApproveDevice: TimedCommand {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard facts.device.state.openTerms(at: now) != nil else { throw .notFound }
         guard facts.account.isWelcome else { throw .accountBlocked }
-        let approval = DeviceApproval(
-            account: account, stamp: facts.account.state.stamp, factors: factors,
-            signedInAt: signedInAt, at: now)
+        var approval = DeviceApproval(
+            account: account, stamp: facts.account.state.stamp,
+            factors: factors, signedInAt: signedInAt, at: now)
+        approval.place = place
         return Decision(DeviceEvent.approved(approval), in: device)
     }
 }

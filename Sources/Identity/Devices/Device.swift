@@ -53,14 +53,17 @@ public struct DeviceTerms: Sendable, Equatable {
 /// Who said that a device may act for them, and how they had signed in.
 public struct DeviceApproval: Sendable, Equatable {
     public var account: UUID
-    public var stamp: Int
+    public var stamp: SecurityStamp
     public var factors: [AuthenticationFactor]
     /// When they had signed in; nil in approvals of before it was recorded.
     public var signedInAt: Timestamp?
     public var at: Timestamp
+    /// Nil in approvals of before it was recorded.
+    public var place: ApprovalPlace?
 
     public init(
-        account: UUID, stamp: Int, factors: [AuthenticationFactor], signedInAt: Timestamp? = nil,
+        account: UUID, stamp: SecurityStamp, factors: [AuthenticationFactor],
+        signedInAt: Timestamp? = nil,
         at: Timestamp
     ) {
         self.account = account
@@ -69,4 +72,12 @@ public struct DeviceApproval: Sendable, Equatable {
         self.signedInAt = signedInAt
         self.at = at
     }
+}
+
+/// Where a person approved a device: it gets its tokens while they are signed in there.
+public enum ApprovalPlace: Sendable, Equatable {
+    /// On a page, in this browser session.
+    case browser(UUID)
+    /// In an app, by a token of this session.
+    case session(UUID)
 }

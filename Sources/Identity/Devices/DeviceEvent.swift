@@ -17,9 +17,12 @@ public enum DeviceEvent: Event {
         EventShape(
             "device.approved", .audit, "A person let the device in.",
             [
-                .account, .stamp, .factors,
+                .account, .stamp, .moves, .removals, .factors,
                 .time("auth_time", "When the person signed in.").optional,
                 .time("approved_at", "When the person approved."),
+                .uuid("approver_browser", "Browser session that the person approved in.").optional,
+                .uuid("approver_session", "Session of the app that the person approved in.")
+                    .optional,
             ]),
         EventShape("device.denied", .audit, "A person kept the device out.", [.account]),
         EventShape("device.redeemed", .internal, "The device got its tokens."),
@@ -54,10 +57,16 @@ public enum DeviceEvent: Event {
             return fields
         case .approved(let approval):
             var fields: JSONObject = [
-                "account": .uuid(approval.account), "stamp": .integer(Int64(approval.stamp)),
+                "account": .uuid(approval.account),
                 "amr": .texts(approval.factors.map(\.rawValue)),
                 "approved_at": .integer(approval.at.seconds),
             ]
+            fields.setStamp(approval.stamp)
+            switch approval.place {
+            case .browser(let browser): fields["approver_browser"] = .uuid(browser)
+            case .session(let session): fields["approver_session"] = .uuid(session)
+            case nil: break
+            }
             fields["auth_time"] = approval.signedInAt.map { .integer($0.seconds) }
             return fields
         case .denied(let account): return ["account": .uuid(account)]
@@ -77,14 +86,17 @@ public enum DeviceEvent: Event {
                     client: client, clientID: clientID, app: fields.uuid("app"), scope: scope,
                     resources: resources, expiresAt: expiresAt))
         case "device.approved":
-            guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
+            guard let account = fields.uuid("account"), let stamp = fields.stamp,
                 let factors = fields.texts("amr"), let at = fields.instant("approved_at")
             else { return nil }
-            self = .approved(
-                DeviceApproval(
-                    account: account, stamp: Int(clamping: stamp),
-                    factors: factors.compactMap(AuthenticationFactor.init),
-                    signedInAt: fields.instant("auth_time"), at: at))
+            var approval = DeviceApproval(
+                account: account, stamp: stamp,
+                factors: factors.compactMap(AuthenticationFactor.init),
+                signedInAt: fields.instant("auth_time"), at: at)
+            approval.place =
+                fields.uuid("approver_browser").map { ApprovalPlace.browser($0) }
+                ?? fields.uuid("approver_session").map { ApprovalPlace.session($0) }
+            self = .approved(approval)
         case "device.denied":
             guard let account = fields.uuid("account") else { return nil }
             self = .denied(account: account)

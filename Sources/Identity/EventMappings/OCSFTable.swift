@@ -18,6 +18,7 @@ public enum OCSFTable {
     }
 
     private static let accounts: [String: [OCSFRule]] = [
+        "account.access_removed": [.authentication(2)],
         "account.deleted": [.account(6)],
         "account.deletion_cancelled": [.account(2)],
         "account.deletion_scheduled": [.account(5)],

@@ -69,7 +69,9 @@ public enum SharedSignals {
         case .session: SignalSubject(user: user, session: event.stream, device: nil)
         case .device:
             SignalSubject(
-                user: user, session: nil, device: event.open.uuid("client") ?? event.stream)
+                user: user, session: nil,
+                device: event.open.uuid("client") ?? event.open.uuid("federated_device")
+                    ?? event.stream)
         }
     }
 

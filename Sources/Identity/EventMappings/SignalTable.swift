@@ -19,6 +19,7 @@ public enum SignalTable {
     private static let risk = SignalRule(.riskLevelChange, .ifRiskDiffers, of: .user, .risk)
 
     private static let accounts: [String: [SignalRule]] = [
+        "account.access_removed": [SignalRule(.sessionRevoked, of: .device)],
         "account.addresses_changed": [SignalRule(.recoveryInformationChanged)],
         "account.deleted": [SignalRule(.accountPurged), allSessions],
         "account.deletion_cancelled": [SignalRule(.accountEnabled)],

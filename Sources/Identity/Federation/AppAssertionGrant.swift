@@ -60,7 +60,7 @@ public struct AppAssertionGrant: Grant {
             let person = facts.line.last, let terms = person.state.terms,
             let token = terms.federation, token.holder == .person, token.confirmation != nil,
             let device = token.device, let account = facts.account,
-            account.state.stamp == terms.stamp
+            account.state.keeps(terms)
         else { throw .invalidAssertion }
         guard account.isWelcome else { throw .accountBlocked }
         guard facts.standing?.state.isRefused != true else { throw .exchangeNotAllowed }
@@ -75,7 +75,7 @@ public struct AppAssertionGrant: Grant {
             holder: .service, keyID: keyID, device: device,
             superiors: token.line(below: person.stream))
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            after: decision, account: account.standing, scope: scope,
             factors: terms.factors)
     }
 }

@@ -53,7 +53,7 @@ public struct FederatedAppGrant: Grant {
             let token = terms.federation, token.holder == .service,
             terms.client == desk.request.client, facts.line.areAlive(at: desk),
             let account = facts.account, account.isWelcome,
-            account.state.stamp == terms.stamp
+            account.state.keeps(terms)
         else { throw .invalidAssertion }
         // Without a list the service offers no protocol to other apps.
         guard !desk.metadata.scope.isEmpty else { throw .unknownScope }
@@ -63,6 +63,6 @@ public struct FederatedAppGrant: Grant {
             holder: .application, keyID: keyID, device: token.device,
             superiors: token.line(below: service.stream), application: application)
         return desk.open(
-            account: (account.stream, account.state.stamp), scope: scope, factors: terms.factors)
+            account: account.standing, scope: scope, factors: terms.factors)
     }
 }

@@ -65,7 +65,7 @@ public struct IssueFederatedAssertion: TimedCommand {
         guard let terms = facts.line.last?.state.terms, let token = terms.federation,
             token.holder == .person, let device = token.device, facts.line.areAlive(at: now),
             let account = facts.account,
-            account.isWelcome, account.state.stamp == terms.stamp
+            account.isWelcome, account.state.keeps(terms)
         else { throw .signedOut }
         guard facts.client.aliveMetadata?.rules.isFederationService == true,
             !facts.client.state.isDisabled

@@ -72,7 +72,7 @@ public struct OutsideAssertionGrant: Grant {
         var desk = desk
         desk.federation = FederatedToken(holder: .service, keyID: keyID, device: nil)
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            after: decision, account: account.standing, scope: scope,
             factors: []
         ) { $0.assertionIssuer = issuer }
     }

@@ -1,21 +1,35 @@
 internal import EventSourcing
 public import Values
 
-/// The sessions above one in the tree of a device, each with its client: what a decision asserts about them
+/// The sessions above one in the tree of a device, each with its client and account: what a decision asserts about them
 /// holds when it is committed, so that none outlives a revocation that came first.
 struct Superiors: Sendable {
-    private let links: [(session: Versioned<Session>, client: Versioned<Client>)]
+    private struct Link: Sendable {
+        let session: Versioned<Session>
+        let client: Versioned<Client>
+        /// A device's own session has none.
+        let account: Versioned<Account>?
+    }
+
+    private let links: [Link]
+    /// What the browser was opened by that the session came of.
+    private let openers: OpenerLine
 
     static func read(
-        _ sessions: [UUID], from streams: some StreamReader
+        _ sessions: [UUID], opener: Opener? = nil, from streams: some StreamReader
     ) async throws(LogFailure) -> Superiors {
-        var links: [(session: Versioned<Session>, client: Versioned<Client>)] = []
+        var links: [Link] = []
         for id in sessions {
             let session = try await streams.read(Session.self, id)
             let client = try await streams.read(Client.self, session.state.terms?.client ?? .zero)
-            links.append((session, client))
+            var account: Versioned<Account>?
+            if let holder = session.state.terms?.account {
+                account = try await streams.read(Account.self, holder)
+            }
+            links.append(Link(session: session, client: client, account: account))
         }
-        return Superiors(links: links)
+        return Superiors(
+            links: links, openers: try await .read(opener, from: streams))
     }
 
     /// And whether the issuers by whose assertions they were opened are trusted still.
@@ -25,12 +39,14 @@ struct Superiors: Sendable {
     }
 
     func areAlive(at now: Timestamp) -> Bool {
-        links.allSatisfy { link in
-            guard let terms = link.session.state.terms, link.session.state.end == nil,
-                now < terms.expiresAt
-            else { return false }
-            return link.client.aliveMetadata != nil && !link.client.state.isDisabled
-        }
+        openers.isStanding(at: now)
+            && links.allSatisfy { link in
+                guard let terms = link.session.state.terms, link.session.state.end == nil,
+                    now < terms.expiresAt
+                else { return false }
+                if let account = link.account, !account.state.keeps(terms) { return false }
+                return link.client.aliveMetadata != nil && !link.client.state.isDisabled
+            }
     }
 
     /// The lowest of them: what the next token is issued under.

@@ -29,7 +29,7 @@ public struct AuthorizationCodeGrant: Grant {
 
     public struct Facts: Sendable {
         let account: Versioned<Account>
-        let browser: Versioned<BrowserSession>
+        let browser: LoginBrowser
         let consent: Versioned<Consent>?
         let methods: Versioned<TenantMethods>?
     }
@@ -38,7 +38,7 @@ public struct AuthorizationCodeGrant: Grant {
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let account = try await streams.read(Account.self, code.account)
-        let browser = try await streams.read(BrowserSession.self, code.browser)
+        let browser = try await LoginBrowser.read(code.browser, from: streams)
         var agreed: Versioned<Consent>?
         if let consent { agreed = try await streams.read(Consent.self, consent) }
         var known: Versioned<TenantMethods>?
@@ -73,10 +73,9 @@ public struct AuthorizationCodeGrant: Grant {
         try check(at: desk)
         guard account.isWelcome else { throw .accountBlocked }
         // No log-out since then; a new sign-in is no reason to refuse.
-        guard let login = facts.browser.state.terms, login.account == account.stream,
-            login.stamp == account.state.stamp, now < login.expiresAt,
-            facts.browser.state.end == nil || facts.browser.state.end == .replaced
-        else { throw .invalidAuthorizationCode("browser_signed_out") }
+        guard let login = facts.browser.login(of: account, at: now) else {
+            throw .invalidAuthorizationCode("browser_signed_out")
+        }
         if desk.metadata.asksForConsent {
             let agreed = Agreement(scope: code.scope, resources: code.resources)
             guard let consent = facts.consent, consent.state.covers(agreed) else {
@@ -84,11 +83,12 @@ public struct AuthorizationCodeGrant: Grant {
             }
         }
         var settled = try desk.narrowed(within: code.resources).open(
-            account: (account.stream, account.state.stamp), scope: code.scope,
+            account: account.standing, scope: code.scope,
             factors: code.factors
         ) { terms in
             terms.authenticatedAt = code.authenticatedAt
             terms.browser = login.line ?? code.browser
+            terms.opener = facts.browser.opener
             terms.claims = code.userInfoClaims
             terms.issuer = desk.request.issuer
         }

@@ -18,15 +18,18 @@ public struct DeviceGrant: Grant {
     public struct Facts: Sendable {
         let device: Versioned<Device>
         let account: Versioned<Account>?
+        /// Where it was approved; nil where that is not on record.
+        let approver: DeviceApprover?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let device = try await streams.read(Device.self, device)
         guard let approval = device.state.approval else {
-            return Facts(device: device, account: nil)
+            return Facts(device: device, account: nil, approver: nil)
         }
         return Facts(
-            device: device, account: try await streams.read(Account.self, approval.account))
+            device: device, account: try await streams.read(Account.self, approval.account),
+            approver: try await DeviceApprover.read(approval.place, from: streams))
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.account?.stream }
@@ -45,14 +48,22 @@ public struct DeviceGrant: Grant {
             guard !isTooSoon else { throw .askedTooSoon }
             return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
         }
-        guard account.isWelcome, account.state.stamp == approval.stamp else {
+        guard account.isWelcome,
+            account.state.keeps(approval.stamp, approval.factors, at: [terms.client])
+        else {
+            throw .accountBlocked
+        }
+        if let approver = facts.approver,
+            !approver.isSignedIn(account, at: desk.request.now)
+        {
             throw .accountBlocked
         }
         return asked.open(
             after: Decision(DeviceEvent.redeemed, in: device),
-            account: (account.stream, approval.stamp), scope: terms.scope,
+            account: account.standing, scope: terms.scope,
             factors: approval.factors
         ) { terms in
+            terms.opener = facts.approver?.opener
             // To let a device in is no sign-in: that was before.
             terms.authenticatedAt = approval.signedInAt ?? approval.at
         }

@@ -15,7 +15,7 @@ extension GrantDesk {
             state.refreshedAt == nil, terms.client == request.client,
             request.now < terms.openedAt.adding(seconds: Self.repeatPatience),
             account.isWelcome, terms.account == account.stream,
-            terms.stamp == account.state.stamp,
+            account.state.keeps(terms),
             terms.key == nil || terms.key == request.keyProof?.key
         else { return nil }
         return GrantedTokens(

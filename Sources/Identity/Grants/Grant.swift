@@ -13,6 +13,10 @@ public protocol Grant: SignInProof {
     /// that can't be read, or whose client may not use the grant, has shown nothing.
     var isUsedInVain: Bool { get }
 
+    /// That what is shown was used before, or is void, and what comes of that, whatever else the request says; nil
+    /// where it is good yet. It is asked before anything is looked at that the request could have said otherwise.
+    func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>?
+
     /// What comes of showing again what had been shown: `session` is what it opened, if anything.
     func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
@@ -23,6 +27,7 @@ extension Grant {
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
     public var isUsedInVain: Bool { false }
+    public func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>? { nil }
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
@@ -50,6 +55,9 @@ public struct GrantRequest: Sendable {
     public var keyProof: UsedProof?
     /// What names the realm at the host that was asked.
     public var issuer: String?
+    /// It has a fault that the adapter found and tells, such as a proof that is not good: it gets nothing, and what it
+    /// shows may have been used before all the same.
+    public var isFaulty = false
 
     public init(
         client: UUID, clientID: String, proof: ClientProof, app: UUID? = nil,

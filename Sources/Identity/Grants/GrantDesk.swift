@@ -20,8 +20,9 @@ public struct GrantDesk: Sendable {
     /// A session for all that was agreed to, and a first token for what the request names of it (RFC 8707
     /// section 2.2).
     func narrowed(within agreed: [String]) throws(GrantRefusal) -> GrantDesk {
-        let asked = request.resources
-        for resource in asked where !agreed.contains(resource) { throw .invalidResource }
+        guard let asked = ResourceRule.find(request.resources, in: agreed) else {
+            throw .invalidResource
+        }
         if asked.isEmpty { try require(agreed) }
         var whole = self
         whole.request.resources = agreed
@@ -31,12 +32,18 @@ public struct GrantDesk: Sendable {
 
     /// The scope that this client gets of what it asked for.
     func grantedScope() throws(GrantRefusal) -> [String] {
-        browser == nil ? try Scope.granted(request.scope, to: metadata) : []
+        guard browser == nil else { return [] }
+        do {
+            return try Scope.granted(request.scope, to: metadata)
+        } catch {
+            // Apps that sign people in by themselves know another error for it than RFC 6749 section 5.2.
+            throw error == .scopeNotAllowed && !method.isNative ? .unknownScope : error
+        }
     }
 
     /// The session that a grant opens, after its other decisions.
     func open(
-        after decision: Decision = Decision(), account: (id: UUID, stamp: Int)?,
+        after decision: Decision = Decision(), account: (id: UUID, stamp: SecurityStamp)?,
         scope: [String], factors: [AuthenticationFactor],
         amending amend: (inout SessionTerms.Members) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {

@@ -8,6 +8,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case usedProof
     /// The client's tokens are bound to a key, and none was proved.
     case proofNeeded
+    /// The request has a fault that the adapter found, and tells.
+    case faultyRequest
     /// The realm does not offer the grant.
     case unsupportedGrant
     /// The client may not use the grant.
@@ -96,7 +98,8 @@ extension GrantRefusal {
             .invalidAuthorizationCode(let reason):
             reason
         case .invalidClient, .usedAssertion, .usedProof,
-            .proofNeeded, .invalidSubjectToken, .invalidDeviceCode, .expiredDeviceCode,
+            .proofNeeded, .faultyRequest, .invalidSubjectToken, .invalidDeviceCode,
+            .expiredDeviceCode,
             .authorizationPending, .askedTooSoon, .deviceDenied, .codeTaken, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
             .unknownCeremony, .passkeyOutdated, .invalidRefreshToken, .strongerSignInNow,

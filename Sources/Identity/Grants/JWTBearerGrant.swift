@@ -58,7 +58,7 @@ public struct JWTBearerGrant: Grant {
         decision.take(claim, for: account.stream)
         // What the person has shown is known to the issuer alone.
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            after: decision, account: account.standing, scope: scope,
             factors: []
         ) { $0.assertionIssuer = issuer }
     }

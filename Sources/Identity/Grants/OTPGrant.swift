@@ -100,7 +100,7 @@ public struct OTPGrant: Grant {
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {
             // A code that was mailed for an account that is gone makes no new one.
-            guard code.purpose == .registration else {
+            guard code.purpose == .registration, mayJoin(by: code, mailbox.state, at: desk) else {
                 return Settled(decision, .failure(.invalidCode))
             }
             decision.append(
@@ -109,10 +109,13 @@ public struct OTPGrant: Grant {
                     person: person(of: code, mailbox.state, at: desk)), in: account.stream)
             decision.append(MailboxEvent.assigned(account.stream), in: mailbox.stream)
             return desk.open(
-                after: decision, account: (account.stream, 0), scope: scope,
+                after: decision, account: account.standing, scope: scope,
                 factors: [factor])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
+        // As when the code was asked for: an unproved mailbox signs in nobody where nobody may join.
+        guard account.state.isConfirmed || desk.settings[SettingCatalogue.registration] != .off
+        else { return Settled(decision, .failure(.invalidCode)) }
         return desk.open(
             after: decision, orKeeping: refused, account: account, second: facts.second, second,
             scope: scope, factors: [factor])
@@ -125,6 +128,17 @@ public struct OTPGrant: Grant {
             throw .invalidCode
         }
         return Settled(Decision(), .success(granted))
+    }
+
+    /// The realm may have closed joining, or left it to who is invited, since the code was mailed.
+    private func mayJoin(
+        by code: IssuedCode, _ mailbox: Mailbox, at desk: GrantDesk
+    ) -> Bool {
+        switch desk.settings[SettingCatalogue.registration] {
+        case .off: false
+        case .inviteCode: mailbox.invitation?.admits(to: code.app) ?? false
+        case .jitOnOTP, .explicitEndpoint: true
+        }
     }
 
     /// The names of the person who redeems the code count, not those of the person who asked for

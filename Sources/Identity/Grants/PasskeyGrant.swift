@@ -71,7 +71,7 @@ public struct PasskeyGrant: Grant {
             counter: use.counter, isBackedUp: use.isBackedUp, at: desk.request.now)
         return desk.open(
             after: Decision(used, in: passkey.stream),
-            account: (account.stream, account.state.stamp), scope: scope, factors: [.passkey])
+            account: account.standing, scope: scope, factors: [.passkey])
     }
 
     private func check(

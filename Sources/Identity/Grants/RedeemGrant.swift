@@ -73,9 +73,15 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         if case .assertion(let assertion) = request.proof {
             settled.decision.take(assertion.claim(by: request.clientID), for: request.client)
         }
-        if let proof = request.keyProof {
-            settled.decision.take(proof.claim, for: request.client)
-        }
+        return settled
+    }
+
+    /// A proof of a key is used up with it. To tell that something was used before no proof is needed, so that no
+    /// proof that is over hides it.
+    private func usingProof(_ settled: Settled<Outcome>) -> Settled<Outcome> {
+        guard let proof = request.keyProof else { return settled }
+        var settled = settled
+        settled.decision.take(proof.claim, for: request.client)
         return settled
     }
 
@@ -96,17 +102,22 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             if let session = facts.repeated {
                 return try grant.settleRepeated(session, facts.shown, at: desk)
             }
+            if let reuse = grant.settleReuse(facts.shown, at: desk) { return reuse }
+            guard !request.isFaulty else { throw GrantRefusal.faultyRequest }
+            if desk.metadata.bindsTokens, request.keyProof == nil { throw GrantRefusal.proofNeeded }
             try requireResources(at: desk)
             var settled = try grant.settle(facts.shown, at: desk)
             if case .failure(let refusal) = settled.outcome, let record = record(refusal, facts) {
                 settled.decision.append(
                     record, in: attempt, of: grant.subject(facts.shown))
             }
-            return settled
+            return usingProof(settled)
         } catch {
             guard let record = record(error, facts) else { throw error }
-            return Settled(
-                Decision(record, in: attempt, of: grant.subject(facts.shown)), .failure(error))
+            return usingProof(
+                Settled(
+                    Decision(record, in: attempt, of: grant.subject(facts.shown)),
+                    .failure(error)))
         }
     }
 
@@ -120,7 +131,6 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             throw .unsupportedGrant
         }
         guard metadata.grantTypes.contains(Shown.type) else { throw .unauthorizedClient }
-        if metadata.bindsTokens, request.keyProof == nil { throw .proofNeeded }
         var request = request
         request.session = grant.sessionName ?? request.session
         var desk = GrantDesk(
@@ -141,9 +151,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             for resource in request.resources where !ResourceRule.isResource(resource) {
                 throw .invalidResource
             }
-        // A refresh token is first asked whether it was used before.
-        case .refreshToken: break
-        case .authorizationCode, .clientCredentials, .deviceCode, .jwtBearer, .nativeOTP,
+        case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .jwtBearer,
+            .nativeOTP,
             .nativeMagicLink, .nativePasskey, .password, .flagship:
             try desk.require(request.resources)
         }

@@ -10,7 +10,7 @@ public struct RefreshGrant: Grant {
     public var session: UUID
     /// The number of the token that was shown; that it is authentic is known already.
     public var generation: Int
-    /// It is shown where tokens are refreshed that sign requests by a key.
+    /// It is shown at an endpoint of the federation profile, where tokens are refreshed that sign requests by a key.
     public var takesRequestKeys = false
 
     public init(session: UUID, generation: Int) {
@@ -31,7 +31,8 @@ public struct RefreshGrant: Grant {
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let session = try await streams.read(Session.self, session)
         let superiors = try await Superiors.read(
-            session.state.terms?.federation?.superiors ?? [], from: streams)
+            session.state.terms?.federation?.superiors ?? [],
+            opener: session.state.terms?.opener, from: streams)
         guard let holder = session.state.terms?.account else {
             return Facts(session: session, account: nil, superiors: superiors)
         }
@@ -42,42 +43,55 @@ public struct RefreshGrant: Grant {
 
     public func account(_ facts: Facts) -> UUID? { facts.account?.stream }
 
+    /// What has to hold before a token tells anything: it was given to this client, and its family is alive or can come
+    /// to life again. What comes and goes, and what a request could say otherwise, is asked after reuse.
+    private func family(_ facts: Facts, at desk: GrantDesk) -> SessionTerms? {
+        let state = facts.session.state
+        guard let terms = state.terms, terms.client == desk.request.client, terms.isOffline,
+            state.end == nil, desk.request.now < terms.expiresAt,
+            let account = facts.account, account.isAlive, account.state.keeps(terms),
+            generation <= state.generation
+        else { return nil }
+        return terms
+    }
+
+    public func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>? {
+        guard let terms = family(facts, at: desk), standing(in: facts.session, desk) == nil else {
+            return nil
+        }
+        return Settled(
+            Decision(
+                SessionEvent.ended(.reuse, from: desk.request.from), in: facts.session.stream,
+                of: terms.account),
+            .failure(.invalidRefreshToken))
+    }
+
     public func settle(
         _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         let (session, now) = (facts.session, desk.request.now)
-        guard let terms = session.state.terms, terms.client == desk.request.client,
-            terms.isOffline, session.state.end == nil, now < terms.expiresAt,
-            let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
-            isFresh(session, desk), facts.superiors.areAlive(at: desk),
-            takesRequestKeys || !terms.hasPersonalRequestKey,
-            terms.key == nil || terms.key == desk.request.keyProof?.key
+        let key = desk.request.keyProof?.key
+        guard let terms = family(facts, at: desk), let standing = standing(in: session, desk),
+            facts.account?.isWelcome == true, isFresh(session, desk),
+            facts.superiors.areAlive(at: desk),
+            takesRequestKeys == terms.isRefreshedForRequests,
+            terms.key == nil || terms.key == key,
+            terms.isTrusted(in: desk.settings), mayGoOn(terms, desk)
         else { throw .invalidRefreshToken }
-        guard generation <= session.state.generation else { throw .invalidRefreshToken }
-        // Before anything else that is asked: no fault of a request hides that its token was used before.
-        guard let standing = standing(in: session, desk) else {
-            return Settled(
-                Decision(
-                    SessionEvent.ended(.reuse, from: desk.request.from), in: session.stream,
-                    of: terms.account),
-                .failure(.invalidRefreshToken))
-        }
-        guard terms.isTrusted(in: desk.settings), mayGoOn(terms, desk) else {
-            throw .invalidRefreshToken
-        }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
         let leaf = session.state.generation
-        let next = standing == .repeated ? leaf : leaf + 1
-        let key = desk.request.keyProof?.key
+        let next = standing.givesLeafAgain ? leaf : leaf + 1
         let granted = GrantedTokens(
             session: session.stream, generation: next, terms: terms, scope: scope,
             resources: resources,
             lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata), key: key)
         guard standing != .repeated else { return Settled(.success(granted)) }
-        // From its first proof on a client that has no secret is held to its key (RFC 9449 section 5).
-        let binds = terms.key == nil && desk.metadata.authenticationMethod == .none
+        // A client that has no secret is held to its key from its first proof on (RFC 9449 section 5), by the living
+        // leaf alone: who repeats its parent may be another than who has the leaf.
+        let binds =
+            standing == .leaf && terms.key == nil && desk.metadata.authenticationMethod == .none
         return Settled(
             Decision(
                 SessionEvent.refreshed(
@@ -101,8 +115,13 @@ public struct RefreshGrant: Grant {
         case leaf
         /// Its parent, a moment after the leaf was made: for the same leaf again.
         case repeated
+        /// The same towards the end of that moment, which begins once more: of two copies that come one after the
+        /// other, the second one must not void what the first one got.
+        case repeatedAtTheEnd
         /// Its parent, later, while the leaf is still unused: for a new leaf in place of that one.
         case repeatedLate
+
+        var givesLeafAgain: Bool { self == .repeated || self == .repeatedAtTheEnd }
     }
 
     /// Nil of a token that was redeemed before or is void: reuse.
@@ -114,12 +133,26 @@ public struct RefreshGrant: Grant {
         // party. Of requests that race, one that came first may be decided last: without leeway
         // that is no excuse.
         guard desk.metadata.rules.refreshLeeway, leeway > 0, generation == state.parent,
-            let madeAt = state.refreshedAt, let usedAt = state.parentUsedAt
+            let madeAt = state.leafMadeAt, let givenAt = state.refreshedAt,
+            let usedAt = state.parentUsedAt, mayRepeat(in: state, desk)
         else { return nil }
+        // The record has whole seconds: the leeway is never shorter than it is said to be.
         let now = desk.request.now
-        if now < madeAt.adding(seconds: leeway) { return .repeated }
+        let (sinceMade, since) = (now.seconds - madeAt.seconds, now.seconds - givenAt.seconds)
+        if since <= leeway {
+            return sinceMade <= leeway && 2 * since > leeway ? .repeatedAtTheEnd : .repeated
+        }
         let bound = desk.settings[SettingCatalogue.refreshTokenLateRepeat]
         return now < usedAt.adding(seconds: bound) ? .repeatedLate : nil
+    }
+
+    /// A parent that was given without a key made a leaf that is bound to one: where it comes back without that key, two
+    /// have it. One that was bound to the key itself is worth nothing without it, and tells nothing yet.
+    private func mayRepeat(in state: Session, _ desk: GrantDesk) -> Bool {
+        guard let key = state.terms?.key, let first = state.firstBound, generation < first else {
+            return true
+        }
+        return desk.request.keyProof?.key == key
     }
 
     /// A refresh token that was not used for long has expired.
@@ -151,9 +184,9 @@ public struct RefreshGrant: Grant {
     private func resources(
         _ desk: GrantDesk, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {
-        let asked = desk.request.resources
-        try desk.require(asked)
-        for resource in asked where !terms.resources.contains(resource) { throw .invalidResource }
+        guard let asked = ResourceRule.find(desk.request.resources, in: terms.resources) else {
+            throw .invalidResource
+        }
         guard asked.isEmpty, !terms.resources.isEmpty else { return asked }
         let issuer = terms.issuer ?? desk.request.issuer
         let left = terms.resources.filter {
@@ -165,10 +198,17 @@ public struct RefreshGrant: Grant {
 }
 
 extension SessionTerms {
-    /// A person on a device of the federation profile, whose token is a key that signs requests, and no bearer token.
-    /// Refreshed as one it would lose that key.
-    public var hasPersonalRequestKey: Bool {
-        self.federation?.holder == .person && self.federation?.confirmation == nil
+    /// Its tokens are given and refreshed where requests are signed by them, at the endpoints of the federation profile,
+    /// and nowhere else: at another one a key would become a bearer token, or a token that its client's secret guards
+    /// would be refreshed without it.
+    public var isRefreshedForRequests: Bool {
+        guard let token = self.federation else { return false }
+        switch token.holder {
+        case .device, .application: return true
+        case .person: return token.confirmation == nil
+        // A service that showed an assertion for OpenID asked for a scope, and has bearer tokens.
+        case .service: return self.scope.isEmpty
+        }
     }
 
     /// A session opened by an issuer's assertion ends with the trust in the issuer: its key may

@@ -5,9 +5,6 @@ public enum Scope {
         "openid", "profile", "email", "phone", "roles", "permissions", "offline_access",
     ]
 
-    /// What OpenID Connect Core section 5.4 knows beside them, of which nothing is known here.
-    static let notOffered: Set<String> = ["address"]
-
     /// All that a client may ask for.
     public static func allowed(to metadata: ClientMetadata) -> [String] {
         metadata.scope.isEmpty ? standard : metadata.scope

@@ -56,7 +56,7 @@ extension GrantDesk {
             decision.append(AccountEvent.mailboxConfirmed, in: account.stream)
         }
         return open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            after: decision, account: account.standing, scope: scope,
             factors: factors)
     }
 }

@@ -21,18 +21,22 @@ public struct TokenExchangeGrant: Grant {
         /// The client that the token was given to.
         let holder: Versioned<Client>?
         let actor: Versioned<Session>?
+        let opener: OpenerLine
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let session = try await streams.read(Session.self, subject.session)
         var acting: Versioned<Session>?
         if let actor { acting = try await streams.read(Session.self, actor.session) }
+        let opener = try await OpenerLine.read(session.state.terms?.opener, from: streams)
         guard let terms = session.state.terms, let person = terms.account else {
-            return Facts(session: session, account: nil, holder: nil, actor: acting)
+            return Facts(
+                session: session, account: nil, holder: nil, actor: acting, opener: opener)
         }
         return Facts(
             session: session, account: try await streams.read(Account.self, person),
-            holder: try await streams.read(Client.self, terms.client), actor: acting)
+            holder: try await streams.read(Client.self, terms.client), actor: acting,
+            opener: opener)
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.account?.stream }
@@ -44,7 +48,8 @@ public struct TokenExchangeGrant: Grant {
         guard let shown = facts.session.state.terms, facts.session.state.end == nil,
             desk.request.now < shown.expiresAt, desk.request.now < subject.expiresAt,
             shown.isTrusted(in: desk.settings),
-            let account = facts.account, account.isWelcome, account.state.stamp == shown.stamp,
+            let account = facts.account, account.isWelcome, account.state.keeps(shown),
+            facts.opener.isStanding(at: desk.request.now),
             let holder = facts.holder, let held = holder.aliveMetadata, !holder.state.isDisabled
         else { throw .invalidSubjectToken }
         guard isFor(desk, subject, shown) || held.mayAct.contains(desk.request.clientID) else {
@@ -52,7 +57,7 @@ public struct TokenExchangeGrant: Grant {
         }
         try requireProof(desk)
         var terms = SessionTerms(
-            account: account.stream, stamp: shown.stamp, client: desk.request.client,
+            account: account.stream, stamp: account.state.stamp, client: desk.request.client,
             clientID: desk.request.clientID, app: desk.metadata.appID ?? desk.request.app,
             scope: try scope(desk), resources: try resources(desk), factors: shown.factors,
             openedAt: desk.request.now, expiresAt: min(subject.expiresAt, shown.expiresAt),
@@ -96,7 +101,7 @@ public struct TokenExchangeGrant: Grant {
         }
         var granted: [String] = []
         for name in asked where !granted.contains(name) {
-            guard name != "offline_access", mayHave(name) else { throw .scopeNotAllowed }
+            guard name != "offline_access", mayHave(name) else { throw .unknownScope }
             guard subject.scope.contains(name) else { throw .widerScope }
             granted.append(name)
         }
@@ -105,11 +110,16 @@ public struct TokenExchangeGrant: Grant {
 
     private func resources(_ desk: GrantDesk) throws(GrantRefusal) -> [String] {
         let targets = desk.metadata.exchangeTargets
-        let asked = desk.request.resources.isEmpty ? subject.audience : desk.request.resources
-        for resource in asked where !targets.contains(resource) {
-            guard subject.audience.contains(resource) else { throw .invalidResource }
-            try desk.require([resource])
+        guard !desk.request.resources.isEmpty else {
+            try desk.require(subject.audience.filter { !targets.contains($0) })
+            return subject.audience
         }
+        // What its list names goes before what it may ask for by the token that it shows.
+        guard
+            let asked = ResourceRule.find(
+                desk.request.resources, in: targets + subject.audience)
+        else { throw .invalidResource }
+        try desk.require(asked.filter { !targets.contains($0) })
         return asked
     }
 

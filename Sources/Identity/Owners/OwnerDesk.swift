@@ -167,8 +167,10 @@ struct OwnerDesk: Sendable {
             decision.append(
                 SessionCodeEvent.issued(
                     SessionCodeTerms(
-                        account: account.stream, stamp: account.state.stamp,
-                        installation: known?.0.stream, factors: factors,
+                        account: account.stream,
+                        stamp: account.state.stamp,
+                        opener: known.map { Opener(installation: $0.0.stream) },
+                        factors: factors,
                         expiresAt: request.now.adding(seconds: SessionCode.lifetime))),
                 in: request.code)
             return Settled(decision, .sessionCode(request.code))
@@ -196,7 +198,7 @@ struct OwnerDesk: Sendable {
                 session: session, from: request.from, now: request.now),
             settings: settings, metadata: metadata, method: .flagship)
         let settled = desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            after: decision, account: account.standing, scope: scope,
             factors: factors
         ) { terms in
             terms.isOffline = true

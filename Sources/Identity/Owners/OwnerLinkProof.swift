@@ -51,7 +51,7 @@ public struct OwnerLinkProof: SignInProof {
         case .passphraseWrong(let guess): return Settled(guess, .failure(.invalidPassphrase))
         case .good(let decision, let factors):
             return desk.open(
-                after: decision, account: (account.stream, account.state.stamp), scope: [],
+                after: decision, account: account.standing, scope: [],
                 factors: factors)
         }
     }

@@ -94,7 +94,7 @@ public struct OwnerPassphraseProof: SignInProof {
             }
         }
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: [],
+            after: decision, account: account.standing, scope: [],
             factors: factors)
     }
 }

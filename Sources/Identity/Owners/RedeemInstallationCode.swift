@@ -34,7 +34,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
         let owner: Versioned<Owner>
         let installation: Versioned<Client>?
         let account: Versioned<Account>
-        let browser: Versioned<BrowserSession>
+        let browser: LoginBrowser
         let session: Versioned<Session>
     }
 
@@ -46,7 +46,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             realm: realm, owner: try await streams.read(Owner.self, Owner.stream),
             installation: client,
             account: try await streams.read(Account.self, code.account),
-            browser: try await streams.read(BrowserSession.self, code.browser),
+            browser: try await .read(code.browser, from: streams),
             session: try await streams.read(Session.self, code.id))
     }
 
@@ -55,7 +55,6 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             throw .unknownInstallation
         }
         guard let known = client.state.secret, known == secret else { throw .wrongSecret }
-        guard code.client == client.stream, now < code.expiresAt else { throw .invalidCode }
         if facts.session.exists {
             guard let terms = facts.session.state.terms, facts.session.state.end == nil else {
                 throw .invalidCode
@@ -66,11 +65,10 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
                     of: terms.account),
                 .refused(.invalidCode))
         }
+        guard code.client == client.stream, now < code.expiresAt else { throw .invalidCode }
         let everything = code.scope.contains(Installation.scope)
         guard facts.account.isWelcome, facts.owner.state.account == facts.account.stream,
-            let login = facts.browser.state.terms, login.account == facts.account.stream,
-            login.stamp == facts.account.state.stamp,
-            facts.browser.state.end == nil || facts.browser.state.end == .replaced,
+            facts.browser.login(of: facts.account, at: now) != nil,
             !everything || client.state.certification != nil
         else { throw .invalidCode }
         // Without a challenge a verifier means nothing; an app that asks for everything has a challenge.
@@ -88,6 +86,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             settings: facts.realm.state.settings
         ) { terms in
             terms.authenticatedAt = code.authenticatedAt
+            terms.opener = facts.browser.opener
         }
     }
 }

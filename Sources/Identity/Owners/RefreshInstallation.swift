@@ -25,6 +25,7 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
         let installation: Versioned<Client>?
         let session: Versioned<Session>?
         let account: Versioned<Account>?
+        let line: OpenerLine
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -37,7 +38,9 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
         if let holder = session?.state.terms?.account {
             account = try await streams.read(Account.self, holder)
         }
-        return Facts(realm: realm, installation: client, session: session, account: account)
+        return Facts(
+            realm: realm, installation: client, session: session, account: account,
+            line: try await .read(session?.state.terms?.opener, from: streams))
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
@@ -48,9 +51,11 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
         guard let session = facts.session, let terms = session.state.terms,
             terms.client == client.stream, terms.method == .flagship, terms.webApp == nil,
             let account = facts.account, account.isWelcome,
-            !terms.scope.contains(Installation.scope) || client.state.certification != nil
+            !terms.scope.contains(Installation.scope) || client.state.certification != nil,
+            facts.line.isAwake
         else { throw .invalidRefreshToken }
-        guard session.state.end == nil, now < terms.expiresAt, account.state.stamp == terms.stamp
+        guard session.state.end == nil, now < terms.expiresAt, account.state.keeps(terms),
+            !facts.line.isOver(at: now)
         else { throw .sessionOver }
         let desk = GrantDesk(
             request: GrantRequest(

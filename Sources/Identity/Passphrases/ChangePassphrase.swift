@@ -50,7 +50,7 @@ public struct ChangePassphrase: AnsweringCommand, TimedCommand {
         guard facts.own.settings.offers(.passphrase) else { throw .notOffered }
         let passphrase = facts.own.passphrase
         guard let terms = facts.line.last?.state.terms, terms.account == account,
-            terms.stamp == facts.own.account.state.stamp, facts.line.areAlive(at: now)
+            facts.own.account.state.keeps(terms), facts.line.areAlive(at: now)
         else { throw .accountBlocked }
         guard let kept = passphrase.state.hash else { throw .notSet }
         guard !passphrase.state.isResting(at: now) else { return Settled(false) }

@@ -13,6 +13,8 @@ public enum PolicyFact: Sendable, Equatable {
         public var expiresAt: Timestamp
         /// It is a session of the browser.
         public var isPage: Bool
+        /// The streams of its client and its device: what access is removed from.
+        public var places: [UUID] = []
     }
 
     case signIn(SignIn)
@@ -22,6 +24,8 @@ public enum PolicyFact: Sendable, Equatable {
     case ended(session: UUID)
     /// All sessions that the account had by then.
     case allEnded(account: UUID)
+    /// All that it had by then at this client or on this device.
+    case accessRemoved(UUID, account: UUID)
     case registered(account: UUID)
     case roles([String], account: UUID)
     case factorAdded(UUID, account: UUID)
@@ -29,7 +33,8 @@ public enum PolicyFact: Sendable, Equatable {
 
     /// The types of events that say anything.
     public static let types = [
-        "account.deleted", "account.deletion_scheduled", "account.disabled",
+        "account.access_removed", "account.deleted", "account.deletion_scheduled",
+        "account.disabled",
         "account.mailbox_changed", "account.registered", "account.roles_changed",
         "account.stamp_rotated", "app_method.key_enrolled", "app_method.key_removed",
         "browser.ended", "browser.opened", "browser.refused", "passkey.enrolled",
@@ -75,6 +80,11 @@ extension PolicyFact {
         case "account.deleted", "account.deletion_scheduled", "account.disabled",
             "account.mailbox_changed", "account.stamp_rotated":
             self = .allEnded(account: event.stream)
+        case "account.access_removed":
+            guard let place = event.open.flatMap({ AccessPlace(recorded: $0) }) else {
+                throw .damaged
+            }
+            self = .accessRemoved(place.stream, account: event.stream)
         case "account.roles_changed":
             guard let roles = GivenRoles(event.open?["roles"]) else { throw .damaged }
             self = .roles(
@@ -118,7 +128,8 @@ extension PolicyFact {
                     isOfBrowser: fields.browser != nil),
                 session: event.stream, browser: fields.browser,
                 expiresAt: Timestamp(seconds: fields.expiresAt ?? .max),
-                isPage: event.name == "browser.opened"))
+                isPage: event.name == "browser.opened",
+                places: [fields.clientStream, fields.federatedDevice].compactMap { $0 }))
     }
 }
 
@@ -128,6 +139,8 @@ struct SignInFields: Equatable {
     var browser: UUID?
     var key: UUID?
     var client: String?
+    var clientStream: UUID?
+    var federatedDevice: UUID?
     var method: String?
     var reason: String?
     var country: String?
@@ -156,6 +169,8 @@ struct SignInFields: Equatable {
         browser = open.uuid("browser")
         key = Self.hasKey(type) ? open.uuid("key") : nil
         client = open["client_id"]?.string
+        clientStream = open.uuid("client")
+        federatedDevice = open.uuid("federated_device")
         method = open["method"]?.string
         reason = open["reason"]?.string
         country = open["country"]?.string
@@ -184,12 +199,15 @@ struct SignInFields: Equatable {
             case 3 where isNamed("key") && Self.hasKey(type): key = UUID(members.text(value))
             case 6 where isNamed("method"): method = members.text(value)
             case 6 where isNamed("reason"): reason = members.text(value)
+            case 6 where isNamed("client"): clientStream = UUID(members.text(value))
             case 6 where isNamed("source"): source = members.text(value)
             case 6 where isNamed("device"): device = members.text(value)
             case 7 where isNamed("account"): account = UUID(members.text(value))
             case 7 where isNamed("browser"): browser = UUID(members.text(value))
             case 7 where isNamed("country"): country = members.text(value)
             case 9 where isNamed("client_id"): client = members.text(value)
+            case 16 where isNamed("federated_device"):
+                federatedDevice = UUID(members.text(value))
             default: break
             }
         case .list where isNamed("amr"):

@@ -24,6 +24,8 @@ struct PolicyMemory: Sendable, Equatable {
     struct Open: Sendable, Equatable {
         let session: UUID
         let expiresAt: Int64
+        /// What access is removed from.
+        let places: [UUID]
     }
 
     struct Session: Sendable, Equatable {
@@ -133,6 +135,9 @@ struct PolicyMemory: Sendable, Equatable {
         case .ended(let session): end(session)
         case .allEnded(let account):
             if let place = places[account] { accounts[place].open = [] }
+        case .accessRemoved(let stream, let account):
+            guard let place = places[account] else { return }
+            accounts[place].open.removeAll { $0.places.contains(stream) }
         case .signIn, .refreshed: break
         }
     }
@@ -189,7 +194,9 @@ struct PolicyMemory: Sendable, Equatable {
             accounts[place].open.removeAll { $0.expiresAt < now - Self.slack }
         }
         accounts[place].open.append(
-            Open(session: signIn.session, expiresAt: signIn.expiresAt.microseconds))
+            Open(
+                session: signIn.session, expiresAt: signIn.expiresAt.microseconds,
+                places: signIn.places))
     }
 
     private mutating func forget(at now: Int64) {

@@ -4,7 +4,7 @@ internal import Values
 extension WhatIfEngine {
     public var state: [UInt8] {
         var writer = StateWriter()
-        writer.write(2)
+        writer.write(3)
         writer.write(memory.accounts) { writer, account in
             writer.write(account.id)
             writer.write(account.isWhole ? 1 : 0)
@@ -19,6 +19,7 @@ extension WhatIfEngine {
             writer.write(account.open) { writer, open in
                 writer.write(open.session)
                 writer.write(open.expiresAt)
+                writer.write(open.places) { $0.write($1) }
             }
         }
         writer.write(memory.sessions.sorted { $0.key < $1.key }) { writer, entry in
@@ -44,7 +45,7 @@ extension WhatIfEngine {
     /// Goes on from a state of an engine with the same policy; false where it cannot be read.
     public mutating func resume(_ state: [UInt8]) -> Bool {
         var reader = StateReader(state)
-        guard reader.number() == 2 else { return false }
+        guard reader.number() == 3 else { return false }
         var memory = PolicyMemory(
             self.memory.policy, isWhole: self.memory.isWhole, since: self.memory.since)
         memory.accounts = reader.list { reader in
@@ -60,7 +61,9 @@ extension WhatIfEngine {
                 },
                 tries: reader.list { $0.number() },
                 open: reader.list { reader in
-                    PolicyMemory.Open(session: reader.id(), expiresAt: reader.number())
+                    PolicyMemory.Open(
+                        session: reader.id(), expiresAt: reader.number(),
+                        places: reader.list { $0.id() })
                 })
         }
         for (place, account) in memory.accounts.enumerated() { memory.places[account.id] = place }

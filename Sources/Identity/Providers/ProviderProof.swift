@@ -102,7 +102,7 @@ public struct ProviderProof: SignInProof {
                 in: upstream)
         }
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: [],
+            after: decision, account: account.standing, scope: [],
             factors: factors)
     }
 }

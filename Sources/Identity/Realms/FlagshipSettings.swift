@@ -29,8 +29,9 @@ extension SettingCatalogue {
         "installation_token_lifetime", day, in: 60...(7 * day),
         "How long an access token of an installation is valid")
     public static let certifiedApps = Declare.texts(
-        "certified_apps", .apps(limit: 50),
-        "The apps that stores may vouch for; where none is named, the native apps")
+        "certified_apps", .certifiedApps(limit: 50),
+        "The apps that stores may vouch for; where none is named, the native apps. official is the app as its makers "
+            + "publish it")
     public static let appAttestRoots = Declare.texts(
         "app_attest_roots", .certificates(limit: 10),
         "Whose word on keys of Apple's devices is taken; Apple's own, if nothing is said")

@@ -14,7 +14,7 @@ public enum LogEvent: Event {
             [
                 .integer("epoch", "Epoch from which on checkpoints bind again."),
                 .integer("head", "Position at which the log ended."),
-                .integer("sealed", "Position up to which the log was sealed."),
+                .integer("sealed", "Position up to which the log is what was signed."),
                 .integer("size", "Size of the largest checkpoint that is given up."),
             ])
     ]

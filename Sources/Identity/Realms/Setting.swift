@@ -19,12 +19,16 @@ public struct Setting: Sendable {
         case origins(limit: Int)
         /// Where tokens may be good: see `ResourceRule`.
         case resources(limit: Int)
+        /// Names of scopes.
+        case scopes(limit: Int)
         /// Countries by ISO 3166-1, in capital letters.
         case regions(limit: Int)
         /// Some of these.
         case selection([String])
         /// Apps on phones: see `NativeApp`.
         case apps(limit: Int)
+        /// The same, or `official`: see `OfficialApp`.
+        case certifiedApps(limit: Int)
         /// X.509, each as PEM or plain base 64.
         case certificates(limit: Int)
         /// The same, each for one format of passkeys' statements: see `AttestationRoot`.
@@ -83,6 +87,10 @@ public struct Setting: Sendable {
             try check(value, limit) { text throws(FieldFault.Reason) in
                 try ResourceRule.check(text)
             }
+        case .scopes(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard TextRule.isScopeName(text) else { throw .malformed }
+            }
         case .regions(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard text.utf8.count == 2, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
@@ -95,6 +103,10 @@ public struct Setting: Sendable {
         case .apps(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard NativeApp(text) != nil else { throw .malformed }
+            }
+        case .certifiedApps(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard !NativeApp.certified(text).isEmpty else { throw .malformed }
             }
         case .certificates(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
@@ -135,8 +147,8 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .resources, .regions, .selection, .apps,
-            .certificates, .attestationRoots, .rates, .mailWords, .issuers, .roles:
+        case .flag, .seconds, .count, .origins, .resources, .scopes, .regions, .selection, .apps,
+            .certifiedApps, .certificates, .attestationRoots, .rates, .mailWords, .issuers, .roles:
             break
         }
     }
@@ -165,8 +177,8 @@ public struct Setting: Sendable {
             type = "string"
             schema["format"] = "email"
         case .hostName, .domain: type = "string"
-        case .origins(let limit), .resources(let limit), .apps(let limit),
-            .certificates(let limit), .attestationRoots(let limit):
+        case .origins(let limit), .resources(let limit), .scopes(let limit), .apps(let limit),
+            .certifiedApps(let limit), .certificates(let limit), .attestationRoots(let limit):
             type = "array"
             schema["items"] = ["type": "string"]
             schema["maxItems"] = .integer(Int64(limit))
@@ -202,9 +214,12 @@ public struct Setting: Sendable {
             case .domain: "host name without a port"
             case .origins: "list of origins"
             case .resources: "list of absolute addresses"
+            case .scopes: "list of scopes"
             case .regions: "list of countries, such as CH"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
+            case .certifiedApps:
+                "official, or list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"
             case .attestationRoots:
                 "list of certificates, PEM or base 64, each as format:certificate"

@@ -144,6 +144,14 @@ public enum SettingCatalogue {
         "resources", .resources(limit: 100),
         "The resources that clients may ask tokens for which have no list of their own; any, where "
             + "none is named")
+    public static let uncheckedScopes = Declare.texts(
+        "unchecked_scopes", .scopes(limit: 100), perApp: true,
+        "The scopes that clients which register themselves may have beside the standard ones; others "
+            + "are left out of their registration")
+    public static let uncheckedResources = Declare.texts(
+        "unchecked_resources", .resources(limit: 100),
+        "The resources that clients which registered themselves may ask tokens for; those of "
+            + "resources, where none is named")
 
     public static let roles = Declare.object(
         "roles", .roles,
@@ -235,10 +243,11 @@ public enum SettingCatalogue {
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
-            resources.setting, roles.setting, clientRegistration.setting, statementIssuers.setting,
+            resources.setting, uncheckedScopes.setting, uncheckedResources.setting, roles.setting,
+            clientRegistration.setting, statementIssuers.setting,
             proofNonces.setting, recordPlaces.setting, signalVerification.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
-        ] + passkeys + pages + flagship + captchas
+        ] + passkeys + pages + flagship + captchas + publishedClients
 
     private static let flagship = [
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,

@@ -24,7 +24,18 @@ enum OwnMetadata {
     /// How far a token or a software statement vouches for the client.
     struct Allowance: Sendable {
         var grants: Set<GrantType> = [.authorizationCode, .refreshToken, .deviceCode]
-        var scope: Set<String> = Set(Scope.standard)
+        var scope: Set<String>
+
+        /// - Parameter settings: those of the realm, or of the app that the client belongs to.
+        init(_ settings: Settings) {
+            scope = Set(Scope.standard)
+            add(settings[SettingCatalogue.uncheckedScopes])
+        }
+
+        /// A client becomes a receiver of everybody's events only by an administrator's hand.
+        mutating func add(_ names: [String]) {
+            scope.formUnion(Set(names).subtracting(SignalScope.all).subtracting(FeedScope.all))
+        }
     }
 
     /// The members that count. Unknown names are ignored (RFC 7591 section 2); what only an
@@ -51,8 +62,8 @@ enum OwnMetadata {
             }
         }
         if let text = read["scope"]?.string {
-            read["scope"] = .string(
-                try scope(text, allowance.scope.union(current?.scope ?? [])))
+            let kept = try scope(text, allowance.scope.union(current?.scope ?? []))
+            read["scope"] = kept.isEmpty ? nil : .string(kept)
         }
         if let current {
             for field in MetadataField.all where !names.contains(field.name) {
@@ -63,23 +74,15 @@ enum OwnMetadata {
         return read
     }
 
-    /// What OpenID Connect Core section 5.4 knows and is not offered here is ignored as well:
-    /// libraries name all of it. Any other scope may open something at a resource server, and is
-    /// refused.
+    /// A server may leave out what it does not give, and answers with what it has registered (RFC 7591
+    /// section 2): libraries name all that they know of, and a scope may open something at a resource server.
     private static func scope(
         _ text: String, _ allowed: Set<String>
     ) throws(FieldFault) -> String {
         guard text.utf8.count <= Scope.longest else {
             throw FieldFault("scope", .tooLong(limit: Scope.longest))
         }
-        var kept: [Substring] = []
-        for (index, name) in text.split(separator: " ").enumerated() {
-            if allowed.contains(String(name)) {
-                kept.append(name)
-            } else if !Scope.notOffered.contains(String(name)) {
-                throw FieldFault("scope", .reserved, at: index)
-            }
-        }
-        return kept.joined(separator: " ")
+        return text.split(separator: " ").filter { allowed.contains(String($0)) }
+            .joined(separator: " ")
     }
 }

@@ -66,12 +66,10 @@ public struct RegisterOwnClient: TimedCommand {
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         try admit(facts.settings[SettingCatalogue.clientRegistration])
-        var allowance = OwnMetadata.Allowance()
+        var allowance = OwnMetadata.Allowance(facts.settings)
         if let token = facts.token {
             guard let terms = token.state.goodTerms(at: now) else { throw .invalidToken }
-            // Whose token it is becomes a receiver of everybody's events only by an administrator's hand.
-            allowance.scope.formUnion(
-                Set(terms.scope).subtracting(SignalScope.all).subtracting(FeedScope.all))
+            allowance.add(terms.scope)
             allowance.grants.insert(.clientCredentials)
         }
         let asked = SoftwareStatement.lay(statement, over: metadata)

@@ -45,7 +45,8 @@ public struct UpdateOwnClient: Command {
         var members: JSONObject
         do {
             members = try OwnMetadata.read(
-                SoftwareStatement.lay(statement, over: metadata), OwnMetadata.Allowance(),
+                SoftwareStatement.lay(statement, over: metadata),
+                OwnMetadata.Allowance(facts.settings),
                 keeping: current)
             try SectorRule.check(members, sectorPlaces)
         } catch {

@@ -46,7 +46,7 @@ public struct HandOverSession: TimedCommand {
         }
         guard let card = facts.webApp.living, card.kind == .app else { throw .noWebApp }
         var issued = SessionCodeTerms(
-            account: terms.account, stamp: terms.stamp, installation: nil,
+            account: terms.account, stamp: terms.stamp, opener: Opener(browser: browser),
             factors: terms.factors, expiresAt: now.adding(seconds: Self.lifetime))
         issued.webApp = webApp
         return Decision(SessionCodeEvent.issued(issued), in: code)
@@ -59,6 +59,7 @@ public struct OwnersBrowser: Sendable {
     private let owner: Versioned<Owner>
     private let session: Versioned<BrowserSession>
     private let account: Versioned<Account>?
+    private let opener: OpenerLine
 
     static func read(
         _ browser: UUID, from streams: some StreamReader
@@ -70,14 +71,16 @@ public struct OwnersBrowser: Sendable {
         if let id = session.state.terms?.account {
             account = try await streams.read(Account.self, id)
         }
-        return OwnersBrowser(realm: realm, owner: owner, session: session, account: account)
+        return OwnersBrowser(
+            realm: realm, owner: owner, session: session, account: account,
+            opener: try await .read(session.state.terms?.opener, from: streams))
     }
 
     /// Nil where the session is over, or another person's.
     func standing(at now: Timestamp) -> BrowserTerms? {
         guard let terms = session.state.terms, session.state.end == nil, now < terms.expiresAt,
-            let account, account.isWelcome, account.state.stamp == terms.stamp,
-            owner.state.account == account.stream
+            let account, account.isWelcome, account.state.keeps(terms),
+            opener.isStanding(at: now), owner.state.account == account.stream
         else { return nil }
         return terms
     }

@@ -34,8 +34,9 @@ public struct IssueSessionCode: TimedCommand {
         return Decision(
             SessionCodeEvent.issued(
                 SessionCodeTerms(
-                    account: account.stream, stamp: terms.stamp,
-                    installation: installation.stream, factors: terms.factors,
+                    account: account.stream, stamp: account.state.stamp,
+                    opener: Opener(installation: installation.stream, session: session),
+                    factors: terms.factors,
                     expiresAt: now.adding(seconds: SessionCode.lifetime))), in: code)
     }
 }

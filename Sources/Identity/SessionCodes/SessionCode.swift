@@ -23,21 +23,21 @@ public struct SessionCode: StreamState {
 public struct SessionCodeTerms: Sendable, Equatable {
     public var account: UUID
     /// The account's stamp at that time.
-    public var stamp: Int
-    /// The installation that asked for it, where one did.
-    public var installation: UUID?
+    public var stamp: SecurityStamp
+    /// The installation that asked for it, and by which session, or the browser that is handed over.
+    public var opener: Opener?
     public var factors: [AuthenticationFactor]
     public var expiresAt: Timestamp
     /// The web app at whose place alone it is good. Nil: anywhere in the realm.
     public var webApp: UUID?
 
     public init(
-        account: UUID, stamp: Int, installation: UUID?, factors: [AuthenticationFactor],
+        account: UUID, stamp: SecurityStamp, opener: Opener?, factors: [AuthenticationFactor],
         expiresAt: Timestamp
     ) {
         self.account = account
         self.stamp = stamp
-        self.installation = installation
+        self.opener = opener
         self.factors = factors
         self.expiresAt = expiresAt
     }
@@ -52,10 +52,10 @@ public enum SessionCodeEvent: Event {
         EventShape(
             "session_code.issued", .internal, "An app got a code that signs its web view in.",
             [
-                .account, .stamp,
+                .account, .stamp, .moves, .removals,
                 .uuid("client", "Installation that asked for the code.").optional,
                 .factors, .expiresAt, .webApp,
-            ]),
+            ] + Opener.eventFields.dropFirst()),
         EventShape(
             "session_code.used", .internal, "The code opened a browser session.",
             [
@@ -81,11 +81,14 @@ public enum SessionCodeEvent: Event {
         switch self {
         case .issued(let terms):
             var fields: JSONObject = [
-                "account": .uuid(terms.account), "stamp": .integer(Int64(terms.stamp)),
+                "account": .uuid(terms.account),
                 "amr": .texts(terms.factors.map(\.rawValue)),
                 "expires_at": .integer(terms.expiresAt.seconds),
             ]
-            fields["client"] = terms.installation.map { .uuid($0) }
+            fields.setStamp(terms.stamp)
+            if let opener = terms.opener { fields.merge(opener.fields) { own, _ in own } }
+            // As before other things opened anything.
+            fields["client"] = fields.removeValue(forKey: "opener_client")
             fields["web_app"] = terms.webApp.map { .uuid($0) }
             return fields
         case .used(let browser): return ["browser": .uuid(browser)]
@@ -95,12 +98,13 @@ public enum SessionCodeEvent: Event {
     public init?(name: String, fields: JSONObject) {
         switch name {
         case "session_code.issued":
-            guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
+            guard let account = fields.uuid("account"), let stamp = fields.stamp,
                 let factors = fields.texts("amr"), let expiresAt = fields.instant("expires_at")
             else { return nil }
+            var opener = Opener(recorded: fields) ?? Opener()
+            opener.installation = fields.uuid("client")
             var terms = SessionCodeTerms(
-                account: account, stamp: Int(clamping: stamp),
-                installation: fields.uuid("client"),
+                account: account, stamp: stamp, opener: opener == Opener() ? nil : opener,
                 factors: factors.compactMap(AuthenticationFactor.init), expiresAt: expiresAt)
             terms.webApp = fields.uuid("web_app")
             self = .issued(terms)

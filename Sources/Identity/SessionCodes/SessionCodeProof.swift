@@ -12,21 +12,17 @@ public struct SessionCodeProof: SignInProof {
     public struct Facts: Sendable {
         let code: Versioned<SessionCode>
         let account: Versioned<Account>?
-        let installation: Versioned<Client>?
+        let line: OpenerLine
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let code = try await streams.read(SessionCode.self, code)
+        let line = try await OpenerLine.read(code.state.terms?.opener, from: streams)
         guard let terms = code.state.terms else {
-            return Facts(code: code, account: nil, installation: nil)
-        }
-        let account = try await streams.read(Account.self, terms.account)
-        guard let installation = terms.installation else {
-            return Facts(code: code, account: account, installation: nil)
+            return Facts(code: code, account: nil, line: line)
         }
         return Facts(
-            code: code, account: account,
-            installation: try await streams.read(Client.self, installation))
+            code: code, account: try await streams.read(Account.self, terms.account), line: line)
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.account?.stream }
@@ -39,18 +35,18 @@ public struct SessionCodeProof: SignInProof {
             terms.webApp == nil || terms.webApp == desk.browser?.webApp
         else { throw .invalidCode }
         guard let account = facts.account, account.isWelcome,
-            account.state.stamp == terms.stamp
+            account.state.stamp.holds(terms.stamp, terms.factors)
         else { throw .accountBlocked }
-        // A removed installation opens no web view with a code it got before.
-        if let installation = facts.installation,
-            installation.aliveMetadata == nil || installation.state.isDisabled
-        {
-            throw .invalidCode
-        }
+        // A code that was got before opens nothing for a removed installation, nor without what it was got by.
+        guard facts.line.isStanding(at: desk.request.now),
+            account.state.keeps(terms.stamp, terms.factors, at: [terms.opener?.installation])
+        else { throw .invalidCode }
         let used = Decision(
             SessionCodeEvent.used(browser: desk.request.session), in: facts.code.stream)
+        var desk = desk
+        desk.browser?.opener = terms.opener
         return desk.open(
-            after: used, account: (account.stream, account.state.stamp), scope: [],
+            after: used, account: account.standing, scope: [],
             factors: terms.factors)
     }
 }

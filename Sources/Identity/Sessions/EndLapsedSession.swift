@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Has a client told of a session that ended without a word of its own: with its account, or because its
-/// person logged out everywhere. One that goes on stays as it is.
+/// Has a client told of a session that ended without a word of its own: with its account, because its person
+/// logged out everywhere, or because access was removed. One that goes on stays as it is.
 public struct EndLapsedSession: Command {
     public var session: UUID
     public var notice: NoticeOrder
@@ -35,7 +35,7 @@ public struct EndLapsedSession: Command {
         guard let terms = facts.end.session.state.terms, let account = facts.account else {
             throw .notFound
         }
-        guard !account.isWelcome || account.state.stamp != terms.stamp else { return Decision() }
+        guard !account.isWelcome || !account.state.keeps(terms) else { return Decision() }
         return try command.decide(facts.end)
     }
 }

@@ -70,7 +70,10 @@ public struct RecordRefusedRefresh: TimedCommand {
         if now >= terms.expiresAt { return "session_expired" }
         if let account = facts.account {
             if !account.isWelcome { return "account_blocked" }
-            if account.state.stamp != terms.stamp { return "signed_out_everywhere" }
+            if !account.state.stamp.holds(terms.stamp, terms.factors) {
+                return "signed_out_everywhere"
+            }
+            if !account.state.keeps(terms) { return "access_removed" }
         }
         return "invalid_refresh_token"
     }

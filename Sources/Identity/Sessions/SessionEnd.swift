@@ -9,7 +9,7 @@ public enum SessionEnd: String, CaseIterable, Sendable {
     case administrator
     /// Its person logged out.
     case loggedOut = "logged_out"
-    /// Its person wants the client to have access no more.
+    /// Its person wanted the client to have access no more: of servers before that was an event of the account.
     case withdrawn
     /// It was over already, by what happened to its account.
     case lapsed

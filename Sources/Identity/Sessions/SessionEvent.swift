@@ -31,7 +31,7 @@ public struct SessionTerms: Sendable, Equatable {
         /// Whose it is. Nil: the client's own.
         public var account: UUID?
         /// The account's stamp at that time.
-        public var stamp: Int
+        public var stamp: SecurityStamp
         /// The client's stream and its name.
         public var client: UUID
         public var clientID: String
@@ -73,6 +73,8 @@ public struct SessionTerms: Sendable, Equatable {
         public var webApp: UUID?
         /// Where it stands in the tree of a device of the federation profile.
         public var federation: FederatedToken?
+        /// What the browser that it came of was opened by, where its person had proved nothing there.
+        public var opener: Opener?
     }
 
     /// They are handed on with every token.
@@ -101,8 +103,8 @@ public struct SessionTerms: Sendable, Equatable {
     }
 
     public init(
-        account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
-        resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
+        account: UUID?, stamp: SecurityStamp, client: UUID, clientID: String, app: UUID?,
+        scope: [String], resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
         expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace(),
         method: GrantType? = nil, key: String? = nil
     ) {
@@ -276,12 +278,13 @@ public enum SessionEvent: Event {
 extension SessionTerms.Members {
     var fields: JSONObject {
         var fields: JSONObject = [
-            "stamp": .integer(Int64(stamp)), "client": .uuid(client),
+            "client": .uuid(client),
             "client_id": .string(clientID), "scope": .texts(scope),
             "resources": .texts(resources), "amr": .texts(factors.map(\.rawValue)),
             "opened_at": .integer(openedAt.seconds), "expires_at": .integer(expiresAt.seconds),
             "offline": .bool(isOffline),
         ]
+        fields.setStamp(stamp)
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = (appMethod?.rawValue ?? method?.rawValue).map { .string($0) }
@@ -295,6 +298,7 @@ extension SessionTerms.Members {
         fields["assertion_issuer"] = assertionIssuer.map { .string($0) }
         fields["web_app"] = webApp.map { .uuid($0) }
         if let federation { fields.merge(federation.fields) { own, _ in own } }
+        if let opener { fields.merge(opener.fields) { own, _ in own } }
         return fields.merging(from.fields) { own, _ in own }
     }
 }
@@ -308,14 +312,14 @@ extension SessionTerms {
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: JSONObject) {
-        guard let stamp = fields["stamp"]?.integer, let client = fields.uuid("client"),
+        guard let stamp = fields.stamp, let client = fields.uuid("client"),
             let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
             let resources = fields.texts("resources"), let factors = fields.texts("amr"),
             let openedAt = fields.instant("opened_at"),
             let expiresAt = fields.instant("expires_at"), let isOffline = fields["offline"]?.bool
         else { return nil }
         self.init(
-            account: fields.uuid("account"), stamp: Int(clamping: stamp), client: client,
+            account: fields.uuid("account"), stamp: stamp, client: client,
             clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
@@ -331,6 +335,7 @@ extension SessionTerms {
             terms.assertionIssuer = fields["assertion_issuer"]?.string
             terms.webApp = fields.uuid("web_app")
             terms.federation = FederatedToken(recorded: fields)
+            terms.opener = Opener(recorded: fields)
         }
     }
 }

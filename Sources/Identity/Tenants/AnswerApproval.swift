@@ -52,7 +52,7 @@ public struct AnswerApproval: TimedCommand {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         let (own, state) = (facts.own, facts.approval.state)
         guard own.isWelcome, let terms = state.terms, terms.account == owner.account,
-            terms.client == owner.client, terms.stamp == own.account.state.stamp
+            terms.client == owner.client, terms.stamp == own.account.state.stamp.number
         else { throw .notFound }
         guard state.answer == nil else { throw .answered }
         guard state.isOpen(at: now), own.methods.state.awaited?.approval == approval else {

@@ -44,7 +44,7 @@ public struct ApprovalProof: SignInProof {
         }
         guard own.isWelcome else { throw .accountBlocked }
         // Log-out everywhere ends what was agreed to before, as it ends sessions.
-        guard terms.stamp == own.account.state.stamp else {
+        guard terms.stamp == own.account.state.stamp.number else {
             throw .methodRefused("stamp_rotated")
         }
         let isKept =

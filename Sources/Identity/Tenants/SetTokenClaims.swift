@@ -53,7 +53,7 @@ public struct SetTokenClaims: TimedCommand {
         let state = facts.inRealm.thing.state
         guard let terms = state.terms, terms.client == client, state.end == nil,
             now < terms.expiresAt, let account = facts.account, account.isWelcome,
-            account.state.stamp == terms.stamp
+            account.state.keeps(terms)
         else { throw .notFound }
         guard JSON.object(claims).canonical().count <= Self.limit,
             JSON.object(claims).isNested(within: Self.depth)

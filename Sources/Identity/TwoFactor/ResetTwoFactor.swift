@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Removes an account's second factor on an administrator's word, for a person who has lost the app
-/// and the recovery codes.
+/// and the recovery codes. One that waits to be confirmed is removed as well.
 public struct ResetTwoFactor: Command {
     public var account: UUID
     /// The name of the mail that tells its person.
@@ -21,7 +21,8 @@ public struct ResetTwoFactor: Command {
 
     public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
         guard facts.account.isAlive else { throw .notFound }
-        guard facts.factor.state.enrolled != nil else { return Decision() }
+        let state = facts.factor.state
+        guard state.enrolled != nil || state.offer != nil else { return Decision() }
         return Decision(
             TwoFactorEvent.removed(account: account, mail: mail), in: facts.stream)
     }

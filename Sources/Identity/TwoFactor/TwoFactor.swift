@@ -43,6 +43,7 @@ public struct TwoFactor: StreamState {
             wrongGuesses = 0
         case .recoveryCodesRenewed(let digests): recoveryCodes = Set(digests)
         case .removed:
+            offer = nil
             enrolled = nil
             enrolledAt = nil
             recoveryCodes = []

@@ -89,6 +89,7 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
                 factors: shown.factors, digest: browser.digest, openedAt: now,
                 expiresAt: now.adding(seconds: seconds), from: from)
             opened.webApp = webApp
+            opened.opener = Opener(installation: installation.stream, session: session)
             expiresAt = opened.expiresAt
             decision.append(BrowserSessionEvent.opened(opened), in: browser.session)
         }

@@ -65,9 +65,12 @@ public enum AsOfList: String, CaseIterable, Sendable {
         guard self == .sessions else { return "" }
         return """
             cross join lateral json_to_record(a.terms::json) as t (
-                client uuid, stamp bigint, exchanged uuid)
+                client uuid, stamp bigint, moves bigint, amr jsonb, exchanged uuid,
+                opener_session uuid, opener_client uuid, federated_device uuid, removals bigint)
             left join \(schema).accounts o on o.realm = a.realm and o.account = a.account
             left join \(schema).clients c on c.realm = a.realm and c.client = t.client
+            left join \(schema).clients oc
+                on oc.realm = a.realm and oc.client = t.opener_client
             left join lateral (
                 select x.reason, x.at from (
                     select a.ended, a.ended_at where a.ended is not null
@@ -77,22 +80,50 @@ public enum AsOfList: String, CaseIterable, Sendable {
                             and n.realm = a.realm and n.account = a.account and n.stamp = t.stamp
                         limit 1)
                     union all (
+                        select case when n.data ->> 'client' is null then 'revoked' else 'withdrawn' end,
+                            n.at
+                        from urd.event n
+                        where coalesce(greatest(
+                                (o.removed ->> t.client::text)::bigint,
+                                (o.removed ->> t.federated_device::text)::bigint), 0)
+                                > coalesce(t.removals, 0)
+                            and n.realm = a.realm and n.stream = a.account
+                            and n.type = 'account.access_removed'
+                            and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
+                            and coalesce(n.data ->> 'client', n.data ->> 'federated_device')
+                                in (t.client::text, t.federated_device::text)
+                        order by n.version limit 1)
+                    union all (
+                        select 'mailbox_changed', m.at from urd.event m
+                        where coalesce(t.moves, 0) < o.moves and t.amr <@ '["otp", "mail"]'
+                            and t.amr <> '[]' and m.realm = a.realm and m.stream = a.account
+                            and m.type = 'account.mailbox_moved'
+                        order by m.version offset coalesce(t.moves, 0) limit 1)
+                    union all (
                         select 'client_deleted', d.at from urd.event d
                         where c.client is null and d.realm = a.realm and d.stream = t.client
+                            and d.type = 'client.deleted' limit 1)
+                    union all (
+                        select 'client_deleted', d.at from urd.event d
+                        where t.opener_client is not null and oc.client is null
+                            and d.realm = a.realm and d.stream = t.opener_client
                             and d.type = 'client.deleted' limit 1)
                     union all (
                         with recursive origin as (
                             select i.terms::json, i.ended, i.ended_at, 1 as depth
                             from \(schema).sessions i
-                            where i.realm = a.realm and i.session = t.exchanged
+                            where i.realm = a.realm
+                                and i.session = coalesce(t.exchanged, t.opener_session)
                             union all
                             select i.terms::json, i.ended, i.ended_at, g.depth + 1
                             from origin g join \(schema).sessions i on i.realm = a.realm
-                                and i.session = (g.terms ->> 'exchanged')::uuid
+                                and i.session = coalesce(
+                                    g.terms ->> 'exchanged', g.terms ->> 'opener_session')::uuid
                             where g.depth < 10
                         )
                         select 'exchanged_' || g.ended, g.ended_at from origin g
-                        where t.exchanged is not null and g.ended is not null
+                        where coalesce(t.exchanged, t.opener_session) is not null
+                            and g.ended is not null
                         order by g.ended_at limit 1)
                 ) x (reason, at)
                 order by x.reason = 'lapsed', x.at limit 1) e on true

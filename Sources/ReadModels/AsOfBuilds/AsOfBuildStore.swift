@@ -152,7 +152,11 @@ private let wanted = """
         >= now() - interval '\(AsOfBuildStore.keptSeconds) seconds')
     """
 private let locking = Statement(
-    "as_of_lock", "select pg_advisory_xact_lock(hashtextextended('urd as of ' || $1, 0))")
+    "as_of_lock",
+    """
+    insert into urd.lock_row (name) values ('as_of ' || $1)
+    on conflict (name) do update set name = excluded.name
+    """)
 private let creating = Statement(
     "as_of_create",
     """

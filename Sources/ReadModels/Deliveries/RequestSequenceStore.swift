@@ -83,6 +83,28 @@ public final class RequestSequenceStore: Sendable {
         return .success(taken)
     }
 
+    /// Remembers what a token or a device has signed without a number.
+    ///
+    /// - Parameters:
+    ///   - most: so many of it are remembered, and further ones refused.
+    ///   - lasts: whether its key may live for good; else it has ended within a month.
+    /// - Returns: false where it was shown before, or there is no room.
+    public func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        do {
+            return try await database.run { connection throws(Failure) in
+                var parameters = Parameters(in: realm, token)
+                parameters.add(bytes: digest)
+                parameters.add(most)
+                parameters.add(lasts)
+                return try connection.execute(remembering, parameters).bool(0, 0)
+            }
+        } catch {
+            throw .unavailable
+        }
+    }
+
     /// Forgets the numbers of tokens that were not used for a month: what they have signed is too old by its
     /// time, however far a clock may have jumped.
     public func forgetUnused(in realm: RealmID) async throws(LogFailure) {
@@ -91,6 +113,7 @@ public final class RequestSequenceStore: Sendable {
                 var parameters = Parameters()
                 parameters.add(realm.name)
                 _ = try connection.execute(forgetting, parameters)
+                _ = try connection.execute(forgettingUntimed, parameters)
             }
         } catch {
             throw .unavailable
@@ -120,6 +143,17 @@ private let advancing = Statement(
         where s.sequence < excluded.sequence
     returning s.token, s.before
     """)
+
+private let remembering = Statement(
+    "untimed_request_remember",
+    """
+    select urd.remember_request(
+        $1, $2, $3, $4, case when $5 then null else current_date + 31 end)
+    """)
+
+private let forgettingUntimed = Statement(
+    "untimed_request_forget",
+    "delete from urd.untimed_request u where u.realm = $1 and u.forget_on < current_date")
 
 private let forgetting = Statement(
     "request_sequence_forget",

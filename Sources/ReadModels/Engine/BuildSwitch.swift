@@ -23,7 +23,10 @@ extension BuildRun {
             try connection.run(readers)
         } catch  where error.code == "42P16" {
             try connection.run("rollback to savepoint views")
-            for view in views(in: readers) { try connection.run("drop view if exists \(view)") }
+            // Views that are made of others come behind them.
+            for view in views(in: readers).reversed() {
+                try connection.run("drop view if exists \(view)")
+            }
             try connection.run(readers)
         }
     }

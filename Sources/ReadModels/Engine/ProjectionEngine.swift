@@ -101,13 +101,13 @@ public struct ProjectionEngine: Sendable {
         _ projection: Projection, _ connection: Connection, _ body: () throws -> Value
     ) throws -> Value {
         var parameters = Parameters()
-        parameters.add(projection.name)
-        let rows = try connection.executeOnce(
-            "select pg_try_advisory_lock(7355609, hashtext($1))", parameters)
+        parameters.add("projection \(projection.name)")
+        let rows = try connection.executeOnce("select urd.take_session_lock($1)", parameters)
         guard rows.bool(0, 0) else { throw ProjectionFailure.busy(projection.name) }
         defer {
             _ = try? connection.executeOnce(
-                "select pg_advisory_unlock(7355609, hashtext($1))", parameters)
+                "delete from urd.session_lock where name = $1 and process = pg_backend_pid()",
+                parameters)
         }
         return try body()
     }

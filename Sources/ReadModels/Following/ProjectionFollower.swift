@@ -170,7 +170,7 @@ extension ProjectionFollower {
 private let readingPositions = Statement(
     "live_following_positions",
     """
-    select p.realm, min(p.position)
+    select p.realm, coalesce(min(p.position), 0)
     from urd.projection_build b
     join urd.projection_position p on p.projection = b.projection and p.build = b.build
     where b.status = 'live' and not b.inline and p.halted_at is null

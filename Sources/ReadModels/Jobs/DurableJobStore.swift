@@ -135,6 +135,14 @@ private struct JobStatements: Sendable {
     let locking, counting, creating, reading, cancelling, claiming, saving, finishing,
         forgetting: Statement
 
+    /// A row that only the application locks, until the transaction ends.
+    private static func lockingRow(_ name: String) -> String {
+        """
+        insert into urd.lock_row (name) values ('\(name) ' || $1)
+        on conflict (name) do update set name = excluded.name
+        """
+    }
+
     init<Kind: JobKind>(_ kind: Kind.Type) {
         let table = "urd.\(kind.table)"
         // How long a maker that vanished keeps others out.
@@ -152,8 +160,7 @@ private struct JobStatements: Sendable {
         func statement(_ name: String, _ text: String) -> Statement {
             Statement("\(kind.table)_\(name)", text)
         }
-        locking = statement(
-            "lock", "select pg_advisory_xact_lock(hashtextextended('\(kind.lock) ' || $1, 0))")
+        locking = statement("lock", Self.lockingRow(kind.lock))
         creating = statement(
             "create",
             """

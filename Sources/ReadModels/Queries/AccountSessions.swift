@@ -44,6 +44,12 @@ extension ReadModelQueries {
     }
 }
 
+/// Of the account that is asked about: read once, and not for each session.
+private let removed =
+    "(select x.removed from urd.accounts x where x.realm = $1 and x.account = $2)"
+private let moves =
+    "(select x.moves from urd.accounts x where x.realm = $1 and x.account = $2)"
+
 /// What ends a session without a word in its own stream ends it here as well.
 private let page = Question(
     "session_page_of_account",
@@ -62,13 +68,19 @@ private let page = Question(
             and (s.terms ->> 'stamp')::bigint = (
                 select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
                     and not x.disabled)
+            and \(movesHold(moves)) and \(AccessRule.keeps(removed, "s.terms"))
             and exists (
                 select from urd.clients x
                 where x.realm = $1 and x.client = (s.terms ->> 'client')::uuid)
             and not exists (
-                select from urd.sessions x
-                where x.realm = $1 and x.session = (s.terms ->> 'exchanged')::uuid
-                    and x.ended is not null)
+                select from urd.sessions o
+                left join urd.accounts x on x.realm = $1 and x.account = o.account
+                where o.realm = $1 and o.session = coalesce(
+                        s.terms ->> 'exchanged', s.terms ->> 'opener_session')::uuid
+                    and (o.ended is not null or not \(AccessRule.keeps("x.removed", "o.terms"))))
+            and (s.terms ->> 'opener_client' is null or exists (
+                select from urd.clients x
+                where x.realm = $1 and x.client = (s.terms ->> 'opener_client')::uuid))
         order by s.session desc limit $4
     ) s on true
     where p.realm = $1 order by s.session desc

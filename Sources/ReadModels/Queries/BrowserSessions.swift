@@ -58,6 +58,7 @@ extension BrowserSessionView {
             s.ended is not null
                 or not coalesce((
                     select not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
+                        and \(movesHold()) and \(AccessRule.keeps("x.removed", "s.terms"))
                     from urd.accounts x where x.realm = $1 and x.account = s.account), false)
                 or not coalesce((
                     select not x.disabled from urd.realms x where x.realm = $1), false),
@@ -72,18 +73,32 @@ extension BrowserSessionView {
     fileprivate static let page = Question(
         "browser_session_page_of_account",
         """
-        select p.current and a.current, s.session, s.account, s.terms::text, false,
+        select p.current and a.current and c.current and o.current, s.session, s.account,
+            s.terms::text, false,
             (select x.name from urd.apps x
                 where x.realm = $1 and x.app = (s.terms ->> 'app')::uuid)
         from urd.browser_sessions_position p
         join urd.accounts_position a on a.realm = p.realm
+        join urd.clients_position c on c.realm = p.realm
+        join urd.sessions_position o on o.realm = p.realm
         left join lateral (
             select s.* from urd.browser_sessions s
             where s.realm = $1 and s.account = $2 and s.session < $3 and s.ended is null
                 and (s.terms ->> 'expires_at')::bigint > $5
-                and (s.terms ->> 'stamp')::bigint = (
-                    select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
-                        and not x.disabled)
+                and exists (
+                    select from urd.accounts x where x.realm = $1 and x.account = $2
+                        and not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
+                        and \(movesHold()) and \(AccessRule.keeps("x.removed", "s.terms")))
+                and (s.terms ->> 'opener_client' is null or exists (
+                    select from urd.clients x where x.realm = $1 and not x.disabled
+                        and x.client = (s.terms ->> 'opener_client')::uuid))
+                and not exists (
+                    select from urd.sessions x where x.realm = $1 and x.ended is not null
+                        and x.session = (s.terms ->> 'opener_session')::uuid)
+                and not exists (
+                    select from urd.browser_sessions x where x.realm = $1
+                        and x.ended is not null
+                        and x.session = (s.terms ->> 'opener_browser')::uuid)
             order by s.session desc limit $4
         ) s on true
         where p.realm = $1 order by s.session desc

@@ -39,4 +39,5 @@ private let reading = Statement(
     """
     select c.realm, h.epoch, c.position from urd.configurations c
     join urd.realm_log h on h.realm = c.realm
+    where h.epoch is not null and c.position is not null
     """)

@@ -72,9 +72,11 @@ private let dueMessages = Statement(
 private let dueNotices = Statement("logout_notices_due", due("logout_notices", "notice"))
 private let dueNotifications = Statement("notifications_due", due("notifications", "notification"))
 
+/// One realm's damaged row keeps nothing of the others back.
 private func due(_ model: String, _ id: String, _ which: String = "") -> String {
     """
     select w.realm, w.\(id), w.position, w.attempts, w.due_at from urd.\(model) w
-    where not w.failed \(which) and w.due_at <= $1 order by w.due_at limit $2
+    where not w.failed \(which) and w.due_at <= $1 and w.position is not null
+        and w.attempts is not null order by w.due_at limit $2
     """
 }

@@ -11,6 +11,15 @@ public enum FollowingList: String, Sendable {
 }
 
 extension ReadModelQueries {
+    /// How far a list is. Nil where there is no such realm.
+    public func followed(
+        _ list: FollowingList, of realm: RealmID
+    ) async throws(LogFailure) -> FollowedPosition? {
+        try await reading { () throws(ReadFailure) in
+            try await FollowedPosition.read(list, realm, database)
+        }
+    }
+
     /// Waits, for a bounded time, until a list holds everything up to a position of an epoch.
     public func reaches(
         _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
@@ -31,17 +40,24 @@ extension ReadModelQueries {
 /// How far a following read model is in a realm.
 public struct FollowedPosition: Sendable, Equatable {
     public enum Reached: Sendable, Equatable {
-        case yes
-        case notYet
+        case yes(FollowedPosition)
+        case notYet(FollowedPosition)
         /// The log was restored since: that position never comes again.
         case never
     }
 
-    let epoch: Int
-    let position: Int64
-    let head: Int64
+    public let epoch: Int
+    public let position: Int64
+    public let head: Int64
     /// It stopped, and stays where it is until it is mended.
-    let isHalted: Bool
+    public let isHalted: Bool
+
+    public init(epoch: Int, position: Int64, head: Int64, isHalted: Bool = false) {
+        self.epoch = epoch
+        self.position = position
+        self.head = head
+        self.isHalted = isHalted
+    }
 
     static func read(
         _ list: FollowingList, _ realm: RealmID, _ database: Database
@@ -73,10 +89,10 @@ public struct FollowedPosition: Sendable, Equatable {
         while true {
             guard let now = try await read(list, realm, database) else { return .never }
             if now.epoch != epoch { return .never }
-            if now.position >= position { return .yes }
-            guard clock.now < deadline, !now.isHalted else { return .notYet }
+            if now.position >= position { return .yes(now) }
+            guard clock.now < deadline, !now.isHalted else { return .notYet(now) }
             do { try await Task.sleep(for: min(pause, deadline - clock.now)) } catch {
-                return .notYet
+                return .notYet(now)
             }
             pause = min(pause * 2, .milliseconds(50))
         }

@@ -43,6 +43,7 @@ private let listing = Statement(
             select from listener l where l.realm = s.realm and l.client = s.terms ->> 'client')
         and (s.terms ->> 'expires_at')::bigint > $1
         and (a.account is null or a.disabled or a.deletion_due is not null
-            or a.stamp <> (s.terms ->> 'stamp')::bigint)
+            or a.stamp <> (s.terms ->> 'stamp')::bigint
+            or not \(movesHold("a.moves")) or not \(AccessRule.keeps("a.removed", "s.terms")))
     order by s.realm, s.session limit $2
     """)

@@ -68,9 +68,11 @@ public struct SessionLine: Sendable {
 }
 
 extension SessionView {
-    /// What a token was exchanged for ends with it, and a token of the federation profile with all above it.
+    /// What a token was exchanged for ends with it, a token of the federation profile with all above it, and what came
+    /// of a web view with the session that opened that.
     public var above: [UUID] {
         (terms.exchange.map { [$0.origin] } ?? []) + (terms.federation?.superiors ?? [])
+            + (terms.opener?.session.map { [$0] } ?? [])
     }
 }
 
@@ -111,6 +113,7 @@ extension SessionView {
             s.ended is not null
                 or s.account is not null and not coalesce((
                     select not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
+                        and \(movesHold()) and \(AccessRule.keeps("x.removed", "s.terms"))
                     from urd.accounts x where x.realm = $1 and x.account = s.account), false)
                 or not coalesce((
                     select not x.disabled from urd.clients x

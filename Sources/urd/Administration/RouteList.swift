@@ -101,10 +101,11 @@ struct RouteList {
         } else {
             call.console.write(table(items))
         }
-        guard let next = answer.nextPage else { return }
-        let more = "More: --after \(next)"
-        // What goes on is said beside the rows, or programs would read it as one.
-        if isCSV { call.console.complain(more) } else { call.console.write(more) }
+        // It is said beside the rows, or programs would read it as one.
+        for line in [answer.lag, answer.nextPage.map { "More: --after \($0)" }] {
+            guard let line else { continue }
+            if isCSV { call.console.complain(line) } else { call.console.write(line) }
+        }
     }
 
     private func table(_ items: [JSON]) -> String {
@@ -128,8 +129,16 @@ struct RouteList {
 }
 
 extension JSON {
+    /// How far a list is that is behind the log.
+    var lag: String? {
+        guard let position = self["position"]?.integer, let head = self["head"]?.integer,
+            position < head
+        else { return nil }
+        return "As of position \(position) of \(head): what happened since is not in it yet"
+    }
+
     /// Where the next page begins, if there is one now.
-    var nextPage: String? { self["more"] == false ? nil : self["next"]?.string }
+    var nextPage: String? { self["more"] == true ? self["next"]?.string : nil }
 }
 
 extension Table {

@@ -42,6 +42,11 @@ struct AnalystRoles {
         }
     }
 
+    /// Where the tools of an analyst connect.
+    func address(of name: String, password: String) -> String {
+        connection.address(user: name, password: password)
+    }
+
     /// False where the cluster has a role of that name, which may be anybody's.
     func add(_ name: String, realm: String, password: String) throws(Postgres.Failure) -> Bool {
         // What is sent is what PostgreSQL keeps: its logs do not see the password.
@@ -72,8 +77,12 @@ struct AnalystRoles {
             var seat = Parameters()
             seat.add(name)
             seat.add(realm)
+            // A restored database may name a role that its server does not have.
             try connection.executeOnce(
-                "insert into urd.analyst (role, realm) values ($1::text::name, $2)", seat)
+                """
+                insert into urd.analyst (role, realm) values ($1::text::name, $2)
+                on conflict (role) do update set realm = excluded.realm, added_at = now()
+                """, seat)
             return true
         }
     }
@@ -88,6 +97,10 @@ struct AnalystRoles {
                     "delete from urd.analyst where role = $1::text::name returning role", parameters
                 ).count == 1
             else { return false }
+            let roles = try connection.executeOnce(
+                "select from pg_roles where rolname = $1::text", parameters)
+            // Of a restored database, which had its roles on another server.
+            guard !roles.isEmpty else { return true }
             try run("select format('alter role %I nologin', $1::text)", parameters)
             // Of a role that this one made it may end connections (membership), others it cannot see.
             try run("select format('grant %I to current_user', $1::text)", parameters)

@@ -13,7 +13,7 @@ struct AnalystAdd: Subcommand {
     static let details = """
         The role reads the views of the schema `analyst` and nothing else: no other realm, no personal \
         data, nothing that writes. A statement may take 30 seconds, and four connections may be open. \
-        Its password is shown once. docs/analysts/sql.md has the views and questions to begin with.
+        Its password is shown once, alone and in an address for tools. docs/analysts/sql.md has the views and questions to begin with.
         """
     static let options = [RealmOption.option, Option.json]
     static let operands = [Operand("name", "Letters a to z, digits and _; the role's name")]
@@ -29,7 +29,7 @@ struct AnalystAdd: Subcommand {
         }
         let address = try call.settings().require(Settings.databaseOwnerURL)
         let password = Base64URL.encode(SecretBytes.random(24).exposedCopy())
-        try await AnalystRoles.run(address) { roles in
+        let place = try await AnalystRoles.run(address) { roles in
             let realms = try roles.realms()
             guard realms.contains(realm) else {
                 throw CommandFailure.missing(
@@ -40,15 +40,20 @@ struct AnalystAdd: Subcommand {
                     "PostgreSQL has a role '\(name)' already.",
                     remedy: "Choose another name; `urd analyst list` shows those of analysts.")
             }
+            return roles.address(of: name, password: password)
         }
         var table = Table("analyst", "realm", "password")
         table.add(name, realm, password)
+        let asJSON = call.arguments.has("json")
         call.console.write(
             table,
             json: [
                 "analyst": .string(name), "realm": .string(realm), "password": .string(password),
+                "address": .string(place),
             ],
-            asJSON: call.arguments.has("json"))
+            asJSON: asJSON)
+        // Below the table, whose cells are broken where they are long.
+        if !asJSON { call.console.write("Tools connect to \(place)") }
         return .success
     }
 }

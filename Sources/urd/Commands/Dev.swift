@@ -24,7 +24,10 @@ struct Dev: Subcommand {
 
     static let settings =
         Settings.mailing + Settings.outgoing
-        + [Settings.breachedPassphrases, Settings.geoDatabase]
+        + [
+            Settings.breachedPassphrases, Settings.geoDatabase, Settings.trustedProxies,
+            Settings.certificateHeader,
+        ]
 
     let steps: @Sendable (Settings) -> any DevelopmentSteps
 

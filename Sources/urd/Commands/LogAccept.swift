@@ -77,7 +77,7 @@ struct LogAccept: Subcommand {
         // What is signed from now on has another epoch than all that is given up.
         let epoch = try await LogLoss.advanceEpoch(of: realm, from: found.epoch, store.database)
         _ = try await store.log.head(of: realm)
-        let loss = AcceptedLoss(size: size, epoch: epoch, sealed: found.sealed, head: found.head)
+        let loss = AcceptedLoss(size: size, epoch: epoch, sealed: found.shared, head: found.head)
         var random = SystemRandom()
         let now = store.now(in: realm)
         _ = try await store.dispatcher.dispatch(
@@ -93,10 +93,10 @@ struct LogAccept: Subcommand {
             + "the database covers \(found.sealed) events (epoch \(found.epoch))."
         let known: String
         switch found.copy {
-        case let copy? where !found.isCopyOfThisLog && copy > found.sealed:
+        case let copy? where !found.isCopyOfThisLog && copy > found.shared:
             known =
                 "This machine's checkpoint was signed over \(copy) events: what stood at positions "
-                + "\(found.sealed + 1) to \(copy) then is lost, or was altered."
+                + "\(found.shared + 1) to \(copy) then is lost, or was altered."
         case let copy? where !found.isCopyOfThisLog:
             known =
                 "This machine's checkpoint was signed over \(copy) events, and not over this log: "

@@ -70,9 +70,15 @@ extension Service.Options {
         authorities = settings[Settings.outgoingAuthorities]
         breachedPassphrases = settings[Settings.breachedPassphrases]
         geoDatabases = GeoDatabases.paths(settings)
-        forwarding = Forwarding(
-            trusted: settings[Settings.trustedProxies],
-            ports: [settings[Settings.listenPort]],
+        forwarding = Forwarding(settings, port: settings[Settings.listenPort])
+    }
+}
+
+extension Forwarding {
+    /// Whom the settings believe.
+    init(_ settings: Settings, port: UInt16) {
+        self.init(
+            trusted: settings[Settings.trustedProxies], ports: [port],
             certificateHeader: settings[Settings.certificateHeader])
     }
 }

@@ -34,11 +34,23 @@ struct DevelopmentRun: DevelopmentSteps {
     func serve(
         _ place: DevelopmentPlace, ready: @escaping @Sendable (Listening) async throws -> Void
     ) async throws {
+        let lines = Log(threshold: .warning)
+        let options = try options(place, lines)
+        let store = try Store(
+            address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
+            lanes: 2, lines: lines,
+            fence: ServerRecord(directory: place.checkpointDirectory).fence(
+                isNode: true, log: lines))
+        try await serve(place, store, options, ready)
+    }
+
+    /// How it serves: as `urd serve`, but for what a developer has on the same machine.
+    func options(_ place: DevelopmentPlace, _ lines: Log) throws -> Service.Options {
         var options = Service.Options()
         options.listener.port = place.port
         options.privateListener?.port = place.privatePort
         options.checkpointDirectory = place.checkpointDirectory
-        options.forwarding = Forwarding(ports: [place.port])
+        options.forwarding = Forwarding(settings, port: place.port)
         // A developer has clients on the same machine.
         options.destinations = .any
         options.webhookDestinations = .publicOnly(
@@ -49,7 +61,6 @@ struct DevelopmentRun: DevelopmentSteps {
         options.breachedPassphrases = settings[Settings.breachedPassphrases]
         options.geoDatabases = GeoDatabases.paths(settings)
         try BreachedList.check(settings)
-        let lines = Log(threshold: .warning)
         options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         if options.mailCarrier == nil {
@@ -57,11 +68,14 @@ struct DevelopmentRun: DevelopmentSteps {
             options.inbox = inbox
             options.mailCarrier = inbox
         }
-        let store = try Store(
-            address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
-            lanes: 2, lines: lines,
-            fence: ServerRecord(directory: place.checkpointDirectory).fence(
-                isNode: true, log: lines))
+        return options
+    }
+
+    private func serve(
+        _ place: DevelopmentPlace, _ store: Store, _ options: Service.Options,
+        _ ready: @escaping @Sendable (Listening) async throws -> Void
+    ) async throws {
+        var options = options
         let issuers = DevelopmentIssuers(queries: try Models(store).queries, port: place.port)
         options.issuers = { () throws(LogFailure) in try await issuers.all() }
         try await Service(store: store, options: options).run { listening in

@@ -21,7 +21,11 @@ extension DemoData {
         func with(_ members: JSONObject) -> JSONObject { realm.merging(members) { own, _ in own } }
         try await prepareRealm(
             Self.federationRealm, "Federation demo", at: Self.federationHost,
-            ["profile": "federation"],
+            [
+                "profile": "federation",
+                // The apps as they are published.
+                "untimed_requests": "once_per_request", "unsigned_discovery": true,
+            ],
             atFirst: [
                 "roles": ["affiliation": ["student": [], "staff": []]],
                 // A developer signs in again and again, always from the same machine.
@@ -35,6 +39,8 @@ extension DemoData {
             with([
                 "client_id": .string(Self.version), "client_name": "Demo app, version 1",
                 "profile": "federation_app",
+                // What the newer app asks for.
+                "scope": "openid profile email address phone",
             ]), previous?.key, realm)
         let serviceKey = try await secret(
             of: Self.service,

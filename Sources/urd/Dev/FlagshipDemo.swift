@@ -1,4 +1,5 @@
 import Cryptography
+import Identity
 import JOSE
 import JSON
 import Values
@@ -50,14 +51,16 @@ extension DemoData {
                 "certified_apps": [
                     .string("ios:\(DemoStores.team)"),
                     .string("android:\(DemoStores.package):\(DemoStores.fingerprint)"),
+                    .string(OfficialApp.name),
                 ],
             ],
             atFirst: [
                 // A developer registers again and again.
                 "rate_limits": [
-                    "installation": ["target": .null], "owner-mail": ["target": .null],
+                    "installation": ["source": .null, "target": .null],
+                    "owner-mail": ["target": .null],
                     "certification": ["target": .null],
-                    "owner-sign-in": ["target": .null],
+                    "owner-sign-in": ["source": .null, "target": .null],
                 ]
             ])
         _ = try await ask(

@@ -12,7 +12,11 @@ extension DemoData {
         let realm: JSONObject = ["realm": .string(Self.verifyRealm)]
         try await prepareRealm(
             Self.verifyRealm, "Verify demo", at: Self.verifyHost,
-            ["profile": "verify", "phone_sign_in": true],
+            [
+                "profile": "verify", "phone_sign_in": true,
+                // The tenants' SDKs as they are published.
+                "tokens_unasked": true, "short_event_numbers": true,
+            ],
             atFirst: [
                 "phone_countries": ["CH", "DE", "AT", "US", "GB", "FR"],
                 "phone_channels": ["sms", "whatsapp"],

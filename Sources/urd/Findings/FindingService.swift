@@ -22,8 +22,7 @@ final class FindingService: Sendable {
     init(_ store: Store, _ queries: ReadModelQueries) {
         self.store = store
         self.queries = queries
-        leadership = Leadership(
-            of: "findings", at: store.database.address, fence: store.database.fence)
+        leadership = Leadership(of: "findings", in: store.leases)
         raised = store.metrics.counter(
             "urd_findings_raised_total", help: "Findings that this node raised.")
         closed = store.metrics.counter(

@@ -15,8 +15,7 @@ final class DueWorkRounds: Sendable {
     init(_ kind: DueWork.Kind, of name: String, _ store: Store) {
         self.store = store
         queue = DueWork(kind, store.database)
-        leadership = Leadership(
-            of: name, at: store.database.address, fence: store.database.fence)
+        leadership = Leadership(of: name, in: store.leases)
     }
 
     /// Whether this node still does it, to be looked at before what shall not happen twice.

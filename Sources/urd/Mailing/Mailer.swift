@@ -38,9 +38,7 @@ final class Mailer: Sendable {
         self.carrier = carrier
         queue = DueWork(kind, store.database)
         carriesMessages = kind == .messages
-        leadership = Leadership(
-            of: kind == .messages ? "messenger" : "mailer", at: store.database.address,
-            fence: store.database.fence)
+        leadership = Leadership(of: kind == .messages ? "messenger" : "mailer", in: store.leases)
         record = DeliveryRecord(store, of: kind)
     }
 

@@ -1,6 +1,7 @@
 import API
 import EventSourcing
 import EventStore
+import Postgres
 import ReadModels
 import Synchronization
 
@@ -29,13 +30,15 @@ final class Health: Sendable {
             ]
         }
         do {
-            guard let status = try await status(within: .seconds(2)) else {
+            guard let asked = try await ask(within: .seconds(2)) else {
                 return [
                     ComponentState(
                         name: "database", isReady: false, detail: "it does not answer"), sealing,
                 ]
             }
-            return [database, commits] + projections(status) + [sealing, store.clockState]
+            return [database, commits] + projections(asked.projections)
+                + [sealing, Self.seals(asked.standstill), Self.leases(asked.standstill)]
+                + [store.clockState]
         } catch {
             return [
                 ComponentState(name: "database", isReady: false, detail: "\(error)"), sealing,
@@ -45,12 +48,12 @@ final class Health: Sendable {
 
     /// Nil when the database says nothing for this long: a health check must report a server that
     /// hangs, and not hang with it.
-    private func status(within patience: Duration) async throws -> [ProjectionStatus]? {
+    private func ask(within patience: Duration) async throws -> Asked? {
         let (answers, report) = AsyncStream.makeStream(
-            of: Result<[ProjectionStatus], any Error>?.self)
+            of: Result<Asked, any Error>?.self)
         let asking = Task {
             do {
-                report.yield(.success(try await models.status()))
+                report.yield(.success(try await question()))
             } catch {
                 report.yield(.failure(error))
             }
@@ -67,26 +70,34 @@ final class Health: Sendable {
         return nil
     }
 
+    /// What the database is asked each time: the same few rows however many realms there are.
+    private struct Asked: Sendable {
+        let projections: [ProjectionTrouble]
+        let standstill: Standstill
+    }
+
+    private func question() async throws -> Asked {
+        try await store.database.run { [readyLag] connection throws(Postgres.Failure) in
+            Asked(
+                projections: try ProjectionTrouble.read(lag: readyLag, connection),
+                standstill: try Standstill.read(connection))
+        }
+    }
+
     /// One line for each read model, of the realm where it is worst off.
-    private func projections(_ status: [ProjectionStatus]) -> [ComponentState] {
-        let live = status.filter { $0.state != .building && $0.state != .previous }
-        return Dictionary(grouping: live, by: \.projection).sorted { $0.key < $1.key }.map {
-            name, states in
-            if let halted = states.first(where: { $0.halt != nil }), let halt = halted.halt {
-                return ComponentState(
-                    name: "projection.\(name)", isReady: false,
-                    detail: "halted at \(halted.realm):\(halt.position): \(halt.why)")
-            }
-            // An inline one is where the log is, or its readers refuse to answer.
-            let late = states.filter { $0.state == .behind || $0.lag > readyLag }
-            if let behind = late.max(by: { $0.lag < $1.lag }) {
-                return ComponentState(
-                    name: "projection.\(name)", isReady: false,
-                    detail: behind.position > behind.head
-                        ? "ahead of the log in \(behind.realm)"
-                        : "\(behind.lag) events behind in \(behind.realm)")
-            }
-            return ComponentState(name: "projection.\(name)", isReady: true)
+    private func projections(_ found: [ProjectionTrouble]) -> [ComponentState] {
+        found.map { one in
+            let detail: String? =
+                switch one.trouble {
+                case .halted(let realm, let position, let why):
+                    "halted at \(realm):\(position): \(why)"
+                case .behind(let realm, let events) where events < 0:
+                    "\(-events) events ahead of the log in \(realm)"
+                case .behind(let realm, let events): "\(events) events behind in \(realm)"
+                case nil: nil
+                }
+            return ComponentState(
+                name: "projection.\(one.projection)", isReady: detail == nil, detail: detail)
         }
     }
 
@@ -116,5 +127,21 @@ final class Health: Sendable {
         return ComponentState(
             name: "sealer", isReady: !isOurs, detail: "halted in \(realm): \(halt.code)",
             needsAttention: true)
+    }
+
+    /// What the database has of it, whatever the sealers of the nodes think. It keeps no request from being served,
+    /// and all nodes say the same: as with a halt, the load balancer must not drop them.
+    private static func seals(_ standstill: Standstill) -> ComponentState {
+        ComponentState(
+            name: "seals", isReady: true, detail: standstill.unsealed?.words,
+            needsAttention: standstill.unsealed != nil)
+    }
+
+    private static func leases(_ standstill: Standstill) -> ComponentState {
+        let unheld = standstill.unheld.map(\.words)
+        return ComponentState(
+            name: "leases", isReady: true,
+            detail: unheld.isEmpty ? nil : unheld.joined(separator: ", "),
+            needsAttention: !unheld.isEmpty)
     }
 }

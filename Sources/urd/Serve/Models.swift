@@ -32,13 +32,6 @@ struct Models: Sendable {
         }
     }
 
-    /// How far each build is in each realm.
-    func status() async throws -> [ProjectionStatus] {
-        try await store.database.run { connection throws(Postgres.Failure) in
-            try ProjectionStatus.read(connection)
-        }
-    }
-
     /// Builds what is missing or reads differently now.
     static func migrate(owner address: String, console: Console) async throws -> [String] {
         let built = try await DedicatedThread.run {

@@ -81,6 +81,7 @@ struct Service: Sendable {
                 group.addTask { try await store.log.pollHeads(every: .milliseconds(50)) }
                 group.addTask { try await store.log.tryCommits() }
                 group.addTask { try await store.watchClocks() }
+                group.addTask { try await store.watchStandstill() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget(models.queries.sequences) }
@@ -116,11 +117,18 @@ struct Service: Sendable {
                 group.cancelAll()
             }
         } catch {
-            await stop(servers)
+            await close(servers)
             if !(error is CancellationError) { throw error }
             return
         }
+        await close(servers)
+    }
+
+    /// Other nodes go on with what this one did, while it drains.
+    private func close(_ servers: Servers) async {
+        async let released: Void = store.leases.release()
         await stop(servers)
+        await released
     }
 
     /// What is made for analysts in the background.

@@ -11,6 +11,7 @@ import Values
 /// The log and what reads and writes it, put together for one process.
 struct Store: Sendable {
     let database: Database
+    let leases: Leases
     let keyring: Keyring
     let log: PostgresLog
     let dispatcher: Dispatcher<PostgresLog>
@@ -62,6 +63,7 @@ struct Store: Sendable {
         database = Database(
             address, connections: connections, limit: queries, fence: fence,
             session: PostgresLog.session, opened: clock.read, waited: { waits.observe($0) })
+        leases = Leases(at: address, fence: fence)
         keyring = Keyring(database, master: master, previous: previous, log: lines)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
@@ -78,6 +80,7 @@ struct Store: Sendable {
 
     func close() {
         log.close()
+        leases.database.close()
         database.close()
     }
 

@@ -28,8 +28,7 @@ final class SignalService: Sendable {
         self.queries = queries
         self.web = web
         feed = SignalReader(store, queries)
-        leadership = Leadership(
-            of: "signals", at: store.database.address, fence: store.database.fence)
+        leadership = Leadership(of: "signals", in: store.leases)
         metrics = SubscriptionMetrics(store.metrics, of: .ssf)
     }
 

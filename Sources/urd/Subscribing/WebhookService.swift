@@ -56,8 +56,7 @@ final class WebhookService: Sendable {
         self.sender = sender
         deliveries = DeliveryStore(store.database)
         metrics = SubscriptionMetrics(store.metrics, of: .webhook)
-        leadership = Leadership(
-            of: "webhooks", at: store.database.address, fence: store.database.fence)
+        leadership = Leadership(of: "webhooks", in: store.leases)
     }
 
     /// Whether this node still does it, to be looked at before what shall not happen twice.

@@ -101,6 +101,16 @@ struct AuthorizeWorld {
         )
     }
 
+    /// What the client is told: at its address, or on a page that the person may go on from.
+    func fault(_ answer: Answered) throws -> String? {
+        if answer.response.headers["Location"] != nil { return try sent(answer).with["error"] }
+        let page = String(decoding: answer.response.body, as: UTF8.self)
+        guard let start = page.firstRange(of: "<code>"),
+            let end = page[start.upperBound...].firstRange(of: "</code>")
+        else { return nil }
+        return String(page[start.upperBound..<end.lowerBound])
+    }
+
     func code(_ pairs: Pairs = request()) async throws -> String {
         let answer = try await authorize(pairs)
         return try #require(try sent(answer).with["code"], "\(answer.response)")
@@ -132,6 +142,10 @@ struct AuthorizeWorld {
     func decide(_ sealed: String, allows: Bool) async throws -> (
         to: String, with: [String: String]
     ) {
+        try sent(try await decided(sealed, allows: allows))
+    }
+
+    func decided(_ sealed: String, allows: Bool) async throws -> Answered {
         let route = Route<RealmContext>(
             .post, "/test/consent", id: "testConsent", tag: "Test", summary: "Decides.",
             right: .nothing, voice: .oauth,
@@ -152,6 +166,6 @@ struct AuthorizeWorld {
                 method: .post, path: "/test/consent", query: nil,
                 headers: ["Host": "id.acme.example", "Cookie": world.cookie("ann") ?? ""], body: [],
                 source: "203.0.113.9", id: "request-8"))
-        return try sent(Answered(answer))
+        return Answered(answer)
     }
 }

@@ -31,9 +31,9 @@ private typealias Site = AuthorizeWorld
     }
 
     private func isRemembered(_ site: Site, _ request: Pairs) async throws -> Bool {
-        let mute = try site.sent(try await site.authorize(request + [("prompt", "none")])).with
-        #expect(mute["code"] != nil || mute["error"] == "consent_required", "\(mute)")
-        return mute["code"] != nil
+        let answer = try await site.authorize(request + [("prompt", "none")])
+        if try site.fault(answer) == "consent_required" { return false }
+        return try site.sent(answer).with["code"] != nil
     }
 
     private func agree(_ site: Site, _ request: Pairs) async throws {

@@ -24,6 +24,7 @@ extension AuthorizeWorld {
         ).id
         code.redirect = try #require(SecretDigest.of(place))
         code.challenge = SecretDigest.of(verifier)
+        code.userAgent = "Mozilla/5.0 (a browser)"
         let body: JSON = [
             "authorization_code": .string(try #require(world.mint.authorizationCode(code))),
             "code_verifier": .string(verifier), "redirect_url": .string(place),

@@ -80,9 +80,11 @@ private final class Thieves {
             [
                 "owner_links": true,
                 "rate_limits": [
-                    "installation": ["target": .null], "owner-mail": ["target": .null],
+                    "installation": ["source": .null, "target": .null],
+                    "owner-mail": ["target": .null],
                     "certification": ["target": .null],
-                    "owner-sign-in": ["target": .null], "oauth-token": ["source": .null],
+                    "owner-sign-in": ["source": .null, "target": .null],
+                    "oauth-token": ["source": .null],
                     "owner-link": ["target": .null], "owner-link-check": ["target": .null],
                     "provider": ["source": .null],
                 ],

@@ -245,9 +245,10 @@ extension FlagshipWorld {
         _ = try FlagshipWorld.code(in: link.json["deeplink"]?.string)
     }
 
-    @Test func `COZ-08: a flagship code gives all scopes for its verifier alone, once`()
-        async throws
-    {
+    /// A code that was not redeemed yet, of a certified installation beside another one.
+    private func codeOfTwo() async throws -> (
+        FlagshipWorld, app: TestInstallation, other: TestInstallation, given: String
+    ) {
         let (world, code) = try await world()
         let (app, other) = (try await world.certified(), try await world.certified("Other"))
         let request = InstallationRequest(app: app)
@@ -255,7 +256,31 @@ extension FlagshipWorld {
         try await browser.follow()
         let allowed = try await browser.submit(
             "/auth/authorize", request.pairs + [("decision", "allow")])
-        let given = try FlagshipWorld.code(in: allowed.response.headers["Location"])
+        return (
+            world, app, other, try FlagshipWorld.code(in: allowed.response.headers["Location"])
+        )
+    }
+
+    @Test(arguments: ["by another installation", "an hour later", "without its verifier"])
+    func `COZ-08: a flagship code shown again by any installation, or later, ends what it gave`(
+        how: String
+    ) async throws {
+        let (world, app, other, given) = try await codeOfTwo()
+        let access = try #require(
+            try await world.redeem(app, given).json["access_token"]?.string)
+        if how == "an hour later" { world.world.clock.advance(seconds: 3600) }
+        let again = try await world.redeem(
+            how == "by another installation" ? other : app, given,
+            verifier: how == "without its verifier" ? nil : "v")
+        #expect(again.json["error"] == "invalid code")
+        #expect(try await world.world.events().last { $0.hasPrefix("session.") } == "session.ended")
+        #expect(try await world.sessionCode(access).json["error"] == "Invalid JWT token")
+    }
+
+    @Test func `COZ-08: a flagship code gives all scopes for its verifier alone, once`()
+        async throws
+    {
+        let (world, app, other, given) = try await codeOfTwo()
         func refused(_ answer: Answered, _ error: JSON) {
             #expect(answer.status == .badRequest)
             #expect(answer.json["error"] == error)

@@ -36,9 +36,10 @@ struct FlagshipWorld {
             ],
             "app_attest_roots": [.string(Base64.encode(apple.root))],
             "rate_limits": [
-                "installation": ["target": .null], "owner-mail": ["target": .null],
+                "installation": ["source": .null, "target": .null], "owner-mail": ["target": .null],
                 "certification": ["target": .null],
-                "owner-sign-in": ["target": .null], "oauth-token": ["source": .null],
+                "owner-sign-in": ["source": .null, "target": .null],
+                "oauth-token": ["source": .null],
             ],
         ]
         settings.merge(more) { _, own in own }

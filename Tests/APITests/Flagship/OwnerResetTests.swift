@@ -15,7 +15,7 @@ import Values
         let world = try await FlagshipWorld([
             "rate_limits": [
                 "password-reset": ["target": .null], "owner-sign-in": ["target": .null],
-                "installation": ["target": .null],
+                "installation": ["source": .null, "target": .null],
             ]
         ])
         let app = try await world.certified()

@@ -205,7 +205,8 @@ struct NotifiedWorld {
     init(_ settings: JSONObject = [:], hasProviders: Bool = true) async throws {
         var all = settings
         all["rate_limits"] = [
-            "installation": ["target": .null], "owner-sign-in": ["target": .null],
+            "installation": ["source": .null, "target": .null],
+            "owner-sign-in": ["source": .null, "target": .null],
             "oauth-token": ["source": .null],
         ]
         world = try await FlagshipWorld(all)

@@ -18,7 +18,7 @@ extension BrowserQueries where Self: Folding {
         return BrowserSessionView(
             id: id, terms: terms,
             isOver: session.end != nil || account.isDisabled || account.isDeleted
-                || account.stamp != terms.stamp)
+                || !account.stamp.holds(terms.stamp, terms.factors))
     }
 
     func browserSessions(

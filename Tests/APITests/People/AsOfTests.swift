@@ -174,13 +174,18 @@ private let realm = "/api/admin/realms/acme"
             let unknown = try await world.send(.get, "\(realm)/as-of/\(later)/roles", query: query)
             #expect(unknown.problem == .invalidParameter)
         }
+        // Before the realm knew the role nobody had it.
+        for query in ["role=admin", "audience=https://api.example.org"] {
+            let early = try await world.send(.get, "\(realm)/as-of/1/roles", query: query)
+            #expect(early.status == .ok && early.json["items"] == [], "\(early.json)")
+        }
         var pages: [JSON] = []
         var after: String?
         repeat {
             let query = "limit=1" + (after.map { "&after=\($0)" } ?? "")
             let page = try await world.send(.get, "\(realm)/as-of/\(all)/roles", query: query)
             pages += page.json["items"]?.array ?? []
-            after = page.json["next"]?.string
+            after = page.nextPage
         } while after != nil
         #expect(pages.count == 3)
         #expect(pages == (try await holders(all, "limit=200")))

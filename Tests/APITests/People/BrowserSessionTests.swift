@@ -114,6 +114,23 @@ import Values
             left == ([ids[2], ids[4], ids[5]].map(\.description) + [own]).sorted(by: >))
     }
 
+    @Test func `signing an account's browser out reaches the session that took its place`()
+        async throws
+    {
+        let ids = ids(3)
+        try await signIn(ids[0], of: account)
+        try await world.happen(BrowserSession.self, .ended(.replaced), in: ids[0])
+        try await signIn(ids[1], of: account, line: ids[0])
+        try await signIn(ids[2], of: account)
+        let before = try await world.events().count
+        #expect(try await world.send(.delete, "\(path)/\(ids[0])").status == .noContent)
+        let events = Array(try await world.events().dropFirst(before))
+        #expect(events.map(\.name) == ["browser.ended", "browser.ended"])
+        #expect(events.map(\.stream) == [ids[0], ids[1]])
+        #expect(try await listed().ids.contains(ids[2].description))
+        #expect(try await !listed().ids.contains(ids[1].description))
+    }
+
     @Test func `signing an account's browser out ends offline access where the realm wants that`()
         async throws
     {

@@ -223,7 +223,6 @@ extension SignInWorld {
             (["forwards_addresses": true], "invalid_client_metadata"),
             (["grant_types": ["urn:cocoar:otp"]], "invalid_client_metadata"),
             (["grant_types": 1], "invalid_client_metadata"),
-            (["scope": "jobs"], "invalid_client_metadata"),
             (["software_statement": "a.b.c"], "invalid_software_statement"),
         ] as [(JSONObject, String)] {
             let answer = try await world.registerItself(members)

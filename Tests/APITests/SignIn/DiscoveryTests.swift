@@ -26,6 +26,21 @@ import Values
         }
     }
 
+    @Test(arguments: [
+        "urn:ietf:params:oauth:grant-type:saml2-bearer",
+        "urn:ietf:param:oauth:grant-type:saml2-bearer",
+        "urn:ietf:param:oauth:grant-type:jwt-bearer",
+    ])
+    func `a realm takes no grant that its metadata does not list`(type: String) async throws {
+        let world = try await SignInWorld()
+        let listed = try await world.get(paths[0]).json["grant_types_supported"]?.array
+        #expect(listed?.contains(.string(type)) == false)
+        let answer = try await world.post(
+            "/connect/token", form: [("grant_type", type), ("assertion", "x")],
+            basic: SignInWorld.serviceBasic)
+        #expect(answer.json["error"] == "unsupported_grant_type")
+    }
+
     @Test func `MOD-14: discovery lists exactly what is served`() async throws {
         let world = try await SignInWorld()
         let said = try await world.get(paths[0]).json

@@ -78,11 +78,11 @@ import Values
         let world = try await world([
             "oauth-token": ["source": ["amount": 600, "seconds": 60, "burst": 70]]
         ])
-        for _ in 0..<65 {
+        for _ in 0..<70 {
             #expect(try await ask(world, "service:wrong").json["error"] == "invalid_client")
         }
         for _ in 0..<5 { #expect(try await ask(world).status == .ok) }
-        // From the same network there is no more guessing, nor anything else, for a while.
+        // From the same network there is no more guessing for a while.
         let refused = try await ask(world, "service:wrong")
         #expect(refused.status == .tooManyRequests && refused.json["dimension"] == "source")
     }

@@ -73,6 +73,24 @@ import Values
         #expect(try await site.redeem(code).json["error"] == "mfa_required")
     }
 
+    @Test
+    func `MOD-07: an app with a demanded level has it where its clients ask, and alone there`()
+        async throws
+    {
+        let site = try await AuthorizeWorld()
+        let shop = UUID.random()
+        try await site.world.carryOut(CreateApp(id: shop, slug: "shop", name: "Shop"))
+        try await site.world.carryOut(UpdateApp(id: shop, settings: demand))
+        try await site.register("shop", ["app_id": .string(shop.description)])
+        try await site.signIn(by: [.mailedCode])
+        let weak = try await site.authorize(AuthorizeWorld.request([("client_id", "shop")]))
+        #expect(try site.sent(weak).to == "/login")
+        #expect(try await site.redeem(try await site.code()).status == .ok)
+        try await site.signIn(by: [.mailedCode, .multiple])
+        let code = try await site.code(AuthorizeWorld.request([("client_id", "shop")]))
+        #expect(try await site.redeem(code, [("client_id", "shop")]).status == .ok)
+    }
+
     private func refresh(_ token: JSON?, _ world: SignInWorld) async throws -> Answered {
         try await world.post(
             "/connect/token",

@@ -132,6 +132,19 @@ extension Gateway {
         #expect(wider.json["error"] == "invalid_scope")
         let elsewhere = try await gateway.exchange([("audience", "https://bank.example")])
         #expect(elsewhere.json["error"] == "invalid_target")
+        // Not the client's own to have, which RFC 6749 section 5.2 knows as the same.
+        let foreign = try await gateway.exchange([("scope", "offline_access")])
+        #expect(foreign.json["error"] == "invalid_scope")
+    }
+
+    @Test func `a resource that is named more than once stands in a token once`() async throws {
+        let gateway = try await Gateway()
+        let answer = try await gateway.exchange([
+            ("resource", there), ("resource", there),
+            ("audience", there.replacing("https://", with: "HTTPS://")),
+        ])
+        let token = try #require(answer.json["access_token"]?.string, "\(answer.json)")
+        #expect(try await gateway.world.introspect(token)["aud"] == [.string(there)])
     }
 
     @Test(arguments: ["reference", "jwt"])

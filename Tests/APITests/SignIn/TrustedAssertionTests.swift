@@ -56,6 +56,21 @@ private struct Partner: Sendable {
 }
 
 @Suite struct `A trusted issuer` {
+    @Test func `a scope that a client may not have by an assertion is an invalid scope`()
+        async throws
+    {
+        let partner = try await Partner()
+        try await partner.world.registerPhone(
+            "narrow", ["grant_types": ["urn:cocoar:otp", .string(bearerGrant)], "scope": "openid"])
+        let answer = try await partner.world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", bearerGrant), ("client_id", "narrow"),
+                ("assertion", try partner.assertion()), ("scope", "openid profile"),
+            ])
+        #expect(answer.status == .badRequest && answer.json["error"] == "invalid_scope")
+    }
+
     @Test func `a trusted issuer's assertion gives tokens of its subject`() async throws {
         let partner = try await Partner()
         let answer = try await partner.redeem(try partner.assertion())

@@ -17,7 +17,7 @@ struct Answered {
     var status: Status { response.status }
 
     /// Where a list goes on that has more.
-    var nextPage: String? { json["more"] == false ? nil : json["next"]?.string }
+    var nextPage: String? { json["more"] == true ? json["next"]?.string : nil }
 
     /// The kind of the problem, if it is one.
     var problem: ProblemKind? {

@@ -144,12 +144,22 @@ extension AccountQueries where Self: Folding {
         return Array(chosen.prefix(limit))
     }
 
+    func followed(
+        _ list: FollowingList, of realm: RealmID
+    ) async throws(LogFailure) -> FollowedPosition? {
+        let head = try await log.head(of: realm)
+        return FollowedPosition(
+            epoch: head.epoch, position: head.position - log.lag, head: head.position)
+    }
+
     func reaches(
         _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
     ) async throws(LogFailure) -> FollowedPosition.Reached {
         let head = try await log.head(of: realm)
         if head.epoch != epoch { return .never }
-        return head.position >= position ? .yes : .notYet
+        let now = FollowedPosition(
+            epoch: epoch, position: head.position - log.lag, head: head.position)
+        return now.position >= position ? .yes(now) : .notYet(now)
     }
 }
 
@@ -193,7 +203,7 @@ extension SessionQueries where Self: Folding {
             let account = try await fold(Account.self, holder, realm)
             isOver =
                 isOver || account.isDisabled || account.isDeleted
-                || account.stamp != terms.stamp
+                || !account.keeps(terms)
         }
         return SessionView(
             id: id, terms: terms, generation: session.generation,
@@ -217,7 +227,7 @@ extension SessionQueries where Self: Folding {
         }
         return sessions.sorted { $1.key < $0.key }.compactMap { id, known in
             guard let terms = known.state.terms, terms.account == account,
-                known.state.end == nil, terms.stamp == holder.stamp, !holder.isDisabled,
+                known.state.end == nil, holder.keeps(terms), !holder.isDisabled,
                 now < terms.expiresAt, after.map({ id < $0 }) ?? true
             else { return nil }
             return OpenSessionView(

@@ -20,6 +20,13 @@ final class WatchedLog: EventLog {
         set { places.withLock { $0 = newValue } }
     }
 
+    private let behind = Mutex<Int64>(0)
+    /// How far the lists that follow it are behind.
+    var lag: Int64 {
+        get { behind.withLock { $0 } }
+        set { behind.withLock { $0 = newValue } }
+    }
+
     private let claims = Mutex<[Claim]>([])
     private let sought = Mutex<Int>(0)
     private let read = Mutex<Int>(0)

@@ -62,7 +62,7 @@ enum DerivedMakers {
         makers[.tenantMethods] = same { $0.methods(of: id, for: other) }
         makers[.tenantName] = same { $0.name("ann", of: other) }
         makers[.approval] = same {
-            $0.approval($0.approvalNumber(ofSigned: "LOGIN", by: id), for: other)
+            $0.approval($0.approvalNumber(ofSigned: "LOGIN", by: id, .long), for: other)
         }
         makers[.pairwise] = same { $0.subject(id, in: "client.example") }
         makers[.providerIdentity] = same { $0.identity("ann", at: "https://issuer.example") }

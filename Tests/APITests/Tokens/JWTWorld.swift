@@ -89,6 +89,8 @@ struct JWTWorld: Sendable {
 
     private func tenantToken(_ kind: JWTType) async throws -> String {
         let answer = try await world.send(try await site.tenantExchange())
+        // As Cotter has it: the browser in which the code was given.
+        #expect(answer.json["identifier"]?["device_name"] == "Mozilla/5.0 (a browser)")
         let name = kind == .tenantIDToken ? "id_token" : "access_token"
         return try #require(answer.json["oauth_token"]?[name]?.string)
     }

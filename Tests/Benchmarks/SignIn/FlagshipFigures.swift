@@ -66,7 +66,8 @@ private struct InstalledApp: Sendable {
             "PATCH", "/settings",
             #"""
             {"uniform_delay": 0, "rate_limits": {
-                "owner-sign-in": {"target": null}, "installation": {"target": null}}}
+                "owner-sign-in": {"source": null, "target": null},
+                "installation": {"source": null, "target": null}}}
             """#, realm: "flagship")
         let script = """
             import json, sys

@@ -55,15 +55,15 @@ struct WaitingDevices {
     /// Decides for the signed-in user, with the factors that they signed in with.
     func decide(
         _ typed: String, isApproved: Bool, by account: UUID, factors: [AuthenticationFactor],
-        signedInAt: Timestamp
+        signedInAt: Timestamp, in place: ApprovalPlace
     ) async throws(Problem) {
         let id = try deviceID(typed, guessedBy: account)
         let now = context.clock.now()
         if isApproved {
-            try await decide(
-                ApproveDevice(
-                    device: id, account: account, factors: factors, signedInAt: signedInAt,
-                    now: now), account)
+            var command = ApproveDevice(
+                device: id, account: account, factors: factors, signedInAt: signedInAt, now: now)
+            command.place = place
+            try await decide(command, account)
         } else {
             try await decide(DenyDevice(device: id, account: account, now: now), account)
         }

@@ -28,6 +28,7 @@ extension GrantRefusal: Refusal {
         case .usedAssertion: Problem(.invalidClient, "The assertion was used before.")
         case .usedProof: Problem(.invalidProof, "The DPoP proof was used before.")
         case .proofNeeded: Problem(.invalidProof, "The client's tokens need a DPoP proof.")
+        case .faultyRequest: Problem(.invalidRequest)
         case .unsupportedGrant:
             Problem(.unsupportedGrantType, "This grant type is not enabled for this realm.")
         case .unauthorizedClient:

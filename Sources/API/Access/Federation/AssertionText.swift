@@ -103,7 +103,8 @@ struct AssertionText {
         of text: String, for service: FederationService
     ) async throws(Problem) -> JSONObject? {
         if service.client.metadata.assertionSignature == .hs256 {
-            guard let token = SharedKeyToken(text), token.keyID == service.clientID,
+            guard let token = SharedKeyToken(text, types: SharedKeyToken.assertion),
+                token.keyID == service.clientID,
                 let key = try await context.sharedKey(of: service.client),
                 token.isSigned(by: key.text)
             else { return nil }

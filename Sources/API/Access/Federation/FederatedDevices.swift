@@ -6,8 +6,6 @@ internal import Values
 /// A device as its person sees it.
 struct FederatedDeviceView: Sendable {
     let device: UUID
-    /// The person's sessions on it.
-    var sessions: [UUID]
     let version: String
     let name: String?
     let type: String?
@@ -28,15 +26,14 @@ struct FederatedDevices {
         for session in try await sessions(of: account, .person) {
             guard let device = session.terms.federation?.device else { continue }
             if let index = found.firstIndex(where: { $0.device == device }) {
-                found[index].sessions.append(session.id)
                 found[index].lastUsedAt = max(found[index].lastUsedAt, session.lastUsedAt)
                 continue
             }
             let terms = try await terms(of: device, account)
             found.append(
                 FederatedDeviceView(
-                    device: device, sessions: [session.id],
-                    version: session.terms.clientID, name: terms?.name, type: terms?.type,
+                    device: device, version: session.terms.clientID, name: terms?.name,
+                    type: terms?.type,
                     system: terms?.system, signedInAt: session.openedAt,
                     lastUsedAt: session.lastUsedAt))
         }
@@ -45,10 +42,11 @@ struct FederatedDevices {
 
     /// The living sessions of a person that such tokens are of.
     func sessions(
-        of account: UUID, _ holder: FederatedHolder
+        of account: UUID, _ holder: FederatedHolder, on device: UUID? = nil
     ) async throws(Problem) -> [OpenSessionView] {
-        try await RealmLookups(context).openSessions(of: account).filter {
-            $0.terms.federation?.holder == holder
+        try await RealmLookups(context).openSessions(of: account) { session in
+            session.terms.federation?.holder == holder
+                && (device == nil || session.terms.federation?.device == device)
         }
     }
 
@@ -56,14 +54,9 @@ struct FederatedDevices {
     func disconnect(
         _ device: UUID, of account: UUID, by commands: Commands, as caller: Commands.Caller
     ) async throws(Problem) -> Bool {
-        guard let found = try await list(of: account).first(where: { $0.device == device }) else {
-            return false
-        }
-        for session in found.sessions {
-            // One that is not found is over.
-            _ = try await commands.attempt(
-                EndSession(session: session, reason: .revoked, of: account), as: caller)
-        }
+        guard try await !sessions(of: account, .person, on: device).isEmpty else { return false }
+        // An account that is gone has no session any more.
+        _ = try await commands.attempt(RemoveAccess(of: account, at: .device(device)), as: caller)
         return true
     }
 

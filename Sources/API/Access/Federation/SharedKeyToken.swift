@@ -3,21 +3,28 @@ internal import JOSE
 internal import JSON
 internal import Values
 
-/// A JWT that is signed by a shared key (HS256), as clients of the profile make them: no `typ`, times that may be
-/// texts, and either alphabet of Base64. It is taken apart and not yet believed.
+/// A JWT that is signed by a shared key (HS256), as clients of the profile make them: times that may be texts, and either
+/// alphabet of Base64. It is taken apart and not yet believed.
 struct SharedKeyToken {
     let keyID: String?
     let members: JSONObject
-    private let input: [UInt8]
+    /// What was signed. A JWT that is good once is known by this: its signature could be spelt in another way.
+    let signed: [UInt8]
     private let signature: [UInt8]
 
     private static let longest = 8 * 1024
 
-    init?(_ text: String) {
+    /// What clients sign for their requests: their libraries write `JWT`, or nothing.
+    static let ofClients = TokenTypes(["JWT"], mayBeAbsent: true)
+    /// What is signed here for a service.
+    static let assertion = TokenTypes([JWTType.federationAssertion.rawValue])
+
+    init?(_ text: String, types: TokenTypes = ofClients) {
         guard text.utf8.count <= Self.longest else { return nil }
         let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3,
             let header = Self.object(parts[0]), header["alg"]?.string == "HS256",
+            types.accepts(member: header["typ"]),
             // What changes the meaning of the message would have to be understood.
             ["crit", "b64", "enc", "zip"].allSatisfy({ header[$0] == nil }),
             let members = Self.object(parts[1]), let signature = Self.bytes(parts[2])
@@ -25,7 +32,7 @@ struct SharedKeyToken {
         keyID = header["kid"]?.string
         self.members = members
         self.signature = signature
-        input = Array("\(parts[0]).\(parts[1])".utf8)
+        signed = Array("\(parts[0]).\(parts[1])".utf8)
     }
 
     private static func object(_ part: Substring) -> JSONObject? {
@@ -44,7 +51,7 @@ struct SharedKeyToken {
     }
 
     func isSigned(by key: String) -> Bool {
-        HMACKey(Array(key.utf8)).isValid(signature, for: input)
+        HMACKey(Array(key.utf8)).isValid(signature, for: signed)
     }
 
     func text(_ name: String) -> String? {
@@ -73,6 +80,21 @@ struct SharedKeyToken {
         guard members["nbf"] != nil else { return true }
         guard let start = integer("nbf") else { return false }
         return start <= latest
+    }
+
+    /// Whether it says neither which request it is nor when it was made.
+    var isUntimed: Bool { members["iat"] == nil && members["seq"] == nil }
+
+    /// Tells apart what a key has signed: it follows from the signature, so that no other spelling is another one.
+    ///
+    /// - Parameter request: what it is good once with, where it may be good with several.
+    func digest(with request: [UInt8]) -> [UInt8] { SHA256.hash(signature + request) }
+
+    /// Whether the times that it has, if any, allow it.
+    func isOpen(at now: Timestamp, within leeway: Int64) -> Bool {
+        guard hasBegun(at: now.seconds + leeway) else { return false }
+        guard members["exp"] != nil else { return true }
+        return integer("exp").map { now.seconds < $0 } ?? false
     }
 
     /// Whether it is good at a time: of now, and not over. An end that is far away ends nothing later than the

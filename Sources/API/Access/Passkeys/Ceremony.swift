@@ -12,7 +12,7 @@ struct Ceremony: Sendable, Equatable {
         case enrollment
         /// On a page, by the browser that has this name.
         case page
-        /// In a tenant's app, on a page of the origin that is named with it.
+        /// In a tenant's app, on a page of its own origin.
         case tenant
     }
 
@@ -26,8 +26,12 @@ struct Ceremony: Sendable, Equatable {
 
     /// Every part with its length, so that no two ceremonies have the same bytes.
     fileprivate let bytes: [UInt8]
+    /// Of the page: what is signed is for that alone, and any answer is known to be of the ceremony.
+    fileprivate let page: [UInt8]
 
-    init(kind: Kind, client: String?, account: UUID?, relyingParty: String) {
+    init(
+        kind: Kind, client: String?, account: UUID?, relyingParty: String, page: String? = nil
+    ) {
         (self.kind, self.client, self.account) = (kind, client, account)
         self.relyingParty = relyingParty
         var bytes: [UInt8] = []
@@ -41,6 +45,7 @@ struct Ceremony: Sendable, Equatable {
             bytes.append(contentsOf: part.utf8)
         }
         self.bytes = bytes
+        self.page = page.map { Array(" \($0)".utf8) } ?? []
     }
 }
 
@@ -62,7 +67,7 @@ extension TokenMint {
     /// What the authenticator has to sign.
     func challenge(_ id: UUID, _ ceremony: Ceremony) -> [UInt8] {
         (version(ofCeremony: id, ceremony) ?? self)
-            .derive(.passkeyChallenge, id.bytes + ceremony.bytes)
+            .derive(.passkeyChallenge, id.bytes + ceremony.bytes + ceremony.page)
     }
 
     private func version(ofCeremony id: UUID, _ ceremony: Ceremony) -> TokenMint? {

@@ -26,6 +26,11 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [DeliveryView]
 
+    /// How far a following list is. Nil where there is no such realm.
+    func followed(
+        _ list: FollowingList, of realm: RealmID
+    ) async throws(LogFailure) -> FollowedPosition?
+
     /// Waits, for a bounded time, until a following list holds everything up to a position.
     func reaches(
         _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
@@ -43,6 +48,21 @@ public protocol SessionQueries: Sendable {
 }
 
 extension SessionQueries {
+    /// All that are wanted, however many there are.
+    func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp,
+        where isWanted: (OpenSessionView) -> Bool
+    ) async throws(LogFailure) -> [OpenSessionView] {
+        var found: [OpenSessionView] = []
+        var after: UUID?
+        while true {
+            let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
+            found += page.filter(isWanted)
+            guard page.count == 200, let next = page.last?.id else { return found }
+            after = next
+        }
+    }
+
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
         try await line(of: id, in: realm)?.session
     }

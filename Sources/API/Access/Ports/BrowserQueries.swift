@@ -18,3 +18,18 @@ public protocol BrowserQueries: Sendable {
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> [LoginView]
 }
+
+extension BrowserQueries {
+    /// All of them, however many there are.
+    func browserSessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) -> [BrowserSessionView] {
+        var found: [BrowserSessionView] = []
+        while true {
+            let page = try await browserSessions(
+                of: account, in: realm, at: now, after: found.last?.id, limit: 200)
+            found += page
+            guard page.count == 200 else { return found }
+        }
+    }
+}

@@ -7,12 +7,24 @@ public protocol RequestSequences: Sendable {
     func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID
     ) async throws(LogFailure) -> Bool
+
+    /// Remembers what a token or a device has signed without a number, on all nodes. False: it was shown before, or
+    /// so many of it are remembered that there is no room.
+    func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> Bool
 }
 
 /// For processes that answer no signed requests.
 struct NoRequestSequences: RequestSequences {
     func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        throw .unavailable
+    }
+
+    func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
     ) async throws(LogFailure) -> Bool {
         throw .unavailable
     }

@@ -11,6 +11,8 @@ struct GrantForm: Sendable {
     /// The grant signs a user in: the time that a rejection takes must tell nothing.
     let signsIn: Bool
     let redeem: @Sendable (Call<RealmContext>, GrantRequest) async throws(Problem) -> GrantOutcome
+    /// What the request shows that only its holder can, if that is authentic: nothing is read for it.
+    private(set) var holder: @Sendable (Call<RealmContext>) -> String? = { _ in nil }
 
     init<G: Grant>(
         _ members: [Member] = [], hesitates: Bool = true,
@@ -36,6 +38,13 @@ struct GrantForm: Sendable {
         signsIn = G.signsIn && hesitates
         self.redeem = redeem
     }
+
+    /// The same, of which each is counted for the holder of what is shown.
+    func held(by holder: @escaping @Sendable (Call<RealmContext>) -> String?) -> GrantForm {
+        var form = self
+        form.holder = holder
+        return form
+    }
 }
 
 /// The grants of all surfaces, which the token endpoint takes.
@@ -46,7 +55,14 @@ struct GrantForms: Sendable {
         self.all = all
     }
 
-    func find(_ type: String) -> GrantForm? { all.first { $0.names.contains(type) } }
+    /// The grants of a realm are those that its metadata lists, by the names that stand there. Clients of the
+    /// federation profile know some by others as well.
+    func find(_ type: String, at place: Place) -> GrantForm? {
+        guard !place.settings.rules.servesFederation else {
+            return all.first { $0.names.contains(type) }
+        }
+        return all.first { !$0.isOfFederation && $0.names.first == type }
+    }
 
     /// The members of all grants: some stand in several.
     var members: [Member] {

@@ -18,6 +18,7 @@ extension TokenMint {
         members["k"] = code.key.map { .string($0) }
         members["l"] = code.level.map { .string($0) }
         members["w"] = code.issuer.map { .string($0) }
+        members["m"] = code.userAgent.map { .string($0) }
         let lists = [
             ("s", code.scope), ("o", code.resources), ("f", code.factors.map(\.rawValue)),
             ("d", code.idTokenClaims), ("p", code.userInfoClaims),
@@ -39,7 +40,7 @@ extension TokenMint {
             let browser = self.id(json, "b"), let redirect = digest("r"),
             let authenticatedAt = json["t"]?.integer, let expiresAt = json["e"]?.integer
         else { return nil }
-        return AuthorizationCode(
+        var code = AuthorizationCode(
             id: id, client: client, account: account, browser: browser, redirect: redirect,
             namesRedirect: json["u"] == nil, challenge: digest("h"), scope: texts("s"),
             resources: texts("o"), nonce: json["n"]?.string, idTokenClaims: texts("d"),
@@ -47,6 +48,8 @@ extension TokenMint {
             factors: texts("f").compactMap(AuthenticationFactor.init),
             expiresAt: Timestamp(seconds: expiresAt), key: json["k"]?.string,
             level: json["l"]?.string, issuer: json["w"]?.string)
+        code.userAgent = json["m"]?.string
+        return code
     }
 
     private func id(_ json: JSON, _ name: String) -> UUID? {

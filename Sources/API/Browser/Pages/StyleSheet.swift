@@ -46,11 +46,11 @@ enum StyleSheet {
         .mark{display:grid;place-items:center;flex:none;width:2.5rem;height:2.5rem;
         border-radius:.75rem;background:var(--accent);color:var(--on-accent);font-size:1.25rem;
         box-shadow:inset 0 0 0 1px var(--rim)}
-        main{width:100%;max-width:27rem;margin:0 auto;padding:0 1rem;flex:1}
+        main{width:100%;max-width:27rem;margin:0 auto;padding:0 min(1rem,3vw);flex:1}
         .card{background:var(--card);border:1px solid var(--line);border-radius:1rem;
         padding:1.75rem;box-shadow:var(--shadow)}
         .card>:last-child,.card>form:last-child>:last-child{margin-bottom:0}
-        @media (max-width:30rem){.card{padding:1.25rem}.top{padding-top:1.5rem}}
+        @media (max-width:30rem){.card{padding:min(1.25rem,4vw)}.top{padding-top:1.5rem}}
         .foot{padding:1.5rem 1rem 2rem;text-align:center;color:var(--soft);font-size:.875rem}
         .note{border-radius:.625rem;padding:.75rem 1rem;margin:0 0 1rem;
         border-left:4px solid currentColor}
@@ -75,7 +75,7 @@ enum StyleSheet {
         font-variant-numeric:tabular-nums}
         input:focus-visible{outline-offset:0;border-radius:.625rem}
         button,.button,summary{display:flex;align-items:center;justify-content:center;width:100%;
-        min-height:3rem;padding:.625rem 1.25rem;font:inherit;font-weight:600;text-align:center;
+        min-height:3rem;padding:.625rem min(1.25rem,3vw);font:inherit;font-weight:600;text-align:center;
         border-radius:.625rem;border:1px solid var(--rim);background:var(--accent);
         color:var(--on-accent);cursor:pointer;text-decoration:none;overflow-wrap:anywhere}
         button:hover,.button:hover{filter:brightness(1.08)}
@@ -125,7 +125,7 @@ enum StyleSheet {
         .facts>*::before{content:"·";position:absolute;left:-.625rem}
         .card>.items:last-child>li:last-child{padding-bottom:0}
         .items+form,.items+div{margin-top:1rem}
-        .items button,.items summary,.short{width:auto;min-height:2.75rem;padding:.375rem 1rem}
+        .items button,.items summary,.short{width:auto;min-height:2.75rem;padding:.375rem min(1rem,3vw)}
         .items details[open]{flex:1 0 100%;order:3}
         .items details[open]>summary{display:inline-flex}
         a.short{display:inline-flex}
@@ -138,7 +138,7 @@ enum StyleSheet {
         font-weight:600;background:var(--good-bg);color:var(--good)}
         .badge.bad{background:var(--bad-bg);color:var(--bad)}
         nav.tabs{display:flex;gap:.5rem;overflow-x:auto;scrollbar-width:none;
-        margin:-.375rem -.375rem .875rem;padding:.375rem}
+        margin:-.375rem max(-.375rem,-3vw) .875rem;padding:.375rem}
         nav.tabs a{flex:none;padding:.5rem .875rem;border-radius:.625rem;color:var(--ink);
         text-decoration:none;font-weight:600;min-height:2.75rem;display:flex;align-items:center}
         @media (max-width:30rem){nav.tabs{gap:.25rem}nav.tabs a{padding:.375rem .5rem;

@@ -88,7 +88,7 @@ enum AccountMails {
     }
 
     private static func deletion(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
-        guard case .deletionScheduled(let due, let mail, let base)? = AccountEvent(event) else {
+        guard case .deletionScheduled(let due, let mail, let base, _)? = AccountEvent(event) else {
             return nil
         }
         guard let mail, let base,

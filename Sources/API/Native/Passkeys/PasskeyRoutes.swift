@@ -26,7 +26,8 @@ enum PasskeyRoutes {
         refusals: refusals, traits: .needsForwardedAddress
     ) { call throws(Problem) in
         let name = call.body["client_id"]?.string
-        try RateCounter(call).count(.passkeyBegin, client: name)
+        let counter = RateCounter(call)
+        try counter.count(.passkeyBegin, client: name.map(counter.atSource))
         let client = try await RealmLookups(call.context).client(named: name)
         let app = client?.metadata.appID
         try await call.requireNativeGrants(app: app)

@@ -33,4 +33,6 @@ struct AuthorizationFault: Error, Equatable {
 enum AuthorizationRefusal: Error {
     case told(Problem)
     case sent(AuthorizationFault, AuthorizationTarget)
+    /// To the person, who may go on to an unchecked client.
+    case held(AuthorizationFault, AuthorizationTarget)
 }

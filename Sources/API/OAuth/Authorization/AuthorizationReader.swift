@@ -69,6 +69,17 @@ struct AuthorizationReader: Sendable {
         } catch {
             throw .sent(error, target)
         }
+        // The demand of the client's own app, which its tokens are held to, goes before what the client would like.
+        do throws(Problem) {
+            let settings = try await RealmLookups(context).settings(
+                ofApp: metadata.appID ?? context.place.app)
+            if settings?[SettingCatalogue.signInLevel] == .multi {
+                asked.levels = [AuthenticationLevel.multiple]
+                asked.needsLevel = true
+            }
+        } catch {
+            throw .told(error)
+        }
         if let hint = parameters["id_token_hint"] {
             let found: HintedSignIn?
             do throws(Problem) { found = try await context.hinted(hint) } catch {
@@ -177,7 +188,8 @@ struct AuthorizationReader: Sendable {
         {
             throw AuthorizationFault(.invalidTarget, "The client may not ask for this resource.")
         }
-        asked.resources = parameters.resources
+        asked.resources = metadata.spelled(
+            parameters.resources, context.place.settings, from: context.place.issuer)
     }
 
     private func readTexts(
@@ -228,13 +240,6 @@ struct AuthorizationReader: Sendable {
         asked.levels =
             parameters["acr_values"]?.split(separator: " ").prefix(16).map(String.init)
             ?? metadata.levels
-        // The app's own demand goes before what its client would like.
-        defer {
-            if context.place.settings[SettingCatalogue.signInLevel] == .multi {
-                asked.levels = [AuthenticationLevel.multiple]
-                asked.needsLevel = true
-            }
-        }
         guard let text = parameters["claims"] else { return }
         guard let claims = RequestedClaims(text) else {
             throw AuthorizationFault(.invalidRequest, "claims cannot be read.")

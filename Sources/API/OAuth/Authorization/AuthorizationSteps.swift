@@ -18,6 +18,9 @@ extension Call<RealmContext> {
             case .sent(let fault, let target):
                 return target.refusal(
                     fault, issuer: context.place.issuer, in: PageLook(context.place, request))
+            case .held(let fault, let target):
+                return target.heldRefusal(
+                    fault, issuer: context.place.issuer, in: PageLook(context.place, request))
             }
         }
     }
@@ -99,16 +102,26 @@ extension Call<RealmContext> {
         return try await named(fresh, answer)
     }
 
-    /// A page that tells what is wrong names the app.
+    /// A page that tells what is wrong names the app, if that is checked. One that is not leads nobody
+    /// on who has not agreed to it before (RFC 9700 section 4.11.2).
     private func named(
         _ known: KnownClient, _ answer: (KnownClient) async throws(AuthorizationRefusal) -> Response
     ) async throws(AuthorizationRefusal) -> Response {
         do throws(AuthorizationRefusal) {
             return try await answer(known)
         } catch {
-            guard case .told(var problem) = error, !known.metadata.isUnchecked else { throw error }
-            problem.appName = known.metadata.clientName
-            throw .told(problem)
+            switch error {
+            case .held: throw error
+            case .told(var problem):
+                guard !known.metadata.isUnchecked else { throw error }
+                problem.appName = known.metadata.clientName
+                throw .told(problem)
+            case .sent(let fault, let target):
+                let mayGoOn = try await told { () throws(Problem) in
+                    try await mayLead(known, to: target.place)
+                }
+                throw mayGoOn ? error : .held(fault, target)
+            }
         }
     }
 

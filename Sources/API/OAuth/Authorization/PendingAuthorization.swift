@@ -104,11 +104,7 @@ extension Call<RealmContext> {
             throw Problem(
                 .invalidRequest, "This page was open for too long: please start again.")
         }
-        guard allows else {
-            return asked.target.refusal(
-                AuthorizationFault(.accessDenied, "The person did not agree."),
-                issuer: context.place.issuer, in: PageLook(context.place, request))
-        }
+        guard allows else { return try await denied(asked) }
         let command = GiveConsent(
             consent: context.mint.consent(of: browser.subject, to: asked.client),
             account: browser.subject, client: asked.client, agreed: asked.toAgree,
@@ -120,6 +116,21 @@ extension Call<RealmContext> {
         var response = Response(status: .seeOther, headers: Headers(), body: [])
         response.headers["Location"] = "\(AuthorizeRoutes.path)?continue=\(agreed)"
         return response
+    }
+}
+
+extension Call<RealmContext> {
+    private func denied(_ asked: AuthorizationRequest) async throws(Problem) -> Response {
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.recent(asked.clientID, in: context.place.realm)
+        }
+        let fault = AuthorizationFault(.accessDenied, "The person did not agree.")
+        let look = PageLook(context.place, request)
+        // Who refuses an unchecked client has not agreed to go there either.
+        guard let known, try await mayLead(known, to: asked.target.place) else {
+            return asked.target.heldRefusal(fault, issuer: context.place.issuer, in: look)
+        }
+        return asked.target.refusal(fault, issuer: context.place.issuer, in: look)
     }
 }
 

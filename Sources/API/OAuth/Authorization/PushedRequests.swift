@@ -65,7 +65,7 @@ extension Call<RealmContext> {
         } catch {
             switch error {
             case .told(let problem): throw problem
-            case .sent(let fault, _): return refused(fault)
+            case .sent(let fault, _), .held(let fault, _): return refused(fault)
             }
         }
         if let proof {

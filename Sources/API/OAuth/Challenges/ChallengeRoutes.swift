@@ -52,23 +52,35 @@ enum ChallengeRoutes {
         ]
     ) { call throws(Problem) in
         let client = try call.caller.client
-        try RateCounter(call).count(.oauthToken, client: client.clientID)
-        try await call.requireFirstParty(client)
-        let proof = try call.context.tokenProof(of: call.request)
-        var step = try call.step(of: client, key: proof?.key)
-        if let proof { try await call.context.use(proof) }
-        async let pause: Void = call.context.hesitate()
-        if call.body["ceremony_id"] != nil {
-            let code = try await call.signInByPasskey(client, &step)
+        // A step that shows nothing yet counts where its code is mailed.
+        guard call.body["ceremony_id"] != nil || call.body["otp_code"] != nil else {
+            try RateCounter(call).count(.oauthToken)
+            return try await call.challenge(client)
+        }
+        return try await RateCounter(call).counting(
+            .oauthToken, .unproved(client: client.clientID)
+        ) { () throws(Problem) in try await call.challenge(client) }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func challenge(_ client: PresentClient) async throws(Problem) -> Response {
+        try await requireFirstParty(client)
+        let proof = try context.tokenProof(of: request)
+        var step = try self.step(of: client, key: proof?.key)
+        if let proof { try await context.use(proof) }
+        async let pause: Void = context.hesitate()
+        if body["ceremony_id"] != nil {
+            let code = try await signInByPasskey(client, &step)
             if let code { return .json(.ok, ["authorization_code": .string(code)]) }
-        } else if let typed = call.body["otp_code"]?.string {
-            let code = try await call.redeemCode(typed, &step)
+        } else if let typed = body["otp_code"]?.string {
+            let code = try await redeemCode(typed, &step)
             if let code { return .json(.ok, ["authorization_code": .string(code)]) }
-        } else if let name = call.body["username"]?.string {
-            try await call.sendCode(to: name, &step)
+        } else if let name = body["username"]?.string {
+            try await sendCode(to: name, &step)
         }
         // Of what was right so far its time tells nothing.
         await pause
-        throw try call.insufficient(step)
+        throw try insufficient(step)
     }
 }

@@ -69,7 +69,8 @@ enum DeviceRoutes {
             ], traits: .consumesAssertion
         ) { call throws(Problem) in
             let client = try call.caller.client
-            try RateCounter(call).count(.deviceCode, client: client.clientID)
+            let counter = RateCounter(call)
+            try counter.count(.deviceCode, client: counter.name(of: client))
             let request = try call.grantRequest(of: client)
             let (code, terms) = try await WaitingDevices(call).request(request)
             let address = call.context.place.issuer + WaitingDevice.page
@@ -126,7 +127,7 @@ enum DeviceRoutes {
         try await WaitingDevices(call).decide(
             call.body["UserCode"]?.string ?? "", isApproved: call.body["Approve"] == true,
             by: account, factors: session.terms.factors,
-            signedInAt: session.terms.signedInAt)
+            signedInAt: session.terms.signedInAt, in: .session(session.id))
         return Response(status: .noContent)
     }
 

@@ -45,6 +45,12 @@ extension Call<RealmContext> {
         else { return nil }
         let provesKey = assertion.isSigned(by: shown)
         if !provesKey, await !isSigned(assertion, byVersion: client) { return nil }
+        // A used assertion costs no comparison, and none of its person's attempts.
+        let session = context.mint.session(ofSigned: assertion)
+        guard try await RealmLookups(context).events(of: session).isEmpty else {
+            context.recordRefusedAssertion(at: client, request.clientID, in: self.request)
+            return nil
+        }
         let stream = context.mint.federatedDevice(device, key: key.id)
         let counter = RateCounter(self)
         async let pause: Void = context.hesitate()
@@ -62,7 +68,7 @@ extension Call<RealmContext> {
                 mailbox: mailbox,
                 comparison: try await Passphrases(self).compare(typed, for: mailbox),
                 second: SecondFactors(self).inGrant, mail: context.newID()),
-            device: stream, session: context.mint.session(ofSigned: assertion),
+            device: stream, session: session,
             keyID: key.id, key: key.kept, provesKey: provesKey, mail: context.newID(),
             name: assertion.text("name").flatMap { $0.utf8.count <= 100 ? $0 : nil })
         let outcome = try await Commands(self).attempt(

@@ -3,6 +3,7 @@ internal import JSON
 
 extension GrantForm {
     static let authorizationCode = GrantForm(
+        AuthorizationCodeGrant.self,
         [
             .optional("code", .text(1...16384), "The code that the browser brought."),
             .optional("redirect_uri", .text(1...2048), "Where it was brought to."),
@@ -10,7 +11,23 @@ extension GrantForm {
             .optional(
                 "verifier", .text(1...256), "The same, from clients of the profile `voo`."),
         ], hesitates: false
-    ) { call throws(Problem) -> AuthorizationCodeGrant in
+    ) { call, request throws(Problem) in
+        var request = request
+        let (grant, fault) = try read(call)
+        // A verifier that can't be one does not hide that the code was redeemed before.
+        if fault != nil { request.isFaulty = true }
+        do throws(Problem) {
+            return try await Commands(call).dispatch(
+                RedeemGrant(grant, request), as: .client(request.clientID))
+        } catch {
+            guard let fault, error.kind != .unavailable else { throw error }
+            throw fault
+        }
+    }.held { $0.context.mint.holder(ofCode: $0.body["code"]?.string) }
+
+    private static func read(
+        _ call: Call<RealmContext>
+    ) throws(Problem) -> (AuthorizationCodeGrant, fault: Problem?) {
         guard let text = call.body["code"]?.string else {
             throw Problem(.invalidRequest, "code is required.")
         }
@@ -18,22 +35,24 @@ extension GrantForm {
         guard let code = call.context.mint.readAuthorizationCode(text) else {
             throw GrantRefusal.unknownAuthorizationCode.problem
         }
+        var fault: Problem?
         var verifier = call.body["code_verifier"]?.string
         if client.metadata.rules.looseChallenges, let other = call.body["verifier"]?.string {
-            guard verifier == nil || verifier == other else {
-                throw Problem(.invalidRequest, "There are two verifiers.")
+            if let verifier, verifier != other {
+                fault = Problem(.invalidRequest, "There are two verifiers.")
             }
             verifier = other
         }
         if !client.metadata.rules.looseChallenges, let verifier, !isVerifier(verifier) {
-            throw GrantRefusal.invalidAuthorizationCode("wrong_verifier").problem
+            fault = GrantRefusal.invalidAuthorizationCode("wrong_verifier").problem
         }
-        return AuthorizationCodeGrant(
+        let grant = AuthorizationCodeGrant(
             code: code,
             consent: client.metadata.asksForConsent
                 ? call.context.mint.consent(of: code.account, to: client.id) : nil,
             redirect: call.body["redirect_uri"]?.string.flatMap { SecretDigest.of($0) },
             verifier: verifier.flatMap { SecretDigest.of($0) })
+        return (grant, fault)
     }
 
     /// RFC 7636 section 4.1: what is shorter can be guessed.

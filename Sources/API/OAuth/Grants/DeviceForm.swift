@@ -16,5 +16,8 @@ extension GrantForm {
         let isInTime = call.context.polls.isInTime(
             device, of: try call.caller.client.id, at: call.context.clock.passed())
         return DeviceGrant(device: device, isTooSoon: !isInTime)
+    }.held { call in
+        call.body["device_code"]?.string.flatMap(call.context.mint.readDeviceCode)
+            .map { "device \($0)" }
     }
 }

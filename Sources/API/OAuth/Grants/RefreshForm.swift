@@ -24,7 +24,7 @@ extension GrantForm {
             }
             throw refusal.problem
         }
-    }
+    }.held { $0.context.mint.holder(ofRefreshToken: $0.body["refresh_token"]?.string) }
 
     private static func refreshToken(
         _ call: Call<RealmContext>

@@ -21,7 +21,8 @@ enum EndSessionRoutes {
             detail: """
                 Takes id_token_hint, client_id, post_logout_redirect_uri, state and ui_locales. \
                 Without a hint of the browser's own sign-in the person is asked, and sent nowhere \
-                afterwards.
+                afterwards. Where nobody is signed in, nothing ends: a client that shall lose its tokens \
+                gives them back at /connect/revoke.
                 """,
             right: .nothing, voice: .page,
             answer: Answer(
@@ -50,17 +51,15 @@ extension Call<RealmContext> {
         guard let hint = try await context.hinted(text),
             parameters["client_id"].map({ $0 == hint.clientID }) ?? true
         else { throw Problem(.invalidRequest, "id_token_hint is no ID token of this client.") }
-        let place = try await placeAfterLogout(parameters, hint.clientID)
+        let onward = try await afterLogout(parameters, hint.clientID)
         let browser = try await BrowserSessions(self).current()
         guard let id = hint.session, let session = try await ofHint(id, hint) else {
             // The logout is not reported as done while the browser still has a session: its person is asked.
-            return .seeOther(browser == nil ? place : Words.page("/logout", in: languages))
+            return browser == nil ? onward : .seeOther(Words.page("/logout", in: languages))
         }
         let asking = AskingClient(session: id, client: session.client)
-        guard let browser else {
-            try await endAlone(asking, session)
-            return .seeOther(place)
-        }
+        // An ID token is no proof of who shows it: a stranger may have kept an old one.
+        guard let browser else { return onward }
         let line = try await SessionEnds(self).line(of: browser)
         // The hint is of another account, or of an app outside this browser: the user is asked
         // first.
@@ -68,7 +67,7 @@ extension Call<RealmContext> {
             return .seeOther(Words.page("/logout", in: languages))
         }
         try await SessionEnds(self).logOut(browser, alsoEnding: asking)
-        var response = Response.seeOther(place)
+        var response = onward
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
     }
@@ -87,12 +86,14 @@ extension Call<RealmContext> {
         return .seeOther(EndSessionRoutes.path + (query.isEmpty ? "" : "?" + query))
     }
 
-    /// Only to a place that the client of the hint was registered with.
-    private func placeAfterLogout(
+    /// Only to a place that the client of the hint was registered with; of an unchecked client to a page
+    /// that names it first, but for a person who has agreed that the client leads them there.
+    private func afterLogout(
         _ parameters: AuthorizationParameters, _ clientID: String
-    ) async throws(Problem) -> String {
+    ) async throws(Problem) -> Response {
+        let languages = parameters["ui_locales"]
         guard let uri = parameters["post_logout_redirect_uri"] else {
-            return Words.page("/logged-out", in: parameters["ui_locales"])
+            return .seeOther(Words.page("/logged-out", in: languages))
         }
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.fresh(clientID, in: context.place.realm)
@@ -104,8 +105,16 @@ extension Call<RealmContext> {
                 .invalidRequest,
                 "post_logout_redirect_uri is not one that the client was registered with.")
         }
-        guard let state = parameters["state"] else { return uri }
-        return uri + (uri.utf8.contains(0x3F) ? "&" : "?") + "state=\(Percent.encode(state))"
+        let state = parameters["state"].map {
+            (uri.utf8.contains(0x3F) ? "&" : "?") + "state=\(Percent.encode($0))"
+        }
+        let address = uri + (state ?? "")
+        let place = AuthorizationTarget.place(of: uri)
+        guard try await mayLead(known, to: place) else {
+            return UncheckedClientPage(place: place, way: .link(address))
+                .response(.ok, in: PageLook(context.place, request, languages: languages))
+        }
+        return .seeOther(address)
     }
 
     private func ofHint(
@@ -118,22 +127,5 @@ extension Call<RealmContext> {
             context.mint.subject(of: terms) == hint.subject
         else { return nil }
         return terms
-    }
-
-    /// The browser is signed out already: what is left is what its client has of it.
-    private func endAlone(
-        _ asking: AskingClient, _ terms: SessionTerms
-    ) async throws(Problem) {
-        guard let account = terms.account else { return }
-        for id in try await SessionEnds(self).sessionsLeft(
-            to: asking, of: account, from: terms.browser)
-        {
-            // One that is not found is over.
-            _ = try await Commands(self).attempt(
-                EndSession(
-                    session: id, reason: .loggedOut, of: account,
-                    notice: SessionEnds(self).noticeOrder()),
-                as: .user(account, client: terms.clientID))
-        }
     }
 }

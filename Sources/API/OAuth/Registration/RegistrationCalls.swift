@@ -29,11 +29,11 @@ extension Call<RealmContext> {
     /// The client that the path names, if the caller has its token. No other caller learns whether
     /// the client exists.
     func registeredClient() async throws(Problem) -> UUID {
-        try RateCounter(self).count(.oauthToken)
-        guard let text = try bearerText() else { throw Problem(.unauthenticated) }
-        guard let id = context.mint.readRegistrationAccessToken(text) else {
-            throw Problem(.invalidToken)
-        }
+        let text = try bearerText()
+        let shown = text.flatMap(context.mint.readRegistrationAccessToken)
+        try RateCounter(self).count(.oauthToken, heldBy: shown.map { "registration \($0)" })
+        guard text != nil else { throw Problem(.unauthenticated) }
+        guard let id = shown else { throw Problem(.invalidToken) }
         let name = try required("client_id")
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.fresh(name, in: context.place.realm)

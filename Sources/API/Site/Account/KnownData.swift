@@ -9,10 +9,7 @@ extension Call<RealmContext> {
     /// All that is known of a user (GDPR article 15 and 20), decrypted for that user.
     func knownData(of account: UUID) async throws(Problem) -> JSON {
         let events = try await RealmLookups(context).events(of: account)
-        let history = try await reading { () throws(LogFailure) in
-            try await context.queries.loginHistory(
-                of: context.place.realm, LoginSelection(account: account), after: nil, limit: 1000)
-        }
+        let history = try await wholeHistory(of: account)
         let factor = try await SecondFactors(self).state(of: account)
         let passphrase = try await RealmLookups(context).folded(
             Passphrase.self, Passphrase.stream(of: account))
@@ -31,6 +28,20 @@ extension Call<RealmContext> {
             "sign_ins": .array(history.map { .object($0.members) }),
             "events": .array(events.map(known)),
         ]
+    }
+
+    private func wholeHistory(of account: UUID) async throws(Problem) -> [LoginView] {
+        var all: [LoginView] = []
+        while true {
+            let place = all.last.map { LoginPlace(at: $0.at, position: $0.position) }
+            let page = try await reading { () throws(LogFailure) in
+                try await context.queries.loginHistory(
+                    of: context.place.realm, LoginSelection(account: account), after: place,
+                    limit: 1000)
+            }
+            all += page
+            guard page.count == 1000 else { return all }
+        }
     }
 
     /// Those that the account has or had, with the moment from which on.
@@ -59,12 +70,7 @@ extension Call<RealmContext> {
     }
 
     private func knownBrowsers(of account: UUID) async throws(Problem) -> [JSON] {
-        let browsers = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSessions(
-                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
-                limit: 100)
-        }
-        return browsers.map { browser in
+        try await RealmLookups(context).openBrowsers(of: account).map { browser in
             [
                 "signed_in_at": .string(browser.terms.openedAt.description),
                 "device": browser.terms.from.device.map { .string($0) } ?? .null,

@@ -17,11 +17,7 @@ enum SessionPageRoutes {
         "/account/sessions", id: "showSessions", "Where one is signed in."
     ) { call, frame throws(Problem) in
         let say = frame.say
-        let (realm, now) = (call.context.place.realm, call.context.clock.now())
-        let browsers = try await reading { () throws(LogFailure) in
-            try await call.context.queries.browserSessions(
-                of: frame.account, in: realm, at: now, after: nil, limit: 100)
-        }
+        let browsers = try await RealmLookups(call.context).openBrowsers(of: frame.account)
         let apps = try await call.connectedApps(of: frame.account)
         let devices = try await OwnersDevices(call.context).devices(of: frame.account)
         let federated = try await FederatedDevices(call.context).list(of: frame.account)
@@ -132,8 +128,13 @@ enum SessionPageRoutes {
         let ended = try await reading { () throws(LogFailure) in
             try await call.context.queries.browserSession(session, in: call.context.place.realm)
         }
-        try await SessionEnds(call).endSessions(
-            of: frame.account, from: ended?.terms.line ?? session, by: frame.browser)
+        let line = ended?.terms.line ?? session
+        for end in try await SessionEnds(call).successors(
+            of: session, on: line, of: frame.account)
+        {
+            try await Commands(call).dispatch(end, as: .browser(frame.browser))
+        }
+        try await SessionEnds(call).endSessions(of: frame.account, from: line, by: frame.browser)
         return .seeOther(.sessions, .signedOut)
     }
 
@@ -144,12 +145,10 @@ enum SessionPageRoutes {
     ) { call, frame throws(Problem) in
         let clientID = call.body["client"]?.string ?? ""
         try await call.withdrawConsent(to: clientID, by: frame.browser)
-        for session in try await RealmLookups(call.context).openSessions(of: frame.account)
-        where session.terms.clientID == clientID {
+        // One that is gone has no access left.
+        if let client = try await RealmLookups(call.context).client(named: clientID) {
             try await Commands(call).dispatch(
-                EndSession(
-                    session: session.id, reason: .withdrawn, of: frame.account,
-                    notice: SessionEnds(call).noticeOrder()),
+                RemoveAccess(of: frame.account, at: .client(client.id)),
                 as: .browser(frame.browser))
         }
         return .seeOther(.sessions, .accessRemoved)

@@ -10,18 +10,27 @@ import Synchronization
 public final class RateLimits: Sendable {
     /// Whom a request is counted for. What is nil isn't counted.
     public struct Subjects: Sendable {
-        var source: Source
+        var source: Source?
         var target: String?
         var client: String?
         var app: String?
 
         public init(
-            source: Source, target: String? = nil, client: String? = nil, app: String? = nil
+            source: Source? = nil, target: String? = nil, client: String? = nil,
+            app: String? = nil
         ) {
             self.source = source
             self.target = target
             self.client = client
             self.app = app
+        }
+
+        /// What is closest to the sender comes first.
+        fileprivate var keys: [(RateDimension, String)] {
+            let all: [(RateDimension, String?)] = [
+                (.source, source?.network), (.target, target), (.client, client), (.app, app),
+            ]
+            return all.compactMap { dimension, key in key.map { (dimension, $0) } }
         }
     }
 
@@ -50,12 +59,8 @@ public final class RateLimits: Sendable {
         _ policy: RatePolicy, _ subjects: Subjects, in realm: RealmID,
         rates: RateTable = .standard, at now: Duration
     ) throws(Problem) {
-        let keys: [(RateDimension, String?)] = [
-            (.source, subjects.source.network), (.target, subjects.target),
-            (.client, subjects.client), (.app, subjects.app),
-        ]
-        for (dimension, key) in keys {
-            guard let key, let rate = rates[policy, dimension],
+        for (dimension, key) in subjects.keys {
+            guard let rate = rates[policy, dimension],
                 let wait = buckets[policy]?[dimension]?.take(
                     rate, key, realm, nanoseconds(now))
             else { continue }
@@ -63,21 +68,27 @@ public final class RateLimits: Sendable {
         }
     }
 
-    /// Takes back what was counted for a target, where an outage kept it from being done.
-    func giveBack(_ policy: RatePolicy, target: String, in realm: RealmID, rates: RateTable) {
-        guard let rate = rates[policy, .target] else { return }
-        buckets[policy]?[.target]?.giveBack(rate, target, realm)
+    /// Takes back what was counted: an outage kept it from being done, or it was no failure.
+    func giveBack(
+        _ policy: RatePolicy, _ subjects: Subjects, in realm: RealmID, rates: RateTable
+    ) {
+        for (dimension, key) in subjects.keys {
+            guard let rate = rates[policy, dimension] else { continue }
+            buckets[policy]?[dimension]?.giveBack(rate, key, realm)
+        }
     }
 
-    /// Counts a registration. A source beyond the rate limit is told nothing: no account is made.
+    /// Counts a registration, for its source and then for its app. Beyond either limit nobody is told:
+    /// no account is made.
     public func allowsSignUp(
-        _ policy: RatePolicy = .nativeOTP, from source: Source, in realm: RealmID,
-        rates: RateTable = .standard, at now: Duration
+        _ policy: RatePolicy = .nativeOTP, from source: Source, to app: String? = nil,
+        in realm: RealmID, rates: RateTable = .standard, at now: Duration
     ) -> Bool {
-        guard let rate = rates[policy, .signUps] else { return true }
-        let wait = buckets[policy]?[.signUps]?.take(
-            rate, source.network, realm, nanoseconds(now))
-        return wait == nil
+        func takes(_ dimension: RateDimension, _ key: String) -> Bool {
+            guard let rate = rates[policy, dimension] else { return true }
+            return buckets[policy]?[dimension]?.take(rate, key, realm, nanoseconds(now)) == nil
+        }
+        return takes(.signUps, source.network) && app.map { takes(.app, $0) } ?? true
     }
 
     /// How many buckets are in use.

@@ -59,9 +59,11 @@ public enum RatePolicy: String, CaseIterable, Sendable {
 public enum RateDimension: String, CaseIterable, Sendable {
     /// The network that it comes from: an IPv4 address, or the first half of an IPv6 one.
     case source
-    /// The mailbox or the account that it is about.
+    /// The mailbox or the account that it is about, or the session of the token that it shows.
     case target
+    /// The client that authenticated; of one that did not, what comes from one network.
     case client
+    /// Joins at one app; messages that cost money, and registrations of clients, there.
     case app
     /// Registrations from one network: a source beyond the limit is not told.
     case signUps = "sign-ups"
@@ -88,8 +90,9 @@ public struct RateTable: Sendable {
             table[policy, .source] = Rate(1_200, per: hour, burst: 300)
             table[policy, .target] = Rate(5, per: hour)
             table[policy, .client] = Rate(600, per: hour)
-            table[policy, .app] = Rate(3_000, per: hour)
         }
+        // People of the app have mailboxes of their own: what strangers ask for keeps none of them out.
+        table[.nativeOTP, .app] = Rate(3_000, per: hour)
         table[.nativeOTP, .signUps] = Rate(10, per: hour)
         table[.phoneCode, .source] = Rate(10, per: .seconds(300))
         table[.phoneCode, .target] = Rate(5, per: .seconds(300))
@@ -111,6 +114,7 @@ public struct RateTable: Sendable {
         table[.twoFactor, .source] = Rate(600, per: minute, burst: 200)
         table[.twoFactor, .target] = Rate(15, per: minute)
         table[.oauthToken, .source] = Rate(600, per: minute, burst: 200)
+        table[.oauthToken, .target] = Rate(60, per: minute, burst: 60)
         table[.oauthToken, .client] = Rate(60, per: minute, burst: 60)
         table[.deviceCode, .source] = Rate(600, per: hour, burst: 60)
         table[.deviceCode, .target] = Rate(10, per: minute)
@@ -118,7 +122,10 @@ public struct RateTable: Sendable {
         table[.clientRegistration, .source] = Rate(120, per: hour, burst: 40)
         table[.clientRegistration, .app] = Rate(1_200, per: hour)
         table[.bootstrap, .source] = Rate(30, per: .seconds(900), burst: 10)
+        // One network uses up half of what there is for the owner, and never all of it.
+        table[.installation, .source] = Rate(25, per: hour)
         table[.installation, .target] = Rate(50, per: hour)
+        table[.ownerSignIn, .source] = Rate(500, per: hour)
         table[.ownerSignIn, .target] = Rate(1_000, per: hour)
         table[.ownerMail, .target] = Rate(20, per: hour)
         table[.certification, .target] = Rate(30, per: hour)

@@ -18,7 +18,7 @@ struct SecurityChecks: Sendable {
             statementIssuers(), attestation(), appAttest(), safetyNet(), exposedPasskeys(),
             disclosedKeys(), deriveKeys(),
             passphrases(), recentSignIn(), rates(), exchange(), introspection(), forwarders(),
-            consent(), clientNames(),
+            consent(), clientNames(), publishedClients(),
         ]
         return own.map { one in
             var one = one

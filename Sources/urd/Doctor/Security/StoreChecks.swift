@@ -24,6 +24,39 @@ extension SecurityChecks {
         return .fine(check, "production, under Apple's root")
     }
 
+    /// What is taken from clients as they are published, in realms of the profiles that they are of.
+    func publishedClients() -> Diagnosis {
+        let check = "published clients"
+        let settings = realm.settings
+        var taken: [String] = []
+        if settings.rules.servesFederation {
+            if settings[SettingCatalogue.untimedRequests] != .refused {
+                taken.append(
+                    "JWTs without a time (\(SettingCatalogue.untimedRequests.name))")
+            }
+            if settings[SettingCatalogue.unsignedDiscovery] {
+                taken.append(
+                    "questions for services without a token (\(SettingCatalogue.unsignedDiscovery.name))"
+                )
+            }
+        }
+        if settings.rules.servesTenants {
+            if settings[SettingCatalogue.tokensUnasked] {
+                taken.append(
+                    "tokens that nobody asked for (\(SettingCatalogue.tokensUnasked.name))")
+            }
+            if settings[SettingCatalogue.shortEventNumbers] {
+                taken.append(
+                    "numbers of events that may be guessed (\(SettingCatalogue.shortEventNumbers.name))"
+                )
+            }
+        }
+        guard !taken.isEmpty else { return .fine(check, "nothing is made easier for them") }
+        return .warning(
+            check, "made easier: \(Self.list(taken))",
+            mend: "Unset what none of the realm's clients needs.")
+    }
+
     func safetyNet() -> Diagnosis {
         let check = "SafetyNet"
         guard isFlagship, realm.settings[SettingCatalogue.safetyNet] else {

@@ -1,0 +1,92 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import ReadModels
+internal import Values
+
+/// The other apps that a person let in at services, from any of their devices.
+enum FederatedAppRoutes {
+    static let table: [Route<RealmContext>] = [list, end]
+
+    private static let schema = Schema.object(
+        .required("id", .text(36...36), "Names the permission."),
+        .required("app_id", .text(0...255), "What the app calls itself."),
+        .required("client_id", .text(1...255), "The service that it may speak to."),
+        .optional("service", .text(0...2048), "The service's address."),
+        .optional("service_name", .text(0...200), "The service's name."),
+        .required("scope", .text(0...2048), "The protocols that it may speak there."),
+        .optional("device", .text(36...36), "The device that it was let in on."),
+        .required("authorized_at", .integer(0...(1 << 53 - 1)), "Since when."),
+        .required("last_used_at", .integer(0...(1 << 53 - 1)), "When a token was last refreshed."),
+        .required("current", .boolean, "Whether it is on the device that asks."))
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "app_id": "org.example.notes",
+        "client_id": "moodle", "service": "https://moodle.example.org", "service_name": "Moodle",
+        "scope": "org.example.notes", "device": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a11",
+        "authorized_at": 1_790_000_000, "last_used_at": 1_790_000_000, "current": true,
+    ]
+
+    private static let list = Route<RealmContext>(
+        .get, "/eduid/apps", id: "listFederatedApps", tag: "Federation",
+        summary: "Lists the other apps that the person let in, with the services that they use.",
+        right: .nothing, voice: .federation,
+        answer: .ok("The apps, by service.", .list(of: schema, 0...10_000), example: [example]),
+        refusals: FederationPaths.refusals
+    ) { call throws(Problem) in
+        let caller = try await RequestAuthorization(call).caller(.person)
+        let sessions = try await FederatedDevices(call.context).sessions(
+            of: try caller.account, .application)
+        let services = try await FederationServices(call.context).all()
+        return .json(
+            .ok,
+            .array(
+                sessions.map { session in
+                    session.json(
+                        at: services.first { $0.client.id == session.terms.client },
+                        isOwn: session.terms.federation?.device == caller.token.device)
+                }))
+    }
+
+    private static let end = Route<RealmContext>(
+        .delete, "/eduid/apps/{id}", id: "endFederatedApp", tag: "Federation",
+        summary: "Takes back what the person let an app do at a service.",
+        detail: "Its tokens end. The app at the service, and on other services, goes on.",
+        right: .nothing, voice: .federation,
+        parameters: [
+            Parameter(
+                "id", in: .path, .text(36...36, Names.uuid), "The permission.",
+                example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+        ],
+        answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
+        refusals: FederationPaths.refusals + [.noSuchSession]
+    ) { call throws(Problem) in
+        let caller = try await RequestAuthorization(call).caller(.person)
+        let (account, id) = (try caller.account, try call.requiredID("id"))
+        // Found by its name and in no list, so that none is too far down to be ended.
+        guard let session = try await call.context.live(id),
+            session.terms.federation?.holder == .application, session.terms.account == account,
+            try await Commands(call).attempt(
+                EndSession(session: id, reason: .revoked, of: account), as: caller.commandCaller)
+                == nil
+        else { throw Problem(.noSuchSession, "The person has let in no such app.") }
+        return Response(status: .noContent)
+    }
+}
+
+extension OpenSessionView {
+    fileprivate func json(at service: FederationService?, isOwn: Bool) -> JSON {
+        var members: JSONObject = [
+            "id": .string(id.description), "app_id": .string(terms.federation?.application ?? ""),
+            "client_id": .string(terms.clientID),
+            "scope": .string(terms.scope.joined(separator: " ")),
+            "authorized_at": .integer(openedAt.seconds),
+            "last_used_at": .integer(lastUsedAt.seconds), "current": .bool(isOwn),
+        ]
+        members["service"] = service?.address.map { .string($0) }
+        members["service_name"] = service?.client.metadata.clientName.map { .string($0) }
+        members["device"] = (terms.federation?.device).map { .string($0.description) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,34 @@
+internal import EventSourcing
+internal import Values
+
+/// The browser in which a person gave a code or a device to a client, with all that has to stand behind it
+/// when the client comes for its tokens.
+struct LoginBrowser: Sendable {
+    private let session: Versioned<BrowserSession>
+    private let line: OpenerLine
+
+    static func read(
+        _ browser: UUID, from streams: some StreamReader
+    ) async throws(LogFailure) -> LoginBrowser {
+        let session = try await streams.read(BrowserSession.self, browser)
+        return LoginBrowser(
+            session: session,
+            line: try await .read(session.state.terms?.opener, from: streams))
+    }
+
+    /// Nil after a log-out. A new sign-in in the same browser is none.
+    func login(of account: Versioned<Account>, at now: Timestamp) -> BrowserTerms? {
+        guard let terms = session.state.terms, terms.account == account.stream,
+            account.state.keeps(terms), now < terms.expiresAt,
+            session.state.end == nil || session.state.end == .replaced, line.isStanding(at: now)
+        else { return nil }
+        return terms
+    }
+
+    /// What client sessions end with that come of the browser.
+    var opener: Opener? {
+        var opener = session.state.terms?.opener
+        opener?.browser = nil
+        return opener
+    }
+}

@@ -1,0 +1,41 @@
+internal import EventSourcing
+internal import JSON
+public import Values
+
+/// What something was opened by in the place of a proof of its person: it ends with each of these.
+public struct Opener: Sendable, Equatable {
+    /// The installation that opened a web view.
+    public var installation: UUID?
+    /// The session whose token that installation showed for it.
+    public var session: UUID?
+    /// The browser session that was handed over to an app's place.
+    public var browser: UUID?
+
+    public init(installation: UUID? = nil, session: UUID? = nil, browser: UUID? = nil) {
+        self.installation = installation
+        self.session = session
+        self.browser = browser
+    }
+
+    static let eventFields: [EventField] = [
+        .uuid("opener_client", "Installation whose web view it came of.").optional,
+        .uuid("opener_session", "Session whose token opened that web view.").optional,
+        .uuid("opener_browser", "Browser session that was handed over.").optional,
+    ]
+
+    var fields: JSONObject {
+        var fields: JSONObject = [:]
+        fields["opener_client"] = installation.map { .uuid($0) }
+        fields["opener_session"] = session.map { .uuid($0) }
+        fields["opener_browser"] = browser.map { .uuid($0) }
+        return fields
+    }
+
+    /// Nil where the person proved who they are themselves.
+    init?(recorded fields: JSONObject) {
+        self.init(
+            installation: fields.uuid("opener_client"), session: fields.uuid("opener_session"),
+            browser: fields.uuid("opener_browser"))
+        guard installation != nil || session != nil || browser != nil else { return nil }
+    }
+}

@@ -1,0 +1,262 @@
+"""What EXPLAIN tells an analyst of other realms: nothing but how large tables are in all. And how long the documented
+questions take in a realm of five million events (URD_LONG_TESTS=1; of thousands otherwise)."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+import uuid
+
+from analyst_role import Analyst
+from urd_process import PATIENCE, Urd
+
+# A realm beside the analyst's own, in two states that differ in every value and in how often each comes.
+BEFORE, AFTER = "early", "later"
+ROWS = 2000
+STRANGER = "stranger"
+CROWD = "crowd"
+EVENTS = 5_000_000 if os.environ.get("URD_LONG_TESTS") == "1" else 20_000
+
+
+def setUpModule():
+    global urd
+    urd = Urd()
+
+
+def tearDownModule():
+    urd.close()
+
+
+def alone(sql, patience=PATIENCE):
+    """What may be in no transaction, or takes long."""
+    subprocess.run(
+        ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", urd.superuser(), "-c", sql], check=True,
+        capture_output=True, text=True, timeout=patience)
+
+
+def rows(sql):
+    return json.loads(urd.sql(f"select coalesce(json_agg(r), '[]') from ({sql}) r"))
+
+
+def tables():
+    """What the views of analysts are made of, whatever stands between."""
+    return [row["name"] for row in rows(
+        """with recursive behind as (
+            select c.oid from pg_class c where c.relnamespace = 'analyst'::regnamespace and c.relkind = 'v'
+            union
+            select d.refobjid from behind b join pg_rewrite w on w.ev_class = b.oid
+                join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
+                    and d.refclassid = 'pg_class'::regclass)
+        select c.oid::regclass::text as name from behind b join pg_class c on c.oid = b.oid
+            join pg_attribute a on a.attrelid = c.oid and a.attname = 'realm'
+        where c.relkind = 'r' and c.relname <> 'event' order by 1""")]
+
+
+def value(kind, state, unique):
+    """An expression for the n-th row: of each kind as wide in one state as in the other."""
+    late = state == AFTER
+    often, seldom = ("zeppelin", "flounder") if not late else ("flounder", "zeppelin")
+    return {
+        # Far apart, for estimates are as coarse as a histogram's buckets.
+        "uuid": f"overlay(md5('{state}' || n) placing '{'c' if late else '3'}' from 1 for 1)::uuid",
+        "text": f"'{state}' || lpad(n::text, 6, '0')" if unique
+        else f"case when n % 10 = 0 then '{seldom}' else '{often}' end",
+        "timestamp with time zone":
+            f"timestamptz '{2024 if late else 2020}-01-01Z' + n * interval '1 minute'",
+        "date": f"date '{2024 if late else 2020}-01-01' + n",
+        "boolean": f"n % 10 {'<>' if late else '='} 0",
+        "jsonb": "'{}'", "json": "'{}'", "text[]": "'{}'", "bigint[]": f"array[n + {late:d} * 50000]",
+    }.get(kind, f"{10000 if late else 0} + n")
+
+
+def fill(state):
+    for table in tables():
+        columns = rows(
+            "select a.attname as name, format_type(a.atttypid, null) as type, exists (select from pg_index i "
+            "where i.indrelid = a.attrelid and i.indisunique and a.attnum = any (i.indkey::int[])) as unique "
+            f"from pg_attribute a where a.attrelid = '{table}'::regclass and a.attnum > 0 "
+            "and not a.attisdropped and a.attidentity = '' order by a.attnum")
+        names = ", ".join(column["name"] for column in columns)
+        values = ", ".join(
+            f"'{STRANGER}'" if column["name"] == "realm"
+            else value(column["type"], state, column["unique"]) for column in columns)
+        urd.sql(f"delete from {table} where realm = '{STRANGER}'; "
+                f"insert into {table} ({names}) select {values} from generate_series(1, {ROWS}) n")
+        alone(f"vacuum full {table}")
+        alone(f"analyze {table}")
+
+
+def constants(kind):
+    """What an analyst would compare with who looks for what is there."""
+    known = urd.sql(f"select {value('uuid', BEFORE, True)} from (values (1200)) v (n)")
+    return {
+        "uuid": [f"'{known}'::uuid", "'80000000-0000-0000-0000-000000000000'::uuid"],
+        "text": ["'zeppelin'", f"'{BEFORE}000700'"],
+        "timestamp with time zone": ["'2020-01-02Z'::timestamptz"],
+        "date": ["'2022-06-01'::date"], "boolean": ["true"], "json": [],
+        "text[]": ["'{a}'::text[]"], "bigint[]": ["'{700}'::bigint[]"],
+    }.get(kind, ["700", "1900"])
+
+
+def questions():
+    asked = []
+    views = rows(
+        "select c.relname as view, a.attname as column, format_type(a.atttypid, null) as type from pg_class c "
+        "join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 "
+        "where c.relnamespace = 'analyst'::regnamespace and c.relkind = 'v' order by c.relname, a.attnum")
+    for row in views:
+        view, column = row["view"], row["column"]
+        asked.append(f"select count({column}) from {view} where {column} is null")
+        for constant in constants(row["type"]):
+            for comparison in ("=", "<>", "<", ">="):
+                asked.append(f"select * from {view} where {column} {comparison} {constant}")
+            asked.append(f"select * from {view} where {column} in ({constant}, {constant})")
+            asked.append(f"select count(*) from {view} where not ({column} < {constant}) and {column} <= {constant}")
+        if constants(row["type"]):
+            asked.append(f"select {column}, count(*) from {view} group by 1 order by 2 desc limit 10")
+            asked.append(f"select count(*) from {view} a join {view} b using ({column})")
+    return asked
+
+
+class AnalystEstimates(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.analyst = Analyst(urd, "demo")
+        cls.asked = questions()
+
+    def plans(self, setting=""):
+        """The plan of each question."""
+        told = self.analyst.ask(
+            setting + "".join(f"explain (verbose, format json) {sql};\n" for sql in self.asked))
+        decoder, plans, place = json.JSONDecoder(), [], 0
+        while place < len(told):
+            plan, place = decoder.raw_decode(told, place)
+            plans.append(plan[0]["Plan"])
+            place += len(told[place:]) - len(told[place:].lstrip())
+        self.assertEqual(len(plans), len(self.asked))
+        return plans
+
+    def test_no_estimate_depends_on_what_another_realm_has(self):
+        self.assertGreater(len(tables()), 8)
+        self.assertGreater(len(self.asked), 500)
+        plans = {}
+        for state in (BEFORE, AFTER):
+            fill(state)
+            plans[state] = self.plans()
+        told = [(sql, before, after) for sql, before, after in zip(
+            self.asked, plans[BEFORE], plans[AFTER]) if before != after]
+        self.assertEqual([sql for sql, _, _ in told], [], told[:1])
+
+    def test_no_question_goes_along_an_index_through_other_realms(self):
+        # How many pages were read is told to who asks: they would be pages of others.
+        leading = {row["name"]: row["column"] for row in rows(
+            "select i.indexrelid::regclass::text as name, a.attname as column from pg_index i "
+            "join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0] "
+            "join pg_attribute r on r.attrelid = i.indrelid and r.attname = 'realm'")}
+        fill(BEFORE)
+
+        def used(plan):
+            for step in plan.get("Plans", []):
+                yield from used(step)
+            # By the realm alone nothing is chosen in it.
+            if "Index Name" in plan and not re.fullmatch(
+                    r"\((\w+\.)?realm = \$\d+\)", plan.get("Index Cond", "")):
+                yield plan["Index Name"]
+
+        seen = set()
+        for sql, plan in zip(self.asked, self.plans("set enable_seqscan = off;\n")):
+            for index in used(plan):
+                seen.add(index)
+                self.assertEqual(leading.get("urd." + index, "realm"), "realm", (sql, index))
+        self.assertGreater(len(seen), 3)
+
+    def test_statistics_are_not_shown(self):
+        for table in ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs"):
+            self.assertEqual(self.analyst.ask(
+                f"select count(*) from pg_catalog.{table} where schemaname in ('urd', 'analyst')"), "0")
+        self.assertIn("permission denied", self.analyst.refused("select * from pg_statistic"))
+
+    def test_fields_are_opened_of_the_events_that_are_asked_for_alone(self):
+        name = f"seldom-{uuid.uuid4().hex[:8]}"
+        status, answer, _ = urd.api.call("POST", f"{urd.realm}/apps", {"slug": name, "name": name})
+        self.assertEqual(status, 201, answer)
+        few = int(urd.sql("select count(*) from urd.event where realm = 'demo' and type like 'app.%'"))
+        self.assertGreater(int(urd.sql("select count(*) from urd.event where realm = 'demo'")), few)
+        plan = json.loads(self.analyst.ask(
+            "explain (analyze, verbose, format json) select position, at, actor, fields from events_v1 "
+            "where type like 'app.%' order by position"))[0]["Plan"]
+
+        def steps(plan):
+            yield plan
+            for step in plan.get("Plans", []):
+                yield from steps(step)
+
+        opening = [step for step in steps(plan)
+                   if step.get("Parent Relationship") == "SubPlan" or "open_fields(" in str(step.get("Output"))]
+        self.assertTrue(opening)
+        for step in opening:
+            self.assertLessEqual(step["Actual Rows"] * step["Actual Loops"], few, step)
+
+
+def crowd():
+    """A realm of many events that is in the read models alone, with as much of each kind as a busy one has."""
+    live = {row["projection"]: f"urd.{row['projection']}_{row['build']}" for row in rows(
+        "select projection, build from urd.projection_build where status = 'live'")}
+    person = f"md5((n::bigint * 7919 % {EVENTS // 25})::text)::uuid"
+    client = "md5((n % 50)::text)::uuid"
+    every = f"from generate_series(1, {EVENTS}) n"
+    at = f"now() - ({EVENTS} - n) * interval '3 seconds'"
+    kind = ("case when n % 10000 = 7 then 'realm.settings_changed' when n % 5000 = 9 then 'client.registered' else "
+            "(array['session.opened', 'session.refreshed', 'session.refreshed', 'otp.issued', 'otp.redeemed', "
+            "'mail.sent', 'session.refused', 'browser.opened', 'passkey.used', 'account.registered'])[1 + n % 10] end")
+    actor = f"case when n % 5000 in (7, 9) then 'admin:' || {client} else 'account:' || {person} end"
+    fields = ("json_build_object('account', %s, 'client', %s, 'client_id', 'client-' || n %% 50, "
+              "'method', 'urn:cocoar:otp', 'source', md5((n %% 70000)::text), 'stamp', 0, "
+              "'expires_at', 1790000000, 'changes', json_build_object('n', n))" % (person, client))
+    for statement in (
+            f"insert into urd.event (position, at, stream, command, version, revision, realm, type, leaf, mac, "
+            f"meta, data) select n, {at}, md5((n / 3)::text)::uuid, md5('c' || n)::uuid, n % 3 + 1, 1, '{CROWD}', "
+            f"{kind}, '', '', '{{}}', {fields} {every}",
+            f"insert into {live['audit_trail']} select '{CROWD}', n, {at}, md5((n / 3)::text)::uuid, {person}, "
+            f"{kind}, {actor}, {client}::text, md5('r' || n) {every}",
+            f"insert into {live['login_history']} (realm, position, at, account, client, client_id, method, "
+            f"outcome, reason, session, source, country, asn) select '{CROWD}', n, {at}, {person}, {client}, "
+            f"'client-' || n % 50, (array['passkey', 'urn:cocoar:otp'])[1 + n % 2], case when n % 10 = 6 then "
+            f"'refused' else 'signed_in' end, case when n % 10 = 6 then (array['wrong_code', 'reuse'])"
+            f"[1 + (n % 900 = 6)::integer] end, case when n % 10 <> 6 then md5((n / 3)::text)::uuid end, "
+            f"md5((n % 70000)::text), 'NL', n % 40 {every} where n % 10 in (0, 6, 7)",
+            f"insert into {live['accounts']} (realm, account, mailbox, confirmed, disabled, stamp, moves, registered_at, "
+            f"changed_at, version) select '{CROWD}', md5(n::text)::uuid, md5('m' || n)::uuid, true, n % 100 = 0, "
+            f"0, 0, now(), now(), 3 from generate_series(0, {EVENTS // 25}) n",
+            f"insert into {live['passkeys']} (realm, passkey, account, credential, version) select '{CROWD}', "
+            f"md5('p' || n)::uuid, md5((n * 3)::text)::uuid, 'p' || n, 1 from generate_series(0, {EVENTS // 80}) n",
+            f"insert into {live['credentials']} (realm, kind, credential, account, created_at) select '{CROWD}', "
+            f"(array['passkey', 'passphrase'])[1 + n % 2], md5('k' || n)::uuid, md5((n / 2)::text)::uuid, "
+            f"now() - interval '300 days' from generate_series(0, {EVENTS // 12}) n"):
+        alone("set session_replication_role = replica; set synchronous_commit = off; " + statement, 1200)
+    alone("analyze", 1200)
+
+
+class DocumentedQuestions(unittest.TestCase):
+    def test_each_is_answered_within_the_limit_of_a_statement(self):
+        analyst = Analyst(urd, "demo")
+        crowd()
+        urd.sql(f"update urd.analyst set realm = '{CROWD}' where role = '{analyst.name}'")
+        document = (pathlib.Path(__file__).parents[2] / "docs/analysts/sql.md").read_text()
+        asked = re.findall(r"```sql\n(.*?)```", document, re.S)
+        self.assertEqual(len(asked), 12)
+        took = {}
+        for sql in asked:
+            # The role's own limit ends one that takes longer.
+            told = json.loads(analyst.ask(f"explain (analyze, format json) {sql}"))[0]
+            took[" ".join(sql.split())[:60]] = round(told["Execution Time"] / 1000, 2)
+        print(f"{EVENTS} events, seconds:", took)
+        settings = analyst.rows(asked[9].strip())
+        self.assertEqual(len(settings), EVENTS // 10_000)
+        self.assertTrue(all(row["fields"] for row in settings))
+
+
+if __name__ == "__main__":
+    unittest.main()

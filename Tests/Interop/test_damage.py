@@ -1,0 +1,104 @@
+"""A row that is gone, or a column without a value, in the tables of one realm: a node starts all the same, serves the
+other realms, answers requests to that one, and says which realm it is."""
+
+import json
+import unittest
+import uuid
+
+from urd_process import Client, Server, Urd, eventually
+
+REALM = "verify"
+# That it was done, or in so many words that it cannot be.
+ANSWERS = {(201, None), (500, "/problems/log-damaged"), (404, "/problems/no-such-realm"),
+           (503, "/problems/unavailable"), (503, "/problems/contended")}
+HEAD = f"(select position from urd.realm_log where realm = '{REALM}')"
+
+
+def setUpModule():
+    global urd
+    urd = Urd()
+
+
+def tearDownModule():
+    urd.close()
+
+
+class Damage(unittest.TestCase):
+    """Each cell is damage to one realm while a node runs, and then the start of another one."""
+
+    def node(self):
+        node = Server(urd.values)
+        self.addCleanup(node.close)
+        node.ready()
+        node.api = Client(node.url, urd.key)
+        self.addCleanup(node.api.close)
+        return node
+
+    def account(self, node, realm):
+        """As an administrator makes one: the status of the answer."""
+        api = urd.api if node is urd else node.api
+        status, answer, _ = api.call("POST", f"/api/admin/realms/{realm}/accounts",
+                                     {"email": f"{uuid.uuid4().hex[:12]}@example.org"})
+        return status, None if status == 201 else answer["type"]
+
+    def survive(self, damage):
+        with self.subTest(damage):
+            urd.sql(damage)
+            for node in (urd, self.node()):
+                answers = {self.account(node, REALM) for _ in range(3)}
+                self.assertLessEqual(answers, ANSWERS, damage)
+                self.assertEqual(self.account(node, "demo"), (201, None))
+                self.assertTrue(urd.alive())
+            self.assertIsNone(node.process.poll())
+            return node
+
+    def test_the_last_event_is_gone(self):
+        urd.sealed(REALM)
+        last = int(urd.sql(f"select {HEAD}"))
+        urd.sql(f"create table public.last_event as select * from urd.event"
+                f" where realm = '{REALM}' and position = {last}")
+        self.addCleanup(urd.sql, "insert into urd.event select * from public.last_event")
+        node = self.survive(f"delete from urd.event where realm = '{REALM}' and position = {last}")
+
+        def named():
+            told = json.loads(node.ask("/health/ready", private=True)[1])["components"]["sealer"]
+            return f"halted in {REALM}" in told.get("detail", "")
+        eventually(named, "the sealer names the realm")
+        self.assertIn(REALM, urd.command("doctor").stdout)
+
+    def test_the_head_is_gone(self):
+        urd.sql(f"create table public.head as select * from urd.realm_log where realm = '{REALM}'")
+        self.addCleanup(urd.sql, f"delete from urd.realm_log where realm = '{REALM}';"
+                        "insert into urd.realm_log select * from public.head")
+        self.survive(f"delete from urd.realm_log where realm = '{REALM}'")
+        # By the copies of checkpoints, which the node has that has a folder for them.
+        eventually(lambda: f"halted in {REALM}" in urd.attention().get("sealer", {}).get("detail", ""),
+                   "the sealer names the realm")
+        self.assertIn(f"{REALM}: its log is gone from the database", urd.command("doctor").stdout)
+
+    def test_columns_without_a_value(self):
+        cells = [
+            ("realm_log", "realm", ("epoch", "position", "keys")),
+            ("event", "realm, position", ("at",)),
+            ("projection_position", "realm, projection, build", ("position",)),
+            ("stream", "realm, stream", ("version",)),
+            ("realm_key", "realm, purpose, version", ("wrapped",)),
+            ("checkpoint", "realm, size", ("note",)),
+        ]
+        for table, key, columns in cells:
+            for column in columns:
+                realm = f"realm = '{REALM}'"
+                kept = f"public.kept_{table}_{column}"
+                urd.sql(f"alter table urd.{table} alter column {column} drop not null;"
+                        f"create table {kept} as select * from urd.{table} where {realm}")
+                last = f" and position = {HEAD}" if table == "event" else ""
+                self.survive(f"update urd.{table} set {column} = null where {realm}{last}")
+                urd.sql(f"update urd.{table} t set {column} = k.{column} from {kept} k"
+                        f" where t.{column} is null"
+                        f" and {' and '.join(f't.{name} = k.{name}' for name in key.split(', '))};"
+                        "update urd.realm_log set position = greatest(position,"
+                        f" (select max(position) from urd.event where {realm})) where {realm}")
+
+
+if __name__ == "__main__":
+    unittest.main()
