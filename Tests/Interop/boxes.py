@@ -43,9 +43,10 @@ BOXES = r"""(width, gap, target) => {
                 const range = document.createRange();
                 range.setStart(walker.currentNode, word.index);
                 range.setEnd(walker.currentNode, word.index + word[0].length);
-                // At a soft hyphen an empty box is left on the line before.
-                const lines = [...range.getClientRects()].filter((line) => line.width > .5);
-                if (new Set(lines.map((line) => Math.round(line.top))).size > 1) split.push(word[0]);
+                const tops = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
+                // The hyphen that a soft one is drawn as, on the line before, counts for what follows it.
+                const isPart = walker.currentNode.textContent[word.index - 1] === "\u00ad";
+                if (tops.size > (isPart ? 2 : 1)) split.push(word[0]);
             }
         }
         return split;

@@ -119,7 +119,8 @@ class OldInterface(unittest.TestCase):
         status, granted = site.call("POST", endpoint, body, "Bearer " + text)
         self.assertEqual((status, granted.get("token_type")), (200, "Bearer"), granted)
         self.assertEqual(site.call("POST", endpoint, body, "Bearer " + text)[0], 403)
-        self.assertEqual(site.call("POST", endpoint, {**body, "more": ""}, "Bearer " + text)[0], 400)
+        self.assertIn(
+            site.call("POST", endpoint, {**body, "more": ""}, "Bearer " + text)[0], (400, 403))
 
     def test_edu_03_what_has_no_time_is_good_once_with_each_request(self):
         app = OldApp().register()
@@ -371,8 +372,9 @@ class Cotter(unittest.TestCase):
         taken = person.get(event)
         self.assertIn("oauth_token", taken.json)
         self.assertNotIn("oauth_token", person.get(event).json)
-        created = person.create(device.event()).json
-        self.assertTrue(0 < created["ID"] < 2**31, created)
+        # Of another kind: the same text in the same second would be the same signature.
+        created = person.create(device.event("PAYMENT")).json
+        self.assertTrue(0 < created.get("ID", 0) < 2**31, created)
 
     def test_cot_16_a_short_number_gives_tokens_to_the_network_that_asked_alone(self):
         person = self.person()
