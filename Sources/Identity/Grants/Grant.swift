@@ -13,7 +13,7 @@ public protocol Grant: SignInProof {
     /// that can't be read, or whose client may not use the grant, has shown nothing.
     var isUsedInVain: Bool { get }
 
-    /// That what is shown was used before, or is void, and what comes of that, whatever else the request says; nil
+    /// The outcome where the token or code was used before, or is void, with any other content of the request; nil
     /// where it is good yet. It is asked before anything is looked at that the request could have said otherwise.
     func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>?
 

@@ -129,7 +129,7 @@ final class Health: Sendable {
             needsAttention: true)
     }
 
-    /// What the database has of it, whatever the sealers of the nodes think. It keeps no request from being served,
+    /// The seals as the database has them, not as the nodes' sealers remember them. They keep no request from being served,
     /// and all nodes say the same: as with a halt, the load balancer must not drop them.
     private static func seals(_ standstill: Standstill) -> ComponentState {
         ComponentState(
