@@ -25,9 +25,19 @@ public protocol Event: Sendable, Equatable {
     /// Reads the newest revision. Personal fields may be missing: their subject may be erased.
     /// Nil only for a name or a field that was never written: a defect, not an input error.
     init?(name: String, fields: JSONObject)
+
+    /// Its newest shape, and all its fields.
+    var written: WrittenEvent { get }
 }
 
 extension Event {
     public func subject(in stream: UUID) -> UUID? { subject }
     public var tellsOrigin: Bool { true }
+
+    public var written: WrittenEvent {
+        guard let shape = Self.newestShape(name) else {
+            preconditionFailure("An event's name must stand in its catalogue.")
+        }
+        return WrittenEvent(shape: shape, fields: fields)
+    }
 }

@@ -42,14 +42,12 @@ public struct NewEvent: Sendable, Equatable {
     /// Splits an event's fields by its newest shape. Whose they are says the decision, where the event
     /// itself cannot know it.
     public init(_ event: some Event, in stream: UUID, of subject: UUID? = nil) {
-        guard let shape = type(of: event).newestShape(event.name) else {
-            preconditionFailure("An event's name must stand in its catalogue.")
-        }
-        let (open, personal, request) = shape.split(event.fields)
+        let written = event.written
+        let (open, personal, request) = written.shape.split(written.fields)
         let subject = subject ?? event.subject(in: stream)
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
-            stream: stream, name: event.name, revision: shape.revision, subject: subject,
+            stream: stream, name: written.shape.name, revision: written.shape.revision, subject: subject,
             open: open, personal: personal, request: request, tellsOrigin: event.tellsOrigin,
             event: event)
     }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// Which realms a key opens.
@@ -16,78 +15,48 @@ public enum AdminScope: Equatable, Sendable {
 }
 
 /// What happens to a key of the admin API.
-public enum AdminKeyEvent: Event {
+public enum AdminKeyEvent: FormedEvent {
     case created(
         name: String, digest: SecretDigest, scope: AdminScope, permissions: AdminPermissions = .all)
     case revoked
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let created = EventForm(
             "admin_key.created", .audit, "An admin key was created.",
-            [
-                .text("name", "What the administrators call the key."),
-                .bytes("digest", "Digest of the key's secret.", .neverLeaves(.plain)),
-                .texts("realms", "Realms that the key opens; all realms if it is missing.")
-                    .optional,
-                .choices(
-                    "permissions", AdminPermission.self,
-                    "What the key may do in its realms; everything if it is missing."
-                ).optional,
-            ]),
-        EventShape("admin_key.revoked", .audit, "The admin key was revoked."),
-    ]
-
-    public var name: String {
-        switch self {
-        case .created: "admin_key.created"
-        case .revoked: "admin_key.revoked"
-        }
+            .text("name", "What the administrators call the key."),
+            .digest("digest", "Digest of the key's secret."), .realms, .permissions,
+            make: AdminKeyEvent.created)
+        static let revoked = EventForm(
+            "admin_key.revoked", .audit, "The admin key was revoked.",
+            make: { AdminKeyEvent.revoked })
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [Form.created, Form.revoked]
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
         case .created(let name, let digest, let scope, let permissions):
-            var fields: JSONObject = [
-                "name": .string(name), "digest": .string(digest.base64URL),
-            ]
-            if case .only(let realms) = scope {
-                fields["realms"] = .array(realms.map { .string($0.name) })
-            }
-            if let names = permissions.names {
-                fields["permissions"] = .array(names.map { .string($0) })
-            }
-            return fields
-        case .revoked: return [:]
+            Form.created(name, digest, scope, permissions)
+        case .revoked: Form.revoked()
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "admin_key.created":
-            guard let keyName = fields["name"]?.string,
-                let digest = fields["digest"]?.string.flatMap(SecretDigest.init(base64URL:))
-            else { return nil }
-            var scope = AdminScope.all
-            if let listed = fields["realms"] {
-                guard let names = listed.array else { return nil }
-                let realms = names.compactMap { $0.string.flatMap(RealmID.init) }
-                // A realm that cannot be read must never turn a narrow key into a wide one.
-                guard realms.count == names.count else { return nil }
-                scope = .only(realms)
-            }
-            var permissions = AdminPermissions.all
-            if let listed = fields["permissions"] {
-                let names = listed.array?.compactMap(\.string)
-                guard let names, names.count == listed.array?.count,
-                    let read = AdminPermissions(names: names)
-                else { return nil }
-                permissions = read
-            }
-            self = .created(name: keyName, digest: digest, scope: scope, permissions: permissions)
-        case "admin_key.revoked": self = .revoked
-        default: return nil
-        }
-    }
+// What is there and cannot be read must never turn a narrow key into a wide one.
+extension Field<AdminScope> {
+    fileprivate static let realms = whereThere(
+        .list(
+            "realms", .text, "Realms that the key opens; all realms if it is missing.",
+            write: \.name, read: { RealmID($0) }),
+        write: { if case .only(let realms) = $0 { realms } else { nil } },
+        read: { realms in realms.map { .only($0) } ?? .all })
+}
+
+extension Field<AdminPermissions> {
+    fileprivate static let permissions = whereThere(
+        .texts(
+            "permissions", .choice(AdminPermission.allCases.map(\.rawValue)),
+            "What the key may do in its realms; everything if it is missing."),
+        write: \.names,
+        read: { names in names.map { AdminPermissions(names: $0) } ?? .all })
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// Why a request with an admin key was refused.
@@ -15,34 +14,22 @@ public enum AdminRefusalReason: String, Sendable, CaseIterable {
 }
 
 /// What happens where an admin key is refused. It is about the key, and no part of its own history.
-public enum AdminRefusalEvent: Event {
+public enum AdminRefusalEvent: FormedEvent {
     case refused(key: UUID, reason: AdminRefusalReason)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let refused = EventForm(
             "admin_key.refused", .audit, "A request with an admin key was refused.",
-            [
-                .uuid("key", "Identifier of the key that the request showed."),
-                .choice("reason", AdminRefusalReason.self, "Why it was refused."),
-            ])
-    ]
-
-    public var name: String { "admin_key.refused" }
-
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .refused(let key, let reason):
-            ["key": .uuid(key), "reason": .string(reason.rawValue)]
-        }
+            .uuid("key", "Identifier of the key that the request showed."),
+            .choice("reason", "Why it was refused."), make: AdminRefusalEvent.refused)
     }
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "admin_key.refused", let key = fields.uuid("key"),
-            let reason: AdminRefusalReason = fields.choice("reason")
-        else { return nil }
-        self = .refused(key: key, reason: reason)
+    public static let forms: [any EventReading<Self>] = [Form.refused]
+
+    public var written: WrittenEvent {
+        switch self {
+        case .refused(let key, let reason): Form.refused(key, reason)
+        }
     }
 }
 

@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// What happens to an app: a face of a realm with its own sub-domain and settings.
-public enum AppEvent: Event {
+public enum AppEvent: FormedEvent {
     /// What changed; the rest stayed.
     public struct Change: Equatable, Sendable {
         public var slug: String?
@@ -22,59 +22,36 @@ public enum AppEvent: Event {
     case updated(Change)
     case deleted
 
-    private static let slug: EventField = .text("slug", "Short name of the app in its host name.")
-    private static let name: EventField = .text("name", "Name shown to users.")
+    private enum Form {
+        static let created = EventForm(
+            "app.created", .audit, "An app of the realm was created.", .slug, .label,
+            make: AppEvent.created)
+        static let updated = EventForm(
+            "app.updated", .audit, "The app was changed.", .change, make: AppEvent.updated)
+        static let deleted = EventForm(
+            "app.deleted", .audit, "The app was deleted.", make: { AppEvent.deleted })
+    }
 
-    public static let catalogue: [EventShape] = [
-        EventShape("app.created", .audit, "An app of the realm was created.", [slug, name]),
-        EventShape("app.deleted", .audit, "The app was deleted."),
-        EventShape(
-            "app.updated", .audit, "The app was changed.",
-            [
-                slug.optional, name.optional,
-                .object(
-                    "settings", "Settings that changed; null where the realm's value holds again."
-                ).optional,
-            ]),
-    ]
+    public static let forms: [any EventReading<Self>] = [Form.created, Form.deleted, Form.updated]
 
-    public var name: String {
+    public var written: WrittenEvent {
         switch self {
-        case .created: "app.created"
-        case .updated: "app.updated"
-        case .deleted: "app.deleted"
+        case .created(let slug, let name): Form.created(slug, name)
+        case .updated(let change): Form.updated(change)
+        case .deleted: Form.deleted()
         }
     }
+}
 
-    public var subject: UUID? { nil }
+extension Field<String> {
+    fileprivate static let slug = text("slug", "Short name of the app in its host name.")
+    fileprivate static let label = text("name", "Name shown to users.")
+}
 
-    public var fields: JSONObject {
-        switch self {
-        case .created(let slug, let name): return ["slug": .string(slug), "name": .string(name)]
-        case .updated(let change):
-            var fields: JSONObject = [:]
-            fields["slug"] = change.slug.map { .string($0) }
-            fields["name"] = change.name.map { .string($0) }
-            if !change.settings.isEmpty { fields["settings"] = .object(change.settings) }
-            return fields
-        case .deleted: return [:]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "app.created":
-            guard let slug = fields["slug"]?.string, let name = fields["name"]?.string else {
-                return nil
-            }
-            self = .created(slug: slug, name: name)
-        case "app.updated":
-            self = .updated(
-                Change(
-                    slug: fields["slug"]?.string, name: fields["name"]?.string,
-                    settings: fields["settings"]?.object ?? [:]))
-        case "app.deleted": self = .deleted
-        default: return nil
-        }
-    }
+extension Field<AppEvent.Change> {
+    fileprivate static let change = record(
+        .optional(.slug), .optional(.label),
+        .unless(
+            JSONObject(), .object("settings", "Settings that changed; null where the realm's value holds again.")),
+        make: { Value(slug: $0, name: $1, settings: $2) }, take: { ($0.slug, $0.name, $0.settings) })
 }

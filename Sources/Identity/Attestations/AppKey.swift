@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// The key that an installation has in the hardware of an Apple device, and how often it was used.
@@ -48,58 +47,35 @@ public struct AttestedKey: Sendable, Equatable {
     }
 }
 
-public enum AppKeyEvent: Event {
+public enum AppKeyEvent: FormedEvent {
     case attested(AttestedKey)
     /// It signed something: the device counts, and a lower number is a copy's.
     case used(counter: Int64)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let attested = EventForm(
             "app_key.attested", .audit, "Apple vouched for a key in the hardware of the device.",
-            [
-                .bytes("key_id", "SHA-256 of the public key."),
-                .bytes("public_key", "Public key as an uncompressed point."),
-                .text("app", "Team and bundle identifier of the app."),
-            ]),
-        EventShape(
+            .attestedKey, make: AppKeyEvent.attested)
+        static let used = EventForm(
             "app_key.used", .internal, "The key in the hardware of the device signed something.",
-            [
-                .integer("counter", "How often the device says that the key was used.")
-            ]),
-    ]
+            .integer("counter", "How often the device says that the key was used."),
+            make: AppKeyEvent.used)
+    }
 
-    public var name: String {
+    public static let forms: [any EventReading<Self>] = [Form.attested, Form.used]
+
+    public var written: WrittenEvent {
         switch self {
-        case .attested: "app_key.attested"
-        case .used: "app_key.used"
+        case .attested(let key): Form.attested(key)
+        case .used(let counter): Form.used(counter)
         }
     }
+}
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .attested(let key):
-            [
-                "key_id": .string(Base64URL.encode(key.id)),
-                "public_key": .string(Base64URL.encode(key.publicKey)), "app": .string(key.app),
-            ]
-        case .used(let counter): ["counter": .integer(counter)]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "app_key.attested":
-            guard let id = fields["key_id"]?.string.flatMap({ Base64URL.decode($0) }),
-                let key = fields["public_key"]?.string.flatMap({ Base64URL.decode($0) }),
-                let app = fields["app"]?.string
-            else { return nil }
-            self = .attested(AttestedKey(id: id, publicKey: key, app: app))
-        case "app_key.used":
-            guard let counter = fields["counter"]?.integer else { return nil }
-            self = .used(counter: counter)
-        default: return nil
-        }
-    }
+extension Field<AttestedKey> {
+    fileprivate static let attestedKey = record(
+        .bytes("key_id", "SHA-256 of the public key."),
+        .bytes("public_key", "Public key as an uncompressed point."),
+        .text("app", "Team and bundle identifier of the app."),
+        make: { AttestedKey(id: $0, publicKey: $1, app: $2) }, take: { ($0.id, $0.publicKey, $0.app) })
 }

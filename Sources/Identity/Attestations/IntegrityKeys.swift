@@ -23,39 +23,27 @@ public struct IntegrityKeys: StreamState {
     }
 }
 
-public enum IntegrityKeysEvent: Event {
+public enum IntegrityKeysEvent: FormedEvent {
     case set(verification: JSON, decryption: [String])
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let set = EventForm(
             "integrity_keys.set", .audit,
             "The keys that read Google's integrity verdicts were set.",
-            [
-                .object("jwks", "Public keys that verify the verdicts, as a JWK set."),
-                EventField(
-                    "decryption_keys", .list(.bytes), "Keys that decrypt the verdicts.",
-                    .neverLeaves(.sealed)),
-            ])
-    ]
+            .json("jwks", "Public keys that verify the verdicts, as a JWK set."),
+            .texts(
+                "decryption_keys", .bytes, "Keys that decrypt the verdicts.", .neverLeaves(.sealed)),
+            make: IntegrityKeysEvent.set)
+    }
 
-    public var name: String { "integrity_keys.set" }
-
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [Form.set]
 
     /// Not personal data, but sealed like it: such keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .set(let verification, let decryption):
-            ["jwks": verification, "decryption_keys": .texts(decryption)]
+        case .set(let verification, let decryption): Form.set(verification, decryption)
         }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard name == "integrity_keys.set", let verification = fields["jwks"],
-            let decryption = fields.texts("decryption_keys")
-        else { return nil }
-        self = .set(verification: verification, decryption: decryption)
     }
 }

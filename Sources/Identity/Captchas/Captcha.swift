@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What the service that tells people from programs knows the realm by.
@@ -19,35 +18,25 @@ public struct Captcha: StreamState {
     }
 }
 
-public enum CaptchaEvent: Event {
+public enum CaptchaEvent: FormedEvent {
     case secretSet(String?)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let secretSet = EventForm(
             "captcha.secret_set", .audit, "The secret of the realm's captcha was set.",
-            [
-                .text("secret", "What the service knows the realm by.", .neverLeaves(.sealed))
-                    .optional
-            ])
-    ]
+            .optional(
+                .text("secret", "What the service knows the realm by.", .neverLeaves(.sealed))),
+            make: CaptchaEvent.secretSet)
+    }
 
-    public var name: String { "captcha.secret_set" }
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [Form.secretSet]
 
     /// Not personal data, but sealed like it: such secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .secretSet(let secret):
-            var fields: JSONObject = [:]
-            fields["secret"] = secret.map { .string($0) }
-            return fields
+        case .secretSet(let secret): Form.secretSet(secret)
         }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard name == "captcha.secret_set" else { return nil }
-        self = .secretSet(fields["secret"]?.string)
     }
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// A case file that was handed out: which account, session, client, network or device its events are about, and how many
@@ -33,58 +32,45 @@ public struct IssuedCaseFile: Sendable, Equatable {
 }
 
 /// That a case file is handed out. The event's actor is the one it is issued to; the stream has the file's id.
-public enum CaseFileEvent: Event {
+public enum CaseFileEvent: FormedEvent {
     case issued(IssuedCaseFile)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let issued = EventForm(
             "case_file.issued", .audit,
-            "Events and what proves them were handed out to the actor.",
-            [
-                .choice("about", IssuedCaseFile.About.self, "What it is about."),
-                .text("id", "Its id, pseudonym or kind."),
-                .uuid("account", "Account that it is about.").optional,
-                .uuid("client", "Client that it is about.").optional,
-                .integer("positions", "How many events are in it."),
-                .integer("opened", "How many of them are opened."),
-                .text("file_digest", "Hash of all lines of the file."),
-                .text("reason", "What the actor said it was for."),
-            ])
-    ]
+            "Events and what proves them were handed out to the actor.", .caseFile,
+            make: CaseFileEvent.issued)
+    }
 
-    public var name: String { "case_file.issued" }
+    public static let forms: [any EventReading<Self>] = [Form.issued]
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .issued(let file):
-            var fields: JSONObject = [
-                "about": .string(file.about.rawValue), "id": .string(file.id),
-                "positions": .integer(file.positions), "opened": .integer(file.opened),
-                "file_digest": .string(file.digest), "reason": .string(file.reason),
-            ]
-            // So that it is found by whom it is about.
-            switch file.about {
-            case .account: fields["account"] = .string(file.id)
-            case .client: fields["client"] = .string(file.id)
-            case .session, .browser, .source, .device: break
-            }
-            return fields
+        case .issued(let file): Form.issued(file)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "case_file.issued", let about: IssuedCaseFile.About = fields.choice("about"),
-            let id = fields["id"]?.string, let positions = fields["positions"]?.integer,
-            let opened = fields["opened"]?.integer, let digest = fields["file_digest"]?.string,
-            let reason = fields["reason"]?.string
-        else { return nil }
-        self = .issued(
+extension Field<IssuedCaseFile> {
+    fileprivate static let caseFile = record(
+        .choice("about", "What it is about."), .text("id", "Its id, pseudonym or kind."),
+        // So that it is found by whom it is about.
+        .optional(.text("account", .uuid, "Account that it is about.")),
+        .optional(.text("client", .uuid, "Client that it is about.")),
+        .integer("positions", "How many events are in it."),
+        .integer("opened", "How many of them are opened."),
+        .text("file_digest", "Hash of all lines of the file."),
+        .text("reason", "What the actor said it was for."),
+        make: {
             IssuedCaseFile(
-                about: about, id: id, positions: positions, opened: opened, digest: digest,
-                reason: reason))
-    }
+                about: $0, id: $1, positions: $4, opened: $5, digest: $6, reason: $7)
+        },
+        take: {
+            (
+                $0.about, $0.id, $0.about == .account ? $0.id : nil,
+                $0.about == .client ? $0.id : nil, $0.positions, $0.opened, $0.digest, $0.reason
+            )
+        })
 }
 
 /// Of a case file: what was issued under its id.

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// The kind of sealed data that was disclosed.
@@ -26,76 +25,47 @@ public struct StreamedBatch: Sendable, Equatable {
 }
 
 /// That sealed data was disclosed. The event's actor is the one it was shown to, or Urd where it is sent.
-public enum DisclosureEvent: Event {
+public enum DisclosureEvent: FormedEvent {
     /// The reason is the one that the asker gave, where one had to be given.
     case made(DisclosureKind, accounts: [UUID], reason: String? = nil)
     case streamed(StreamedBatch)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let made = EventForm(
             "personal_data.opened", .audit, "Sealed personal data was disclosed to the actor.",
-            [
-                .choice("kind", DisclosureKind.self, "Kind of data that was disclosed."),
-                .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
-                .text("reason", "What the actor said it was for.").optional,
-            ]),
-        EventShape(
+            .choice("kind", "Kind of data that was disclosed."),
+            .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
+            .optional(.text("reason", "What the actor said it was for.")),
+            make: DisclosureEvent.made)
+        static let streamed = EventForm(
             "personal_data.streamed", .audit, "Sealed personal data is sent to a subscription.",
-            [
-                .uuid("subscription", "Subscription that it is sent to."),
-                .integer("from", "Position of the first event that is opened."),
-                .integer("to", "Position of the last one."),
-                .uuids("subjects", "Accounts or other subjects whose data is sent."),
-            ]),
-    ]
+            .batch, make: DisclosureEvent.streamed)
+    }
 
-    public var name: String {
+    public static let forms: [any EventReading<Self>] = [Form.made, Form.streamed]
+
+    public var written: WrittenEvent {
         switch self {
-        case .made: "personal_data.opened"
-        case .streamed: "personal_data.streamed"
+        case .made(let kind, let accounts, let reason): Form.made(kind, accounts, reason)
+        case .streamed(let batch): Form.streamed(batch)
         }
     }
+}
 
-    public var subject: UUID? { nil }
+extension Field<StreamedBatch> {
+    fileprivate static let batch = record(
+        .uuid("subscription", "Subscription that it is sent to."), .opened,
+        .uuids("subjects", "Accounts or other subjects whose data is sent."),
+        make: { StreamedBatch(subscription: $0, positions: $1, subjects: $2) },
+        take: { ($0.subscription, $0.positions, $0.subjects) })
+}
 
-    public var fields: JSONObject {
-        switch self {
-        case .made(let kind, let accounts, let reason):
-            var fields: JSONObject = [
-                "kind": .string(kind.rawValue), "accounts": .texts(accounts.map(\.description)),
-            ]
-            fields["reason"] = reason.map { .string($0) }
-            return fields
-        case .streamed(let batch):
-            return [
-                "subscription": .string(batch.subscription.description),
-                "from": .integer(batch.positions.lowerBound),
-                "to": .integer(batch.positions.upperBound),
-                "subjects": .texts(batch.subjects.map(\.description)),
-            ]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "personal_data.opened":
-            guard let kind: DisclosureKind = fields.choice("kind"),
-                let accounts = fields.texts("accounts")
-            else { return nil }
-            self = .made(
-                kind, accounts: accounts.compactMap { UUID($0) }, reason: fields["reason"]?.string)
-        case "personal_data.streamed":
-            guard let subscription = fields.uuid("subscription"),
-                let from = fields["from"]?.integer, let to = fields["to"]?.integer, from <= to,
-                let subjects = fields.texts("subjects")
-            else { return nil }
-            self = .streamed(
-                StreamedBatch(
-                    subscription: subscription, positions: from...to,
-                    subjects: subjects.compactMap { UUID($0) }))
-        default: return nil
-        }
-    }
+extension Field<ClosedRange<Int64>> {
+    fileprivate static let opened = mapped(
+        .record(
+            .integer("from", "Position of the first event that is opened."),
+            .integer("to", "Position of the last one."), make: { ($0, $1) }, take: { $0 }),
+        write: { ($0.lowerBound, $0.upperBound) }, read: { $0.0 <= $0.1 ? $0.0...$0.1 : nil })
 }
 
 /// Each disclosure is a stream of its own: none waits for another.

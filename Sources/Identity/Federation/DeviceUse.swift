@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// That a person has signed in on a device before. Its stream follows from the two.
@@ -14,16 +13,17 @@ public struct DeviceUse: StreamState {
 }
 
 /// What happens between a person and a device.
-public enum DeviceUseEvent: Event {
+public enum DeviceUseEvent: FormedEvent {
     case began(account: UUID, device: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let began = EventForm(
             "device_use.began", .audit, "A person signed in on a device for the first time.",
-            [.account, .uuid("federated_device", "Device that they signed in on.")])
-    ]
+            .account, .uuid("federated_device", "Device that they signed in on."),
+            make: DeviceUseEvent.began)
+    }
 
-    public var name: String { "device_use.began" }
+    public static let forms: [any EventReading<Self>] = [Form.began]
 
     public var subject: UUID? {
         switch self {
@@ -31,17 +31,9 @@ public enum DeviceUseEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .began(let account, let device):
-            ["account": .uuid(account), "federated_device": .uuid(device)]
+        case .began(let account, let device): Form.began(account, device)
         }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard name == "device_use.began", let account = fields.uuid("account"),
-            let device = fields.uuid("federated_device")
-        else { return nil }
-        self = .began(account: account, device: device)
     }
 }

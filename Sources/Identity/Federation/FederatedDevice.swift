@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// One installation of the app on one device: its stream follows from what the device calls itself, under the
@@ -44,38 +43,25 @@ public struct FederatedDeviceTerms: Sendable, Equatable {
 }
 
 /// What happens to a device of the federation profile.
-public enum FederatedDeviceEvent: Event {
+public enum FederatedDeviceEvent: FormedEvent {
     /// It showed the key of its app's version, and has the token of this session.
     case asserted(session: UUID, FederatedDeviceTerms)
     /// A person signed in on it for the first time, who is told by the mail.
     case signedIn(account: UUID, session: UUID, mail: UUID?, FederatedDeviceTerms)
 
-    private static let terms: [EventField] = [
-        .client, .clientID,
-        .text("device_type", "Kind of the device, as it says.").optional,
-        .text("system", "Operating system of the device, as it says.").optional,
-        .text("device_name", "Name of the device.", .personal(.person)).optional,
-    ]
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "federated_device.asserted", .audit,
-            "A device got a token by its app's key.",
-            [.uuid("session", "Session of the device's token.")], terms),
-        EventShape(
-            "federated_device.signed_in", .services, "A person signed in on a device.",
-            [
-                .account, .uuid("session", "Session of the person's token."),
-                .uuid("mail", "Mail that tells the person of a new device.").optional,
-            ], terms),
-    ]
-
-    public var name: String {
-        switch self {
-        case .asserted: "federated_device.asserted"
-        case .signedIn: "federated_device.signed_in"
-        }
+    private enum Form {
+        static let asserted = EventForm(
+            "federated_device.asserted", .audit, "A device got a token by its app's key.",
+            .uuid("session", "Session of the device's token."), .terms,
+            make: FederatedDeviceEvent.asserted)
+        static let signedIn = EventForm(
+            "federated_device.signed_in", .services, "A person signed in on a device.", .account,
+            .uuid("session", "Session of the person's token."),
+            .optional(.uuid("mail", "Mail that tells the person of a new device.")), .terms,
+            make: FederatedDeviceEvent.signedIn)
     }
+
+    public static let forms: [any EventReading<Self>] = [Form.asserted, Form.signedIn]
 
     public var subject: UUID? {
         switch self {
@@ -92,49 +78,20 @@ public enum FederatedDeviceEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .asserted(let session, let terms):
-            var fields = terms.fields
-            fields["session"] = .uuid(session)
-            return fields
+        case .asserted(let session, let terms): Form.asserted(session, terms)
         case .signedIn(let account, let session, let mail, let terms):
-            var fields: JSONObject = ["account": .uuid(account), "session": .uuid(session)]
-            fields["mail"] = mail.map { .uuid($0) }
-            return fields.merging(terms.fields) { own, _ in own }
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard let session = fields.uuid("session"),
-            let terms = FederatedDeviceTerms(recorded: fields)
-        else { return nil }
-        switch name {
-        case "federated_device.asserted": self = .asserted(session: session, terms)
-        case "federated_device.signed_in":
-            guard let account = fields.uuid("account") else { return nil }
-            self = .signedIn(
-                account: account, session: session, mail: fields.uuid("mail"), terms)
-        default: return nil
+            Form.signedIn(account, session, mail, terms)
         }
     }
 }
 
-extension FederatedDeviceTerms {
-    fileprivate var fields: JSONObject {
-        var fields: JSONObject = ["client": .uuid(client), "client_id": .string(clientID)]
-        fields["device_type"] = type.map { .string($0) }
-        fields["system"] = system.map { .string($0) }
-        fields["device_name"] = name.map { .string($0) }
-        return fields
-    }
-
-    fileprivate init?(recorded fields: JSONObject) {
-        guard let client = fields.uuid("client"), let clientID = fields["client_id"]?.string else {
-            return nil
-        }
-        self.init(
-            client: client, clientID: clientID, type: fields["device_type"]?.string,
-            system: fields["system"]?.string, name: fields["device_name"]?.string)
-    }
+extension Field<FederatedDeviceTerms> {
+    fileprivate static let terms = record(
+        .client, .clientID, .optional(.text("device_type", "Kind of the device, as it says.")),
+        .optional(.text("system", "Operating system of the device, as it says.")),
+        .optional(.text("device_name", "Name of the device.", .personal(.person))),
+        make: { Value(client: $0, clientID: $1, type: $2, system: $3, name: $4) },
+        take: { ($0.client, $0.clientID, $0.type, $0.system, $0.name) })
 }

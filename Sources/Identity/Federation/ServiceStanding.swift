@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// Whether a service takes a person. Its stream follows from the two.
@@ -21,25 +20,20 @@ public struct ServiceStanding: StreamState {
 }
 
 /// What a service decided about a person.
-public enum ServiceStandingEvent: Event {
+public enum ServiceStandingEvent: FormedEvent {
     case refused(account: UUID, client: UUID, clientID: String)
     case admitted(account: UUID, client: UUID, clientID: String)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let refused = EventForm(
             "service_standing.refused", .audit, "A service takes no assertions of a person.",
-            [.account, .client, .clientID]),
-        EventShape(
+            .account, .client, .clientID, make: ServiceStandingEvent.refused)
+        static let admitted = EventForm(
             "service_standing.admitted", .audit, "A service takes assertions of a person again.",
-            [.account, .client, .clientID]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .refused: "service_standing.refused"
-        case .admitted: "service_standing.admitted"
-        }
+            .account, .client, .clientID, make: ServiceStandingEvent.admitted)
     }
+
+    public static let forms: [any EventReading<Self>] = [Form.refused, Form.admitted]
 
     public var subject: UUID? {
         switch self {
@@ -47,26 +41,12 @@ public enum ServiceStandingEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .refused(let account, let client, let clientID),
-            .admitted(let account, let client, let clientID):
-            [
-                "account": .uuid(account), "client": .uuid(client), "client_id": .string(clientID),
-            ]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard let account = fields.uuid("account"), let client = fields.uuid("client"),
-            let clientID = fields["client_id"]?.string
-        else { return nil }
-        switch name {
-        case "service_standing.refused":
-            self = .refused(account: account, client: client, clientID: clientID)
-        case "service_standing.admitted":
-            self = .admitted(account: account, client: client, clientID: clientID)
-        default: return nil
+        case .refused(let account, let client, let clientID):
+            Form.refused(account, client, clientID)
+        case .admitted(let account, let client, let clientID):
+            Form.admitted(account, client, clientID)
         }
     }
 }

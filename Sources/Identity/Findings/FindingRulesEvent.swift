@@ -1,41 +1,32 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a realm's rules for findings.
-public enum FindingRulesEvent: Event {
+public enum FindingRulesEvent: FormedEvent {
     /// From now on the rule is as these terms say.
     case set(FindingTerms)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "finding_rules.set", .audit, "A rule for findings was changed.",
-            [
-                .choice("rule", FindingRule.self, "Rule that was changed."),
-                .flag("enabled", "Whether the rule is on."),
-                .object("thresholds", "Thresholds of the rule that are not its own, by name."),
-            ])
-    ]
+    private enum Form {
+        static let set = EventForm(
+            "finding_rules.set", .audit, "A rule for findings was changed.", .terms,
+            make: FindingRulesEvent.set)
+    }
 
-    public var name: String { "finding_rules.set" }
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [Form.set]
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .set(let terms):
-            [
-                "rule": .string(terms.rule.rawValue), "enabled": .bool(terms.isEnabled),
-                "thresholds": .object(terms.thresholds(onlyChanged: true)),
-            ]
+        case .set(let terms): Form.set(terms)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "finding_rules.set", let rule: FindingRule = fields.choice("rule"),
-            let isEnabled = fields["enabled"]?.bool, let values = fields["thresholds"]?.object
-        else { return nil }
-        self = .set(FindingTerms(recorded: rule, isEnabled: isEnabled, values))
-    }
+extension Field<FindingTerms> {
+    fileprivate static let terms = record(
+        .choice("rule", "Rule that was changed."), .flag("enabled", "Whether the rule is on."),
+        .object("thresholds", "Thresholds of the rule that are not its own, by name."),
+        make: { FindingTerms(recorded: $0, isEnabled: $1, $2) },
+        take: { ($0.rule, $0.isEnabled, $0.thresholds(onlyChanged: true)) })
 }
 
 /// The rules for findings of a realm.

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What an installation says of its own work. It stands beside the client's stream, which nodes keep.
@@ -20,31 +19,22 @@ public struct InstallationUse: StreamState {
     }
 }
 
-public enum InstallationUseEvent: Event {
+public enum InstallationUseEvent: FormedEvent {
     /// It has everything that there was.
     case synchronized(UUID, at: Timestamp)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let synchronized = EventForm(
             "installation.synchronized", .internal, "The installation has synchronized everything.",
-            [.client, .time("synchronized_at", "When it finished.")])
-    ]
-
-    public var name: String { "installation.synchronized" }
-
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .synchronized(let installation, let at):
-            ["client": .uuid(installation), "synchronized_at": .integer(at.seconds)]
-        }
+            .client, .time("synchronized_at", "When it finished."),
+            make: InstallationUseEvent.synchronized)
     }
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "installation.synchronized", let installation = fields.uuid("client"),
-            let at = fields.instant("synchronized_at")
-        else { return nil }
-        self = .synchronized(installation, at: at)
+    public static let forms: [any EventReading<Self>] = [Form.synchronized]
+
+    public var written: WrittenEvent {
+        switch self {
+        case .synchronized(let installation, let at): Form.synchronized(installation, at)
+        }
     }
 }

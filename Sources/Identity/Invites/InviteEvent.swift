@@ -1,67 +1,40 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to an invite. Nothing of it is personal: a mailbox is a name that only the realm's key
 /// leads to.
-public enum InviteEvent: Event {
+public enum InviteEvent: FormedEvent {
     case created(InviteTerms)
     /// A person with this mailbox used it: it admits no other mailbox.
     case used(mailbox: UUID, at: Timestamp)
     case revoked
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let created = EventForm(
             "invite.created", .audit, "An invite was created.",
-            [
-                .app, .uuid("mailbox", "The only mailbox that may use it.").optional, .expiresAt,
-            ]),
-        EventShape(
+            .invite, make: InviteEvent.created)
+        static let used = EventForm(
             "invite.used", .audit, "A person used the invite.",
-            [
-                .uuid("mailbox", "Mailbox that used it."), .time("used_at", "When it was used."),
-            ]),
-        EventShape("invite.revoked", .audit, "The invite was revoked."),
-    ]
+            .uuid("mailbox", "Mailbox that used it."), .time("used_at", "When it was used."),
+            make: { InviteEvent.used(mailbox: $0, at: $1) })
+        static let revoked = EventForm(
+            "invite.revoked", .audit, "The invite was revoked.", make: { InviteEvent.revoked })
+    }
 
-    public var name: String {
+    public static let forms: [any EventReading<Self>] = [Form.created, Form.used, Form.revoked]
+
+    public var written: WrittenEvent {
         switch self {
-        case .created: "invite.created"
-        case .used: "invite.used"
-        case .revoked: "invite.revoked"
+        case .created(let terms): Form.created(terms)
+        case .used(let mailbox, let at): Form.used(mailbox, at)
+        case .revoked: Form.revoked()
         }
     }
+}
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .created(let terms):
-            var fields: JSONObject = ["expires_at": .integer(terms.expiresAt.seconds)]
-            fields["app"] = terms.app.map { .uuid($0) }
-            fields["mailbox"] = terms.mailbox.map { .uuid($0) }
-            return fields
-        case .used(let mailbox, let at):
-            return ["mailbox": .uuid(mailbox), "used_at": .integer(at.seconds)]
-        case .revoked: return [:]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "invite.created":
-            guard let expiresAt = fields.instant("expires_at") else { return nil }
-            self = .created(
-                InviteTerms(
-                    app: fields.uuid("app"), mailbox: fields.uuid("mailbox"),
-                    expiresAt: expiresAt))
-        case "invite.used":
-            guard let mailbox = fields.uuid("mailbox"), let at = fields.instant("used_at") else {
-                return nil
-            }
-            self = .used(mailbox: mailbox, at: at)
-        case "invite.revoked": self = .revoked
-        default: return nil
-        }
-    }
+extension Field<InviteTerms> {
+    fileprivate static let invite = record(
+        .optional(.app), .optional(.uuid("mailbox", "The only mailbox that may use it.")), .expiresAt,
+        make: { InviteTerms(app: $0, mailbox: $1, expiresAt: $2) },
+        take: { ($0.app, $0.mailbox, $0.expiresAt) })
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// The codes that are good now for one purpose of one account: each until its own end, so that of two
@@ -113,34 +112,24 @@ public struct IssuedMailedCode: Sendable, Equatable {
     }
 }
 
-public enum MailedCodeEvent: Event {
+public enum MailedCodeEvent: FormedEvent {
     case issued(IssuedMailedCode)
     case refused(UUID, at: Timestamp)
     case redeemed(UUID)
 
-    private static let mail: EventField = .uuid("mail", "Mail that carries the code.")
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "mailed_code.issued", .audit, "A code was mailed to the account's person.",
-            [
-                mail,
-                .choice("purpose", MailedCode.Purpose.self, "What the code is for."),
-                .account, .codeDigest, .issuedAt, .expiresAt,
-                .uuid("client", "Installation that the code certifies.").optional,
-                .generation,
-            ]),
-        EventShape("mailed_code.refused", .audit, "A wrong code was typed.", [mail, .refusedAt]),
-        EventShape("mailed_code.redeemed", .internal, "The mailed code was redeemed.", [mail]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .issued: "mailed_code.issued"
-        case .refused: "mailed_code.refused"
-        case .redeemed: "mailed_code.redeemed"
-        }
+    private enum Form {
+        static let issued = EventForm(
+            "mailed_code.issued", .audit, "A code was mailed to the account's person.", .issuedCode,
+            make: MailedCodeEvent.issued)
+        static let refused = EventForm(
+            "mailed_code.refused", .audit, "A wrong code was typed.", .carrier, .refusedAt,
+            make: MailedCodeEvent.refused)
+        static let redeemed = EventForm(
+            "mailed_code.redeemed", .internal, "The mailed code was redeemed.", .carrier,
+            make: MailedCodeEvent.redeemed)
     }
+
+    public static let forms: [any EventReading<Self>] = [Form.issued, Form.refused, Form.redeemed]
 
     public var subject: UUID? {
         switch self {
@@ -149,43 +138,34 @@ public enum MailedCodeEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .issued(let code):
-            var fields: JSONObject = [
-                "mail": .uuid(code.id), "purpose": .string(code.purpose.rawValue),
-                "account": .uuid(code.account), "digest": .string(code.digest.base64URL),
-                "issued_at": .integer(code.issuedAt.seconds),
-                "expires_at": .integer(code.expiresAt.seconds),
-            ]
-            fields["client"] = code.installation.map { .uuid($0) }
-            fields.setGeneration(code.generation)
-            return fields
-        case .refused(let id, let at):
-            return ["mail": .uuid(id), "refused_at": .integer(at.seconds)]
-        case .redeemed(let id): return ["mail": .uuid(id)]
+        case .issued(let code): Form.issued(code)
+        case .refused(let id, let at): Form.refused(id, at)
+        case .redeemed(let id): Form.redeemed(id)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let id = fields.uuid("mail") else { return nil }
-        switch name {
-        case "mailed_code.issued":
-            guard let purpose: MailedCode.Purpose = fields.choice("purpose"),
-                let account = fields.uuid("account"), let digest = fields.digest("digest"),
-                let issuedAt = fields.instant("issued_at"),
-                let expiresAt = fields.instant("expires_at")
-            else { return nil }
+extension Field<UUID> {
+    fileprivate static let carrier = uuid("mail", "Mail that carries the code.")
+}
+
+extension Field<IssuedMailedCode> {
+    fileprivate static let issuedCode = record(
+        .carrier, .choice("purpose", "What the code is for."), .account, .codeDigest, .issuedAt,
+        .expiresAt, .optional(.uuid("client", "Installation that the code certifies.")), .generation,
+        make: {
             var code = IssuedMailedCode(
-                id: id, purpose: purpose, account: account, digest: digest, issuedAt: issuedAt,
-                installation: fields.uuid("client"), generation: fields.generation)
-            code.expiresAt = expiresAt
-            self = .issued(code)
-        case "mailed_code.refused":
-            guard let at = fields.instant("refused_at") else { return nil }
-            self = .refused(id, at: at)
-        case "mailed_code.redeemed": self = .redeemed(id)
-        default: return nil
-        }
-    }
+                id: $0, purpose: $1, account: $2, digest: $3, issuedAt: $4, installation: $6,
+                generation: $7)
+            code.expiresAt = $5
+            return code
+        },
+        take: {
+            (
+                $0.id, $0.purpose, $0.account, $0.digest, $0.issuedAt, $0.expiresAt,
+                $0.installation, $0.generation
+            )
+        })
 }

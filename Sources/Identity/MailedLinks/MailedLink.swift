@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// The one link that is good now for one purpose of one account. Another one takes its place.
@@ -82,31 +81,20 @@ public struct IssuedMailedLink: Sendable, Equatable {
     }
 }
 
-public enum MailedLinkEvent: Event {
+public enum MailedLinkEvent: FormedEvent {
     case issued(IssuedMailedLink)
     case used(UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "mailed_link.issued", .audit, "A link was mailed to the account's person.",
-            [
-                .uuid("mail", "Mail that carries the link."),
-                .choice("purpose", MailedLink.Purpose.self, "What the link is for."),
-                .account, .linkBase, .issuedAt, .expiresAt, .generation,
-                // Personal: it tells what the person was about to look at.
-                .returnPath,
-            ]),
-        EventShape(
+    private enum Form {
+        static let issued = EventForm(
+            "mailed_link.issued", .audit, "A link was mailed to the account's person.", .issuedLink,
+            make: MailedLinkEvent.issued)
+        static let used = EventForm(
             "mailed_link.used", .internal, "The mailed link was used.",
-            [.uuid("mail", "Mail that carried the link.")]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .issued: "mailed_link.issued"
-        case .used: "mailed_link.used"
-        }
+            .uuid("mail", "Mail that carried the link."), make: MailedLinkEvent.used)
     }
+
+    public static let forms: [any EventReading<Self>] = [Form.issued, Form.used]
 
     public var subject: UUID? {
         switch self {
@@ -115,39 +103,29 @@ public enum MailedLinkEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .issued(let link):
-            var fields: JSONObject = [
-                "mail": .uuid(link.id), "purpose": .string(link.purpose.rawValue),
-                "account": .uuid(link.account), "base": .string(link.base),
-                "issued_at": .integer(link.issuedAt.seconds),
-                "expires_at": .integer(link.expiresAt.seconds),
-            ]
-            fields["return_path"] = link.returnPath.map { .string($0.text) }
-            fields.setGeneration(link.generation)
-            return fields
-        case .used(let id): return ["mail": .uuid(id)]
+        case .issued(let link): Form.issued(link)
+        case .used(let id): Form.used(id)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let id = fields.uuid("mail") else { return nil }
-        switch name {
-        case "mailed_link.issued":
-            guard let purpose: MailedLink.Purpose = fields.choice("purpose"),
-                let account = fields.uuid("account"), let base = fields["base"]?.string,
-                let issuedAt = fields.instant("issued_at"),
-                let expiresAt = fields.instant("expires_at")
-            else { return nil }
+extension Field<IssuedMailedLink> {
+    fileprivate static let issuedLink = record(
+        .uuid("mail", "Mail that carries the link."), .choice("purpose", "What the link is for."),
+        .account, .linkBase, .issuedAt, .expiresAt, .generation, .optional(.returnPath),
+        make: {
             var link = IssuedMailedLink(
-                id: id, purpose: purpose, account: account, base: base,
-                returnPath: fields["return_path"]?.string.flatMap { ReturnPath($0) },
-                issuedAt: issuedAt, generation: fields.generation)
-            link.expiresAt = expiresAt
-            self = .issued(link)
-        case "mailed_link.used": self = .used(id)
-        default: return nil
-        }
-    }
+                id: $0, purpose: $1, account: $2, base: $3, returnPath: $7, issuedAt: $4,
+                generation: $6)
+            link.expiresAt = $5
+            return link
+        },
+        take: {
+            (
+                $0.id, $0.purpose, $0.account, $0.base, $0.issuedAt, $0.expiresAt, $0.generation,
+                $0.returnPath
+            )
+        })
 }

@@ -160,37 +160,22 @@ public enum NotificationEvent: Event {
 }
 
 /// What happens to what notifications are about. States are known by a keyed digest alone.
-public enum NotificationSourceEvent: Event {
+public enum NotificationSourceEvent: FormedEvent {
     case moved(to: UUID, state: SecretDigest)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let moved = EventForm(
             "notification_source.moved", .internal, "The topic of notifications has another state.",
-            [
-                .uuid("notification", "Notification of the state."),
-                .bytes("state_digest", "Keyed digest of the state.", .neverLeaves(.plain)),
-            ])
-    ]
-
-    public var name: String { "notification_source.moved" }
-
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .moved(let notification, let state):
-            [
-                "notification": .uuid(notification),
-                "state_digest": .string(state.base64URL),
-            ]
-        }
+            .uuid("notification", "Notification of the state."),
+            .digest("state_digest", "Keyed digest of the state."),
+            make: NotificationSourceEvent.moved)
     }
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "notification_source.moved",
-            let notification = fields.uuid("notification"),
-            let state = fields.digest("state_digest")
-        else { return nil }
-        self = .moved(to: notification, state: state)
+    public static let forms: [any EventReading<Self>] = [Form.moved]
+
+    public var written: WrittenEvent {
+        switch self {
+        case .moved(let notification, let state): Form.moved(notification, state)
+        }
     }
 }

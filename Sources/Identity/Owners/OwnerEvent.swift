@@ -1,9 +1,8 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a realm's owner.
-public enum OwnerEvent: Event {
+public enum OwnerEvent: FormedEvent {
     /// The token by which they take the realm over follows from the name, and from no other again.
     case appointed(UUID, token: UUID, generation: Int = 0)
     /// The token is mailed to them, in a link that begins with this.
@@ -27,145 +26,96 @@ public enum OwnerEvent: Event {
     /// The owner agrees to the present terms.
     case termsSigned
 
-    private static let token: EventField =
-        .uuid("token", "Name that the token of the invite follows from under the realm's key.")
-    private static let moveCode: EventField = .uuid("otp", "Code that proves the other address.")
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "owner.appointed", .audit, "An account was appointed owner of the realm.",
-            [.account, token, .generation]),
-        EventShape(
+    private enum Form {
+        static let appointed = EventForm(
+            "owner.appointed", .audit, "An account was appointed owner of the realm.", .account,
+            .token, .generation, make: OwnerEvent.appointed)
+        static let invited = EventForm(
             "owner.invited", .audit, "The owner was invited by mail to take the realm over.",
-            [
-                .account, token, .linkBase, .uuid("mail", "Mail that carries the invite."),
-                .generation,
-            ]),
-        EventShape(
+            .account, .token, .linkBase, .uuid("mail", "Mail that carries the invite."),
+            .generation, make: OwnerEvent.invited)
+        static let onboarded = EventForm(
             "owner.onboarded", .audit, "The owner set their first passphrase.",
-            [
-                .uuid("client", "Installation that the owner used.")
-            ]),
-        EventShape(
+            .uuid("client", "Installation that the owner used."), make: OwnerEvent.onboarded)
+        static let mailedCodesChanged = EventForm(
             "owner.mailed_codes_changed", .services, "The owner switched mailed codes on or off.",
-            [
-                .flag("needed", "Whether a passphrase needs a mailed code beside it.")
-            ]),
-        EventShape(
-            "owner.device_added", .services, "The owner let an installation in.",
-            [
-                .client, .text("client_name", "Name of the installation."), .account,
-                .notice.optional,
-            ]),
-        EventShape(
-            "owner.device_removed", .services, "The owner removed an installation.", [.client]),
-        EventShape(
-            "owner.move_requested", .audit, "The owner asked to move to another address.",
-            [
-                .uuid("mailbox", "Mailbox that the owner wants to move to."), moveCode, .generation,
-            ]),
-        EventShape(
-            "owner.move_ended", .internal, "The owner moved, or wants to move no more.", [moveCode]),
-        EventShape(
+            .flag("needed", "Whether a passphrase needs a mailed code beside it."),
+            make: OwnerEvent.mailedCodesChanged)
+        static let deviceAdded = EventForm(
+            "owner.device_added", .services, "The owner let an installation in.", .device,
+            make: OwnerEvent.deviceAdded)
+        static let deviceRemoved = EventForm(
+            "owner.device_removed", .services, "The owner removed an installation.", .client,
+            make: OwnerEvent.deviceRemoved)
+        static let moveRequested = EventForm(
+            "owner.move_requested", .audit, "The owner asked to move to another address.", .move,
+            make: OwnerEvent.moveRequested)
+        static let moveEnded = EventForm(
+            "owner.move_ended", .internal, "The owner moved, or wants to move no more.", .moveCode,
+            make: OwnerEvent.moveEnded)
+        static let mailboxVouched = EventForm(
             "owner.mailbox_vouched", .internal,
             "A caller vouched that the owner reads the mailbox.",
-            [
-                .uuid("name", "Name of the code that replaces a mailed one."), .expiresAt,
-                .generation,
-            ]),
-        EventShape(
+            .timed("Name of the code that replaces a mailed one."), make: OwnerEvent.mailboxVouched)
+        static let browserTrusted = EventForm(
             "owner.browser_trusted", .audit, "A browser needs no mailed code for a while.",
-            [
-                .uuid("name", "Name by which the browser is known."), .expiresAt, .generation,
-            ]),
-        EventShape("owner.terms_signed", .audit, "The owner agreed to the terms."),
+            .timed("Name by which the browser is known."), make: OwnerEvent.browserTrusted)
+        static let termsSigned = EventForm(
+            "owner.terms_signed", .audit, "The owner agreed to the terms.",
+            make: { OwnerEvent.termsSigned })
+    }
+
+    public static let forms: [any EventReading<Self>] = [
+        Form.appointed, Form.invited, Form.onboarded, Form.mailedCodesChanged, Form.deviceAdded,
+        Form.deviceRemoved, Form.moveRequested, Form.moveEnded, Form.mailboxVouched,
+        Form.browserTrusted, Form.termsSigned,
     ]
 
-    public var name: String {
+    public var written: WrittenEvent {
         switch self {
-        case .appointed: "owner.appointed"
-        case .invited: "owner.invited"
-        case .onboarded: "owner.onboarded"
-        case .mailedCodesChanged: "owner.mailed_codes_changed"
-        case .deviceAdded: "owner.device_added"
-        case .deviceRemoved: "owner.device_removed"
-        case .moveRequested: "owner.move_requested"
-        case .moveEnded: "owner.move_ended"
-        case .mailboxVouched: "owner.mailbox_vouched"
-        case .browserTrusted: "owner.browser_trusted"
-        case .termsSigned: "owner.terms_signed"
-        }
-    }
-
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .deviceAdded(let device): return device.fields
-        case .deviceRemoved(let installation): return ["client": .uuid(installation)]
         case .appointed(let account, let token, let generation):
-            var fields: JSONObject = ["account": .uuid(account), "token": .uuid(token)]
-            fields.setGeneration(generation)
-            return fields
+            Form.appointed(account, token, generation)
         case .invited(let account, let token, let base, let mail, let generation):
-            var fields: JSONObject = [
-                "account": .uuid(account), "token": .uuid(token), "base": .string(base),
-                "mail": .uuid(mail),
-            ]
-            fields.setGeneration(generation)
-            return fields
-        case .onboarded(let installation): return ["client": .uuid(installation)]
-        case .mailedCodesChanged(let isNeeded): return ["needed": .bool(isNeeded)]
-        case .moveRequested(let move):
-            var fields: JSONObject = ["mailbox": .uuid(move.mailbox), "otp": .uuid(move.code)]
-            fields.setGeneration(move.generation)
-            return fields
-        case .moveEnded(let code): return ["otp": .uuid(code)]
-        case .mailboxVouched(let code), .browserTrusted(let code): return code.fields
-        case .termsSigned: return [:]
+            Form.invited(account, token, base, mail, generation)
+        case .onboarded(let installation): Form.onboarded(installation)
+        case .mailedCodesChanged(let isNeeded): Form.mailedCodesChanged(isNeeded)
+        case .deviceAdded(let device): Form.deviceAdded(device)
+        case .deviceRemoved(let installation): Form.deviceRemoved(installation)
+        case .moveRequested(let move): Form.moveRequested(move)
+        case .moveEnded(let code): Form.moveEnded(code)
+        case .mailboxVouched(let code): Form.mailboxVouched(code)
+        case .browserTrusted(let code): Form.browserTrusted(code)
+        case .termsSigned: Form.termsSigned()
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "owner.device_added":
-            guard let device = AddedDevice(recorded: fields) else { return nil }
-            self = .deviceAdded(device)
-        case "owner.device_removed":
-            guard let client = fields.uuid("client") else { return nil }
-            self = .deviceRemoved(client)
-        case "owner.appointed":
-            guard let account = fields.uuid("account"), let token = fields.uuid("token") else {
-                return nil
-            }
-            self = .appointed(account, token: token, generation: fields.generation)
-        case "owner.invited":
-            guard let account = fields.uuid("account"), let token = fields.uuid("token"),
-                let base = fields["base"]?.string, let mail = fields.uuid("mail")
-            else { return nil }
-            self = .invited(
-                account, token: token, base: base, mail: mail, generation: fields.generation)
-        case "owner.onboarded":
-            guard let client = fields.uuid("client") else { return nil }
-            self = .onboarded(installation: client)
-        case "owner.mailed_codes_changed":
-            guard let isNeeded = fields["needed"]?.bool else { return nil }
-            self = .mailedCodesChanged(isNeeded: isNeeded)
-        case "owner.move_requested":
-            guard let mailbox = fields.uuid("mailbox"), let code = fields.uuid("otp") else {
-                return nil
-            }
-            self = .moveRequested(
-                PendingMove(mailbox: mailbox, code: code, generation: fields.generation))
-        case "owner.move_ended":
-            guard let code = fields.uuid("otp") else { return nil }
-            self = .moveEnded(code: code)
-        case "owner.mailbox_vouched", "owner.browser_trusted":
-            guard let code = TimedName(recorded: fields) else { return nil }
-            self = name == "owner.browser_trusted" ? .browserTrusted(code) : .mailboxVouched(code)
-        case "owner.terms_signed": self = .termsSigned
-        default: return nil
-        }
+extension Field<UUID> {
+    fileprivate static let token = uuid(
+        "token", "Name that the token of the invite follows from under the realm's key.")
+    fileprivate static let moveCode = uuid("otp", "Code that proves the other address.")
+}
+
+extension Field<AddedDevice> {
+    fileprivate static let device = record(
+        .client, .text("client_name", "Name of the installation."), .account, .optional(.notice),
+        make: { AddedDevice(installation: $0, clientName: $1, account: $2, mail: $3) },
+        take: { ($0.installation, $0.clientName, $0.account, $0.mail) })
+}
+
+extension Field<PendingMove> {
+    fileprivate static let move = record(
+        .uuid("mailbox", "Mailbox that the owner wants to move to."), .moveCode, .generation,
+        make: { PendingMove(mailbox: $0, code: $1, generation: $2) },
+        take: { ($0.mailbox, $0.code, $0.generation) })
+}
+
+extension Field<TimedName> {
+    fileprivate static func timed(_ sentence: String) -> Field {
+        record(
+            .uuid("name", sentence), .expiresAt, .generation,
+            make: { TimedName($0, until: $1, generation: $2) },
+            take: { ($0.name, $0.expiresAt, $0.generation) })
     }
 }
 
@@ -182,24 +132,6 @@ public struct AddedDevice: Sendable, Equatable {
         self.clientName = clientName
         self.account = account
         self.mail = mail
-    }
-
-    var fields: JSONObject {
-        var fields: JSONObject = [
-            "client": .uuid(installation), "client_name": .string(clientName),
-            "account": .uuid(account),
-        ]
-        fields["mail"] = mail.map { .uuid($0) }
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let installation = fields.uuid("client"),
-            let name = fields["client_name"]?.string, let account = fields.uuid("account")
-        else { return nil }
-        self.init(
-            installation: installation, clientName: name, account: account,
-            mail: fields.uuid("mail"))
     }
 }
 
@@ -232,20 +164,5 @@ public struct TimedName: Sendable, Equatable {
 
     func stands(for name: UUID, of account: Account, at now: Timestamp) -> Bool {
         self.name == name && now < expiresAt && generation == account.proofGeneration
-    }
-
-    var fields: JSONObject {
-        var fields: JSONObject = [
-            "name": .uuid(name), "expires_at": .integer(expiresAt.seconds),
-        ]
-        fields.setGeneration(generation)
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let name = fields.uuid("name"), let expiresAt = fields.instant("expires_at") else {
-            return nil
-        }
-        self.init(name, until: expiresAt, generation: fields.generation)
     }
 }

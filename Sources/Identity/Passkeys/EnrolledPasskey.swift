@@ -1,5 +1,4 @@
 internal import EventSourcing
-internal import JSON
 public import Values
 
 /// A passkey as it was made. Nothing of it is secret, and nothing tells who its owner is.
@@ -65,69 +64,47 @@ public struct CredentialRecord: Sendable, Equatable {
     }
 }
 
-extension EnrolledPasskey {
-    static let counter: EventField = .integer("counter", "Signature counter of the authenticator.")
-    static let backedUp: EventField = .flag("backed_up", "Whether it is backed up.")
+extension Field<Int64> {
+    static let counter = integer("counter", "Signature counter of the authenticator.")
+}
 
-    static let eventFields: [EventField] = [
-        .account, .uuid("client", "Client that it was made in, if not on a page.").optional,
-        .text("relying_party", "Domain that it belongs to (RP ID)."),
+extension Field<Bool> {
+    static let backedUp = flag("backed_up", "Whether it is backed up.")
+}
+
+extension Field<EnrolledPasskey> {
+    static let enrolled = record(
+        .account, .optional(.uuid("client", "Client that it was made in, if not on a page.")),
+        .text("relying_party", "Domain that it belongs to (RP ID)."), .credential,
+        .time("enrolled_at", "When it was made."), .notice,
+        make: {
+            EnrolledPasskey(
+                account: $0, client: $1, relyingParty: $2, key: $3, enrolledAt: $4, mail: $5)
+        },
+        take: { ($0.account, $0.client, $0.relyingParty, $0.key, $0.enrolledAt, $0.mail) })
+}
+
+extension Field<CredentialRecord> {
+    fileprivate static let credential = record(
         .bytes("credential", "Credential ID."), .bytes("public_key", "Public key (COSE)."),
-        counter, .flag("backup_eligible", "Whether it may be backed up."), backedUp,
+        .counter, .flag("backup_eligible", "Whether it may be backed up."), .backedUp,
         .flag("user_verified", "Whether the authenticator verified its user."),
         .uuid("model", "Model of the authenticator (AAGUID)."),
         .texts("transports", "Transports of the authenticator."),
         .text("format", "Format of the attestation."),
         .text("attestation", "Type of the attestation."),
         .flag("trusted", "Whether the attestation ends at a trusted root."),
-        .time("enrolled_at", "When it was made."), .notice,
-    ]
-
-    var fields: JSONObject {
-        var fields: JSONObject = [
-            "account": .uuid(account), "relying_party": .string(relyingParty),
-            "credential": .string(Base64URL.encode(key.id)),
-            "public_key": .string(Base64URL.encode(key.publicKey)),
-            "counter": .integer(key.counter), "backup_eligible": .bool(key.isBackupEligible),
-            "backed_up": .bool(key.isBackedUp), "user_verified": .bool(key.isUserVerified),
-            "model": .uuid(key.model), "transports": .texts(key.transports),
-            "format": .string(key.format), "attestation": .string(key.attestation),
-            "trusted": .bool(key.isTrusted), "enrolled_at": .integer(enrolledAt.seconds),
-            "mail": .uuid(mail),
-        ]
-        fields["client"] = client.map { .uuid($0) }
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let account = fields.uuid("account"),
-            let relyingParty = fields["relying_party"]?.string,
-            let key = CredentialRecord(recorded: fields),
-            let enrolledAt = fields.instant("enrolled_at"), let mail = fields.uuid("mail")
-        else { return nil }
-        self.init(
-            account: account, client: fields.uuid("client"), relyingParty: relyingParty, key: key,
-            enrolledAt: enrolledAt, mail: mail)
-    }
-}
-
-extension CredentialRecord {
-    fileprivate init?(recorded fields: JSONObject) {
-        guard let id = fields["credential"]?.string.flatMap({ Base64URL.decode($0) }),
-            let publicKey = fields["public_key"]?.string.flatMap({ Base64URL.decode($0) }),
-            let counter = fields["counter"]?.integer,
-            let isBackupEligible = fields["backup_eligible"]?.bool,
-            let isBackedUp = fields["backed_up"]?.bool,
-            let isUserVerified = fields["user_verified"]?.bool,
-            let model = fields.uuid("model"), let transports = fields.texts("transports"),
-            let format = fields["format"]?.string,
-            let attestation = fields["attestation"]?.string,
-            let isTrusted = fields["trusted"]?.bool
-        else { return nil }
-        self.init(
-            id: id, publicKey: publicKey, counter: counter, isBackupEligible: isBackupEligible,
-            isBackedUp: isBackedUp, isUserVerified: isUserVerified, model: model,
-            transports: transports, format: format, attestation: attestation,
-            isTrusted: isTrusted)
-    }
+        make: {
+            CredentialRecord(
+                id: $0, publicKey: $1, counter: $2, isBackupEligible: $3, isBackedUp: $4,
+                isUserVerified: $5, model: $6, transports: $7, format: $8, attestation: $9,
+                isTrusted: $10)
+        },
+        take: {
+            (
+                $0.id, $0.publicKey, $0.counter, $0.isBackupEligible, $0.isBackedUp,
+                $0.isUserVerified, $0.model, $0.transports, $0.format, $0.attestation,
+                $0.isTrusted
+            )
+        })
 }

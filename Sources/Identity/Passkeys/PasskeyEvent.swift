@@ -1,10 +1,9 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a passkey. Its stream has the name of the ceremony that made it, so that a
 /// ceremony can be gone through once.
-public enum PasskeyEvent: Event {
+public enum PasskeyEvent: FormedEvent {
     case enrolled(EnrolledPasskey)
     /// What was presented made no passkey, and the ceremony is used up.
     case enrollmentRefused(account: UUID, reason: String)
@@ -15,39 +14,27 @@ public enum PasskeyEvent: Event {
     /// `mail`: the message that tells the owner, where there still is one.
     case removed(account: UUID, mail: UUID?)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "passkey.enrolled", .services, "The person made a passkey.", EnrolledPasskey.eventFields
-        ),
-        EventShape(
-            "passkey.enrollment_refused", .audit, "A new passkey was refused.",
-            [
-                .account, .text("reason", "Why it was refused."),
-            ]),
-        EventShape(
-            "passkey.used", .internal, "The person signed in with the passkey.",
-            [
-                EnrolledPasskey.counter, EnrolledPasskey.backedUp,
-                .time("used_at", "When it was used."),
-            ]),
-        EventShape(
+    private enum Form {
+        static let enrolled = EventForm(
+            "passkey.enrolled", .services, "The person made a passkey.", .enrolled, make: PasskeyEvent.enrolled)
+        static let enrollmentRefused = EventForm(
+            "passkey.enrollment_refused", .audit, "A new passkey was refused.", .account,
+            .text("reason", "Why it was refused."), make: PasskeyEvent.enrollmentRefused)
+        static let used = EventForm(
+            "passkey.used", .internal, "The person signed in with the passkey.", .counter,
+            .backedUp, .time("used_at", "When it was used."), make: PasskeyEvent.used)
+        static let renamed = EventForm(
             "passkey.renamed", .audit, "The person renamed the passkey.",
-            [
-                .account, .text("name", "What the person calls it.", .personal(.person)).optional,
-            ]),
-        EventShape(
-            "passkey.removed", .services, "The passkey was removed.", [.account, .notice.optional]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .enrolled: "passkey.enrolled"
-        case .enrollmentRefused: "passkey.enrollment_refused"
-        case .used: "passkey.used"
-        case .renamed: "passkey.renamed"
-        case .removed: "passkey.removed"
-        }
+            .optional(.text("name", "What the person calls it.", .personal(.person))), .account,
+            make: PasskeyEvent.renamed)
+        static let removed = EventForm(
+            "passkey.removed", .services, "The passkey was removed.", .account, .optional(.notice),
+            make: PasskeyEvent.removed)
     }
+
+    public static let forms: [any EventReading<Self>] = [
+        Form.enrolled, Form.enrollmentRefused, Form.used, Form.renamed, Form.removed,
+    ]
 
     public var subject: UUID? {
         switch self {
@@ -59,48 +46,13 @@ public enum PasskeyEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .enrolled(let passkey): return passkey.fields
-        case .enrollmentRefused(let account, let reason):
-            return ["account": .uuid(account), "reason": .string(reason)]
-        case .used(let counter, let isBackedUp, let at):
-            return [
-                "counter": .integer(counter), "backed_up": .bool(isBackedUp),
-                "used_at": .integer(at.seconds),
-            ]
-        case .renamed(let name, let account):
-            var fields: JSONObject = ["account": .uuid(account)]
-            fields["name"] = name.map { .string($0) }
-            return fields
-        case .removed(let account, let mail):
-            var fields: JSONObject = ["account": .uuid(account)]
-            fields["mail"] = mail.map { .uuid($0) }
-            return fields
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "passkey.enrolled":
-            guard let passkey = EnrolledPasskey(recorded: fields) else { return nil }
-            self = .enrolled(passkey)
-        case "passkey.enrollment_refused":
-            guard let account = fields.uuid("account"), let reason = fields["reason"]?.string
-            else { return nil }
-            self = .enrollmentRefused(account: account, reason: reason)
-        case "passkey.used":
-            guard let counter = fields["counter"]?.integer,
-                let isBackedUp = fields["backed_up"]?.bool, let at = fields.instant("used_at")
-            else { return nil }
-            self = .used(counter: counter, isBackedUp: isBackedUp, at: at)
-        case "passkey.renamed":
-            guard let account = fields.uuid("account") else { return nil }
-            self = .renamed(fields["name"]?.string, account: account)
-        case "passkey.removed":
-            guard let account = fields.uuid("account") else { return nil }
-            self = .removed(account: account, mail: fields.uuid("mail"))
-        default: return nil
+        case .enrolled(let passkey): Form.enrolled(passkey)
+        case .enrollmentRefused(let account, let reason): Form.enrollmentRefused(account, reason)
+        case .used(let counter, let isBackedUp, let at): Form.used(counter, isBackedUp, at)
+        case .renamed(let name, let account): Form.renamed(name, account)
+        case .removed(let account, let mail): Form.removed(account, mail)
         }
     }
 }

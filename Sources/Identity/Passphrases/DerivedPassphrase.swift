@@ -24,22 +24,4 @@ public struct DerivedPassphrase: Sendable, Equatable {
         self.publicKey = publicKey
         self.privateKey = privateKey
     }
-
-    var fields: JSONObject {
-        var fields: JSONObject = ["rounds": .integer(rounds)]
-        fields["hash"] = hash.map { .string($0) }
-        fields["hint"] = hint.map { .string($0) }
-        fields["key"] = key.map { .string($0) }
-        fields["public_key"] = publicKey.map { .string($0) }
-        fields["private_key"] = privateKey.map { .string($0) }
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let rounds = fields["rounds"]?.integer else { return nil }
-        self.init(
-            rounds: rounds, hash: fields["hash"]?.string, hint: fields["hint"]?.string,
-            key: fields["key"]?.string, publicKey: fields["public_key"]?.string,
-            privateKey: fields["private_key"]?.string)
-    }
 }

@@ -1,9 +1,8 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to an account's passphrase.
-public enum PassphraseEvent: Event {
+public enum PassphraseEvent: FormedEvent {
     /// Its owner is told by the mail, if there is one. The hash is nil where the owner is erased.
     case set(hash: String?, account: UUID, mail: UUID?, at: Timestamp)
     /// The same, where a device hashes it first: see `DerivedPassphrase`.
@@ -18,58 +17,36 @@ public enum PassphraseEvent: Event {
     /// The owner asked for the hint: the mail has these words.
     case hintRequested(String?, account: UUID, mail: UUID)
 
-    private static let setAt: EventField = .time("set_at", "When it was set.")
-    private static let hash: EventField =
-        .text("hash", "Hash of the passphrase.", .neverLeaves(.sealed)).optional
-    private static let hint: EventField =
-        .text("hint", "Hint that the person wrote for themselves.", .personal(.person)).optional
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "passphrase.set", .services, "The person set a passphrase.",
-            [.account, .notice.optional, setAt, hash]),
-        EventShape(
+    private enum Form {
+        static let set = EventForm(
+            "passphrase.set", .services, "The person set a passphrase.", .passphraseHash, .account,
+            .optional(.notice), .setAt, make: PassphraseEvent.set)
+        static let derived = EventForm(
             "passphrase.derived", .services,
-            "The person set a passphrase that their device derives.",
-            [
-                .account, .notice, setAt, hash, hint,
-                .integer("rounds", "PBKDF2 rounds that the device runs."),
-                .text("key", "Key of the app, wrapped on the device.", .neverLeaves(.sealed))
-                    .optional,
-                .text("public_key", "Public key of the app.", .personal(.person)).optional,
-                .text(
-                    "private_key", "Private key of the app, wrapped on the device.",
-                    .neverLeaves(.sealed)
-                ).optional,
-            ]),
-        EventShape(
-            "passphrase.refused", .audit, "A wrong passphrase was typed.",
-            [.account.optional, .notice.optional, .refusedAt]),
-        EventShape(
-            "passphrase.used", .internal, "The right passphrase was typed after wrong ones."),
-        EventShape(
-            "passphrase.removed", .services, "The passphrase was removed.", [.account, .notice]),
-        EventShape(
+            "The person set a passphrase that their device derives.", .derived, .account, .notice,
+            .setAt, make: PassphraseEvent.derived)
+        static let refused = EventForm(
+            "passphrase.refused", .audit, "A wrong passphrase was typed.", .refusedAt,
+            .optional(.account), .optional(.notice), make: PassphraseEvent.refused)
+        static let used = EventForm(
+            "passphrase.used", .internal, "The right passphrase was typed after wrong ones.",
+            make: { PassphraseEvent.used })
+        static let removed = EventForm(
+            "passphrase.removed", .services, "The passphrase was removed.", .account, .notice,
+            make: PassphraseEvent.removed)
+        static let hintChanged = EventForm(
             "passphrase.hint_changed", .audit, "The person changed the hint of their passphrase.",
-            [.account, hint]),
-        EventShape(
-            "passphrase.hint_requested", .audit, "The person had the hint mailed to them.",
-            [
-                .account, .uuid("mail", "Mail that contains the hint."), hint,
-            ]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .set: "passphrase.set"
-        case .derived: "passphrase.derived"
-        case .refused: "passphrase.refused"
-        case .used: "passphrase.used"
-        case .removed: "passphrase.removed"
-        case .hintChanged: "passphrase.hint_changed"
-        case .hintRequested: "passphrase.hint_requested"
-        }
+            .hint, .account, make: PassphraseEvent.hintChanged)
+        static let hintRequested = EventForm(
+            "passphrase.hint_requested", .audit, "The person had the hint mailed to them.", .hint,
+            .account, .uuid("mail", "Mail that contains the hint."),
+            make: PassphraseEvent.hintRequested)
     }
+
+    public static let forms: [any EventReading<Self>] = [
+        Form.set, Form.derived, Form.refused, Form.used, Form.removed, Form.hintChanged,
+        Form.hintRequested,
+    ]
 
     public var subject: UUID? {
         switch self {
@@ -80,71 +57,44 @@ public enum PassphraseEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .set(let hash, let account, let mail, let at):
-            var fields: JSONObject = [
-                "account": .uuid(account), "set_at": .integer(at.seconds),
-            ]
-            fields["mail"] = mail.map { .uuid($0) }
-            fields["hash"] = hash.map { .string($0) }
-            return fields
+        case .set(let hash, let account, let mail, let at): Form.set(hash, account, mail, at)
         case .derived(let derived, let account, let mail, let at):
-            var fields = derived.fields
-            fields["account"] = .uuid(account)
-            fields["mail"] = .uuid(mail)
-            fields["set_at"] = .integer(at.seconds)
-            return fields
-        case .refused(let at, let account, let mail):
-            var fields: JSONObject = ["refused_at": .integer(at.seconds)]
-            fields["account"] = account.map { .uuid($0) }
-            fields["mail"] = mail.map { .uuid($0) }
-            return fields
-        case .used: return [:]
-        case .removed(let account, let mail):
-            return ["account": .uuid(account), "mail": .uuid(mail)]
-        case .hintChanged(let hint, let account):
-            var fields: JSONObject = ["account": .uuid(account)]
-            fields["hint"] = hint.map { .string($0) }
-            return fields
+            Form.derived(derived, account, mail, at)
+        case .refused(let at, let account, let mail): Form.refused(at, account, mail)
+        case .used: Form.used()
+        case .removed(let account, let mail): Form.removed(account, mail)
+        case .hintChanged(let hint, let account): Form.hintChanged(hint, account)
         case .hintRequested(let hint, let account, let mail):
-            var fields: JSONObject = ["account": .uuid(account), "mail": .uuid(mail)]
-            fields["hint"] = hint.map { .string($0) }
-            return fields
+            Form.hintRequested(hint, account, mail)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "passphrase.set":
-            guard let account = fields.uuid("account"), let at = fields.instant("set_at") else {
-                return nil
-            }
-            self = .set(
-                hash: fields["hash"]?.string, account: account, mail: fields.uuid("mail"), at: at)
-        case "passphrase.derived":
-            guard let account = fields.uuid("account"), let mail = fields.uuid("mail"),
-                let at = fields.instant("set_at"), let derived = DerivedPassphrase(recorded: fields)
-            else { return nil }
-            self = .derived(derived, account: account, mail: mail, at: at)
-        case "passphrase.refused":
-            guard let at = fields.instant("refused_at") else { return nil }
-            self = .refused(at: at, account: fields.uuid("account"), mail: fields.uuid("mail"))
-        case "passphrase.used": self = .used
-        case "passphrase.removed":
-            guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {
-                return nil
-            }
-            self = .removed(account: account, mail: mail)
-        case "passphrase.hint_changed":
-            guard let account = fields.uuid("account") else { return nil }
-            self = .hintChanged(fields["hint"]?.string, account: account)
-        case "passphrase.hint_requested":
-            guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {
-                return nil
-            }
-            self = .hintRequested(fields["hint"]?.string, account: account, mail: mail)
-        default: return nil
-        }
-    }
+extension Field<Timestamp> {
+    fileprivate static let setAt = time("set_at", "When it was set.")
+}
+
+extension Field<String?> {
+    fileprivate static let passphraseHash = optional(
+        .text("hash", "Hash of the passphrase.", .neverLeaves(.sealed)))
+    fileprivate static let hint = optional(
+        .text("hint", "Hint that the person wrote for themselves.", .personal(.person)))
+}
+
+extension Field<DerivedPassphrase> {
+    fileprivate static let derived = record(
+        .integer("rounds", "PBKDF2 rounds that the device runs."), .passphraseHash, .hint,
+        .optional(.text("key", "Key of the app, wrapped on the device.", .neverLeaves(.sealed))),
+        .optional(.text("public_key", "Public key of the app.", .personal(.person))),
+        .optional(
+            .text(
+                "private_key", "Private key of the app, wrapped on the device.",
+                .neverLeaves(.sealed))),
+        make: {
+            DerivedPassphrase(
+                rounds: $0, hash: $1, hint: $2, key: $3, publicKey: $4, privateKey: $5)
+        },
+        take: { ($0.rounds, $0.hash, $0.hint, $0.key, $0.publicKey, $0.privateKey) })
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// A code that an app shows in the place of signing in: it stands for a person whom a provider
@@ -43,64 +42,43 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     }
 }
 
-public enum DelegatedCodeEvent: Event {
+public enum DelegatedCodeEvent: FormedEvent {
     case issued(DelegatedCodeTerms)
     /// It brought this installation in.
     case used(installation: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let issued = EventForm(
             "delegated_code.issued", .internal,
-            "A code was issued for a person whom a provider knows.",
-            [
-                .uuid("identity", "Identity of the person at the provider."),
-                .uuid("upstream", "Session of the person at the provider.").optional,
-                .provider, .expiresAt, InstallationUpstreamEvent.providerSession,
-            ]),
-        EventShape("delegated_code.used", .internal, "The code let an installation in.", [.client]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .issued: "delegated_code.issued"
-        case .used: "delegated_code.used"
-        }
+            "A code was issued for a person whom a provider knows.", .delegated,
+            make: DelegatedCodeEvent.issued)
+        static let used = EventForm(
+            "delegated_code.used", .internal, "The code let an installation in.", .client,
+            make: DelegatedCodeEvent.used)
     }
+
+    public static let forms: [any EventReading<Self>] = [Form.issued, Form.used]
 
     /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
     /// session.
     public var subject: UUID? { Providers.stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .issued(let terms):
-            var fields: JSONObject = [
-                "identity": .uuid(terms.identity), "provider": .string(terms.provider),
-                "expires_at": .integer(terms.expiresAt.seconds),
-            ]
-            fields["upstream"] = terms.upstream.map { .uuid($0) }
-            fields["sid"] = terms.upstreamName.map { .string($0) }
-            return fields
-        case .used(let installation): return ["client": .uuid(installation)]
+        case .issued(let terms): Form.issued(terms)
+        case .used(let installation): Form.used(installation)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "delegated_code.issued":
-            guard let identity = fields.uuid("identity"),
-                let provider = fields["provider"]?.string,
-                let expiresAt = fields.instant("expires_at")
-            else { return nil }
-            self = .issued(
-                DelegatedCodeTerms(
-                    identity: identity, upstream: fields.uuid("upstream"),
-                    upstreamName: fields["sid"]?.string, provider: provider,
-                    expiresAt: expiresAt))
-        case "delegated_code.used":
-            guard let installation = fields.uuid("client") else { return nil }
-            self = .used(installation: installation)
-        default: return nil
-        }
-    }
+extension Field<DelegatedCodeTerms> {
+    fileprivate static let delegated = record(
+        .uuid("identity", "Identity of the person at the provider."),
+        .optional(.uuid("upstream", "Session of the person at the provider.")),
+        .providerSession, .provider, .expiresAt,
+        make: {
+            DelegatedCodeTerms(
+                identity: $0, upstream: $1, upstreamName: $2, provider: $3, expiresAt: $4)
+        },
+        take: { ($0.identity, $0.upstream, $0.upstreamName, $0.provider, $0.expiresAt) })
 }

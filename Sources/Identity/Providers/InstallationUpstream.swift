@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// The session at a provider by which an installation came in last: it is ended there with the
@@ -25,40 +24,31 @@ public struct InstallationUpstream: StreamState {
     }
 }
 
-public enum InstallationUpstreamEvent: Event {
+public enum InstallationUpstreamEvent: FormedEvent {
     case bound(provider: String, name: String?)
 
-    /// Its holder may be able to end the session at the provider.
-    static let providerSession: EventField =
-        .text("sid", "Name of the session at the provider.", .personal(.administrators)).optional
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let bound = EventForm(
             "installation_upstream.bound", .internal,
-            "The installation belongs to a session at a provider.",
-            [
-                .provider, providerSession,
-            ])
-    ]
+            "The installation belongs to a session at a provider.", .provider, .providerSession,
+            make: InstallationUpstreamEvent.bound)
+    }
 
-    public var name: String { "installation_upstream.bound" }
+    public static let forms: [any EventReading<Self>] = [Form.bound]
 
     /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
     /// session.
     public var subject: UUID? { Providers.stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .bound(let provider, let name):
-            var fields: JSONObject = ["provider": .string(provider)]
-            fields["sid"] = name.map { .string($0) }
-            return fields
+        case .bound(let provider, let name): Form.bound(provider, name)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "installation_upstream.bound", let provider = fields["provider"]?.string
-        else { return nil }
-        self = .bound(provider: provider, name: fields["sid"]?.string)
-    }
+extension Field<String?> {
+    /// Its holder may be able to end the session at the provider.
+    static let providerSession = optional(
+        .text("sid", "Name of the session at the provider.", .personal(.administrators)))
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// A person as a provider knows them. The stream follows from issuer and subject under the realm's
@@ -18,31 +17,24 @@ public struct ProviderIdentity: StreamState {
     }
 }
 
-public enum ProviderIdentityEvent: Event {
+public enum ProviderIdentityEvent: FormedEvent {
     /// It signs this account in from now on; its owner is told by the mail. The subject is the
     /// provider's own name for the person: nil where they are erased.
     case linked(UUID, provider: String, subject: String?, mail: UUID?)
     case unlinked(UUID, provider: String)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let linked = EventForm(
             "identity.linked", .services, "An identity at a provider signs the account in.",
-            [
-                .account, .provider, .notice.optional,
-                .text("subject", "Name of the person at the provider.", .personal(.person))
-                    .optional,
-            ]),
-        EventShape(
+            .account, .provider,
+            .optional(.text("subject", "Name of the person at the provider.", .personal(.person))),
+            .optional(.notice), make: ProviderIdentityEvent.linked)
+        static let unlinked = EventForm(
             "identity.unlinked", .services, "The identity does not sign the account in any more.",
-            [.account, .provider]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .linked: "identity.linked"
-        case .unlinked: "identity.unlinked"
-        }
+            .account, .provider, make: ProviderIdentityEvent.unlinked)
     }
+
+    public static let forms: [any EventReading<Self>] = [Form.linked, Form.unlinked]
 
     public var subject: UUID? {
         switch self {
@@ -50,30 +42,11 @@ public enum ProviderIdentityEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
         case .linked(let account, let provider, let subject, let mail):
-            var fields: JSONObject = [
-                "account": .uuid(account), "provider": .string(provider),
-            ]
-            fields["subject"] = subject.map { .string($0) }
-            fields["mail"] = mail.map { .uuid($0) }
-            return fields
-        case .unlinked(let account, let provider):
-            return ["account": .uuid(account), "provider": .string(provider)]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard let account = fields.uuid("account"), let provider = fields["provider"]?.string
-        else { return nil }
-        switch name {
-        case "identity.linked":
-            self = .linked(
-                account, provider: provider, subject: fields["subject"]?.string,
-                mail: fields.uuid("mail"))
-        case "identity.unlinked": self = .unlinked(account, provider: provider)
-        default: return nil
+            Form.linked(account, provider, subject, mail)
+        case .unlinked(let account, let provider): Form.unlinked(account, provider)
         }
     }
 }
@@ -92,46 +65,26 @@ public struct AccountIdentity: StreamState {
     }
 }
 
-public enum AccountIdentityEvent: Event {
+public enum AccountIdentityEvent: FormedEvent {
     case chosen(UUID, account: UUID)
     case dropped(account: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let chosen = EventForm(
             "account_identity.chosen", .audit, "The account has an identity at a provider.",
-            [
-                .uuid("identity", "Identity of the person at the provider."), .account,
-            ]),
-        EventShape(
+            .uuid("identity", "Identity of the person at the provider."), .account,
+            make: AccountIdentityEvent.chosen)
+        static let dropped = EventForm(
             "account_identity.dropped", .audit, "The account has no identity at the provider.",
-            [.account]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .chosen: "account_identity.chosen"
-        case .dropped: "account_identity.dropped"
-        }
+            .account, make: AccountIdentityEvent.dropped)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [Form.chosen, Form.dropped]
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .chosen(let identity, let account):
-            ["identity": .uuid(identity), "account": .uuid(account)]
-        case .dropped(let account): ["account": .uuid(account)]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard let account = fields.uuid("account") else { return nil }
-        switch name {
-        case "account_identity.chosen":
-            guard let identity = fields.uuid("identity") else { return nil }
-            self = .chosen(identity, account: account)
-        case "account_identity.dropped": self = .dropped(account: account)
-        default: return nil
+        case .chosen(let identity, let account): Form.chosen(identity, account)
+        case .dropped(let account): Form.dropped(account)
         }
     }
 }

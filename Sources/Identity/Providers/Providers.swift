@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// Those whose word a realm takes on who is there: OpenID providers, by the names that it has for them.
@@ -58,69 +57,50 @@ public struct Provider: Sendable, Equatable {
     }
 }
 
-public enum ProviderEvent: Event {
+public enum ProviderEvent: FormedEvent {
     case configured(Provider)
     case removed(String)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "provider.configured", .audit, "An identity provider was configured.",
-            [
-                .provider,
-                .text("name", "Name of the provider that people see."),
-                .text("issuer", "Issuer identifier of the provider."),
-                .text("client_id", "Client identifier of the realm at the provider."),
-                .texts("scope", "Scopes that are asked for beside openid."),
-                .flag("takes_access_tokens", "Whether apps may show the provider's access tokens."),
-                .text(
-                    "secret", "Client secret of the realm at the provider.", .neverLeaves(.sealed)
-                ).optional,
-            ]),
-        EventShape("provider.removed", .audit, "The identity provider was removed.", [.provider]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .configured: "provider.configured"
-        case .removed: "provider.removed"
-        }
+    private enum Form {
+        static let configured = EventForm(
+            "provider.configured", .audit, "An identity provider was configured.", .configured,
+            make: ProviderEvent.configured)
+        static let removed = EventForm(
+            "provider.removed", .audit, "The identity provider was removed.", .provider,
+            make: ProviderEvent.removed)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [Form.configured, Form.removed]
 
     /// Not personal data, but sealed like it: such secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .configured(let provider):
-            var fields: JSONObject = [
-                "provider": .string(provider.slug), "name": .string(provider.name),
-                "issuer": .string(provider.issuer), "client_id": .string(provider.clientID),
-                "scope": .texts(provider.scope),
-                "takes_access_tokens": .bool(provider.takesAccessTokens),
-            ]
-            fields["secret"] = provider.secret.map { .string($0) }
-            return fields
-        case .removed(let slug): return ["provider": .string(slug)]
+        case .configured(let provider): Form.configured(provider)
+        case .removed(let slug): Form.removed(slug)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let slug = fields["provider"]?.string else { return nil }
-        switch name {
-        case "provider.configured":
-            guard let label = fields["name"]?.string, let issuer = fields["issuer"]?.string,
-                let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
-                let takesAccessTokens = fields["takes_access_tokens"]?.bool
-            else { return nil }
-            self = .configured(
-                Provider(
-                    slug: slug, name: label, issuer: issuer, clientID: clientID,
-                    secret: fields["secret"]?.string, scope: scope,
-                    takesAccessTokens: takesAccessTokens))
-        case "provider.removed": self = .removed(slug)
-        default: return nil
-        }
-    }
+extension Field<Provider> {
+    fileprivate static let configured = record(
+        .provider, .text("name", "Name of the provider that people see."),
+        .text("issuer", "Issuer identifier of the provider."),
+        .text("client_id", "Client identifier of the realm at the provider."),
+        .optional(
+            .text("secret", "Client secret of the realm at the provider.", .neverLeaves(.sealed))),
+        .texts("scope", "Scopes that are asked for beside openid."),
+        .flag("takes_access_tokens", "Whether apps may show the provider's access tokens."),
+        make: {
+            Provider(
+                slug: $0, name: $1, issuer: $2, clientID: $3, secret: $4, scope: $5,
+                takesAccessTokens: $6)
+        },
+        take: {
+            (
+                $0.slug, $0.name, $0.issuer, $0.clientID, $0.secret, $0.scope,
+                $0.takesAccessTokens
+            )
+        })
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// A session at a provider, as far as it concerns the realm: what was opened by it here. The stream
@@ -32,51 +31,34 @@ public struct UpstreamSession: StreamState {
     }
 }
 
-public enum UpstreamSessionEvent: Event {
+public enum UpstreamSessionEvent: FormedEvent {
     case used(UpstreamSession.Opened)
     /// The provider says that it is over.
     case ended
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let used = EventForm(
             "upstream_session.used", .internal, "A session at a provider opened a session here.",
-            [
-                .uuid("session", "Session that it opened."), .account,
-                .flag("browser", "Whether it is a browser session."),
-            ]),
-        EventShape("upstream_session.ended", .audit, "The provider ended its session."),
-    ]
+            .opened, make: UpstreamSessionEvent.used)
+        static let ended = EventForm(
+            "upstream_session.ended", .audit, "The provider ended its session.",
+            make: { UpstreamSessionEvent.ended })
+    }
 
-    public var name: String {
+    public static let forms: [any EventReading<Self>] = [Form.used, Form.ended]
+
+    public var written: WrittenEvent {
         switch self {
-        case .used: "upstream_session.used"
-        case .ended: "upstream_session.ended"
+        case .used(let opened): Form.used(opened)
+        case .ended: Form.ended()
         }
     }
+}
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .used(let opened):
-            [
-                "session": .uuid(opened.session), "account": .uuid(opened.account),
-                "browser": .bool(opened.isBrowser),
-            ]
-        case .ended: [:]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "upstream_session.used":
-            guard let session = fields.uuid("session"), let account = fields.uuid("account"),
-                let isBrowser = fields["browser"]?.bool
-            else { return nil }
-            self = .used(
-                UpstreamSession.Opened(session: session, account: account, isBrowser: isBrowser))
-        case "upstream_session.ended": self = .ended
-        default: return nil
-        }
-    }
+extension Field<UpstreamSession.Opened> {
+    fileprivate static let opened = record(
+        .uuid("session", "Session that it opened."), .account,
+        .flag("browser", "Whether it is a browser session."),
+        make: { Value(session: $0, account: $1, isBrowser: $2) },
+        take: { ($0.session, $0.account, $0.isBrowser) })
 }

@@ -1,19 +1,19 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a request that was pushed.
-public enum PushedRequestEvent: Event {
+public enum PushedRequestEvent: FormedEvent {
     /// A code was issued for it.
     case used(account: UUID, client: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let used = EventForm(
             "pushed_request.used", .internal,
-            "A code was issued for a pushed authorization request.", [.account, .client])
-    ]
+            "A code was issued for a pushed authorization request.", .account, .client,
+            make: PushedRequestEvent.used)
+    }
 
-    public var name: String { "pushed_request.used" }
+    public static let forms: [any EventReading<Self>] = [Form.used]
 
     public var subject: UUID? {
         switch self {
@@ -21,16 +21,9 @@ public enum PushedRequestEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .used(let account, let client): ["account": .uuid(account), "client": .uuid(client)]
+        case .used(let account, let client): Form.used(account, client)
         }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard name == "pushed_request.used", let account = fields.uuid("account"),
-            let client = fields.uuid("client")
-        else { return nil }
-        self = .used(account: account, client: client)
     }
 }

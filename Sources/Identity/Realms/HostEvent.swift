@@ -1,47 +1,31 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to one host in the directory of hosts, which the system realm keeps.
-public enum HostEvent: Event {
+public enum HostEvent: FormedEvent {
     case assigned(host: String, realm: RealmID)
     case released
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let assigned = EventForm(
             "host.assigned", .audit, "A host serves a realm from now on.",
-            [
-                .text("host", "Name of the host."), .text("realm", "Realm that it serves."),
-            ]),
-        EventShape("host.released", .audit, "The host serves no realm any more."),
-    ]
+            .text("host", "Name of the host."), .servedRealm, make: HostEvent.assigned)
+        static let released = EventForm(
+            "host.released", .audit, "The host serves no realm any more.",
+            make: { HostEvent.released })
+    }
 
-    public var name: String {
+    public static let forms: [any EventReading<Self>] = [Form.assigned, Form.released]
+
+    public var written: WrittenEvent {
         switch self {
-        case .assigned: "host.assigned"
-        case .released: "host.released"
+        case .assigned(let host, let realm): Form.assigned(host, realm)
+        case .released: Form.released()
         }
     }
+}
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .assigned(let host, let realm):
-            ["host": .string(host), "realm": .string(realm.name)]
-        case .released: [:]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "host.assigned":
-            guard let host = fields["host"]?.string,
-                let realm = fields["realm"]?.string.flatMap(RealmID.init)
-            else { return nil }
-            self = .assigned(host: host, realm: realm)
-        case "host.released": self = .released
-        default: return nil
-        }
-    }
+extension Field<RealmID> {
+    fileprivate static let servedRealm = mapped(
+        .text("realm", "Realm that it serves."), write: \.name, read: { RealmID($0) })
 }

@@ -22,7 +22,7 @@ public struct NewSigningKey: Sendable, Equatable {
 }
 
 /// What happens to the keys that a realm signs tokens with.
-public enum SigningKeyEvent: Event {
+public enum SigningKeyEvent: FormedEvent {
     /// Everybody may know it from now on; nothing is signed with it yet.
     case published(NewSigningKey)
     /// It signs.
@@ -32,71 +32,46 @@ public enum SigningKeyEvent: Event {
     /// The key is not needed any more.
     case removed(String)
 
-    private static let kid: EventField = .text("kid", "Key identifier that tokens name.")
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let published = EventForm(
             "signing_key.published", .audit, "A signing key was published, and signs nothing yet.",
-            [
-                kid, .text("alg", "JOSE algorithm of the key."),
-                .object("jwk", "Public key as a JWK."),
-                .bytes("secret", "Private key.", .neverLeaves(.sealed)).optional,
-            ]),
-        EventShape(
-            "signing_key.activated", .audit, "Tokens are signed with the key from now on.", [kid]),
-        EventShape(
-            "signing_key.retired", .audit, "No token is signed with the key any more.",
-            [
-                kid, .time("retired_at", "When it was retired."),
-            ]),
-        EventShape("signing_key.removed", .audit, "The key was removed.", [kid]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .published: "signing_key.published"
-        case .activated: "signing_key.activated"
-        case .retired: "signing_key.retired"
-        case .removed: "signing_key.removed"
-        }
+            .newKey, make: SigningKeyEvent.published)
+        static let activated = EventForm(
+            "signing_key.activated", .audit, "Tokens are signed with the key from now on.", .kid,
+            make: SigningKeyEvent.activated)
+        static let retired = EventForm(
+            "signing_key.retired", .audit, "No token is signed with the key any more.", .kid,
+            .time("retired_at", "When it was retired."), make: SigningKeyEvent.retired)
+        static let removed = EventForm(
+            "signing_key.removed", .audit, "The key was removed.", .kid,
+            make: SigningKeyEvent.removed)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: [any EventReading<Self>] = [
+        Form.published, Form.activated, Form.retired, Form.removed,
+    ]
 
     /// Not personal data, but sealed like it: private keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .published(let key):
-            var fields: JSONObject = [
-                "kid": .string(key.id), "alg": .string(key.algorithm), "jwk": key.published,
-            ]
-            fields["secret"] = key.secret.map { .string($0) }
-            return fields
-        case .activated(let id), .removed(let id): return ["kid": .string(id)]
-        case .retired(let id, let at):
-            return ["kid": .string(id), "retired_at": .integer(at.seconds)]
+        case .published(let key): Form.published(key)
+        case .activated(let id): Form.activated(id)
+        case .retired(let id, let at): Form.retired(id, at)
+        case .removed(let id): Form.removed(id)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let id = fields["kid"]?.string else { return nil }
-        switch name {
-        case "signing_key.published":
-            guard let algorithm = fields["alg"]?.string, let published = fields["jwk"] else {
-                return nil
-            }
-            self = .published(
-                NewSigningKey(
-                    id: id, algorithm: algorithm, published: published,
-                    secret: fields["secret"]?.string))
-        case "signing_key.activated": self = .activated(id)
-        case "signing_key.retired":
-            guard let at = fields.instant("retired_at") else { return nil }
-            self = .retired(id, at: at)
-        case "signing_key.removed": self = .removed(id)
-        default: return nil
-        }
-    }
+extension Field<String> {
+    fileprivate static let kid = text("kid", "Key identifier that tokens name.")
+}
+
+extension Field<NewSigningKey> {
+    fileprivate static let newKey = record(
+        .kid, .text("alg", "JOSE algorithm of the key."), .json("jwk", "Public key as a JWK."),
+        .optional(.text("secret", "Private key.", .neverLeaves(.sealed))),
+        make: { NewSigningKey(id: $0, algorithm: $1, published: $2, secret: $3) },
+        take: { ($0.id, $0.algorithm, $0.published, $0.secret) })
 }

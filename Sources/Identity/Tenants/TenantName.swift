@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// A tenant's own name of a person. The stream follows from the name, so that the person is found by it and it
@@ -17,30 +16,20 @@ public struct TenantName: StreamState {
     }
 }
 
-public enum TenantNameEvent: Event {
+public enum TenantNameEvent: FormedEvent {
     case given(account: UUID, client: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "tenant_name.given", .services, "A tenant gave the person a name of its own.",
-            [.account, .client])
-    ]
-
-    public var name: String { "tenant_name.given" }
-
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .given(let account, let client):
-            ["account": .uuid(account), "client": .uuid(client)]
-        }
+    private enum Form {
+        static let given = EventForm(
+            "tenant_name.given", .services, "A tenant gave the person a name of its own.", .account,
+            .client, make: TenantNameEvent.given)
     }
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "tenant_name.given", let account = fields.uuid("account"),
-            let client = fields.uuid("client")
-        else { return nil }
-        self = .given(account: account, client: client)
+    public static let forms: [any EventReading<Self>] = [Form.given]
+
+    public var written: WrittenEvent {
+        switch self {
+        case .given(let account, let client): Form.given(account, client)
+        }
     }
 }

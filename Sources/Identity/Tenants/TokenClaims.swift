@@ -21,20 +21,18 @@ public struct TokenClaims: StreamState {
     }
 }
 
-public enum TokenClaimsEvent: Event {
+public enum TokenClaimsEvent: FormedEvent {
     /// All that there are from now on: what was there before and is not named is gone.
     case set(session: UUID, account: UUID, client: UUID, JSONObject)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let set = EventForm(
             "token_claims.set", .services, "A tenant's server set claims of a session's tokens.",
-            [
-                .uuid("session", "Session whose tokens have them."), .account, .client,
-                .object("claims", "The claims.", .personal(.person)),
-            ])
-    ]
+            .uuid("session", "Session whose tokens have them."), .account, .client, .claims,
+            make: TokenClaimsEvent.set)
+    }
 
-    public var name: String { "token_claims.set" }
+    public static let forms: [any EventReading<Self>] = [Form.set]
 
     public var subject: UUID? {
         switch self {
@@ -42,21 +40,16 @@ public enum TokenClaimsEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
         case .set(let session, let account, let client, let claims):
-            [
-                "session": .uuid(session), "account": .uuid(account), "client": .uuid(client),
-                "claims": .object(claims),
-            ]
+            Form.set(session, account, client, claims)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard name == "token_claims.set", let session = fields.uuid("session"),
-            let account = fields.uuid("account"), let client = fields.uuid("client")
-        else { return nil }
-        self = .set(
-            session: session, account: account, client: client, fields["claims"]?.object ?? [:])
-    }
+extension Field<JSONObject> {
+    /// None of a person who is erased.
+    fileprivate static let claims = readAs(
+        [:], .object("claims", "The claims.", .personal(.person)))
 }

@@ -1,48 +1,38 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a web app or a konnector of a realm.
-public enum WebAppEvent: Event {
+public enum WebAppEvent: FormedEvent {
     case registered(WebAppCard)
     /// All that is said of it from now on.
     case updated(WebAppCard)
     case removed
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "web_app.registered", .audit, "A web app or konnector was registered.",
-            WebAppCard.eventFields),
-        EventShape(
-            "web_app.updated", .audit, "The description of the web app was replaced.",
-            WebAppCard.eventFields),
-        EventShape("web_app.removed", .audit, "The web app was removed."),
+    private enum Form {
+        static let registered = EventForm(
+            "web_app.registered", .audit, "A web app or konnector was registered.", .card,
+            make: WebAppEvent.registered)
+        static let updated = EventForm(
+            "web_app.updated", .audit, "The description of the web app was replaced.", .card,
+            make: WebAppEvent.updated)
+        static let removed = EventForm(
+            "web_app.removed", .audit, "The web app was removed.", make: { WebAppEvent.removed })
+    }
+
+    public static let forms: [any EventReading<Self>] = [
+        Form.registered, Form.updated, Form.removed,
     ]
 
-    public var name: String {
+    public var written: WrittenEvent {
         switch self {
-        case .registered: "web_app.registered"
-        case .updated: "web_app.updated"
-        case .removed: "web_app.removed"
+        case .registered(let card): Form.registered(card)
+        case .updated(let card): Form.updated(card)
+        case .removed: Form.removed()
         }
     }
+}
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .registered(let card), .updated(let card): card.fields
-        case .removed: [:]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "web_app.registered", "web_app.updated":
-            guard let card = WebAppCard(recorded: fields) else { return nil }
-            self = name == "web_app.updated" ? .updated(card) : .registered(card)
-        case "web_app.removed": self = .removed
-        default: return nil
-        }
-    }
+extension Field<WebAppCard> {
+    fileprivate static let card = whole(
+        WebAppCard.eventFields, write: \.fields, read: { WebAppCard(recorded: $0) })
 }
