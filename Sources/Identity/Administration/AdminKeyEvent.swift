@@ -1,5 +1,4 @@
 public import EventSourcing
-public import Values
 
 /// Which realms a key opens.
 public enum AdminScope: Equatable, Sendable {

@@ -1,6 +1,5 @@
 public import EventSourcing
 public import JSON
-public import Values
 
 /// What happens to an app: a face of a realm with its own sub-domain and settings.
 public enum AppEvent: FormedEvent {

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import Values
 
 /// A case file that was handed out: which account, session, client, network or device its events are about, and how many
 /// there are.

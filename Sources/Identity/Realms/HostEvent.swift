@@ -1,5 +1,4 @@
 public import EventSourcing
-public import Values
 
 /// What happens to one host in the directory of hosts, which the system realm keeps.
 public enum HostEvent: FormedEvent {

@@ -1,5 +1,5 @@
 public import EventSourcing
-public import JSON
+internal import JSON
 public import Values
 
 /// What happens to a stream of signals to a client (OpenID Shared Signals Framework 1.0).

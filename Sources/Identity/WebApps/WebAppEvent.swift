@@ -1,5 +1,4 @@
 public import EventSourcing
-public import Values
 
 /// What happens to a web app or a konnector of a realm.
 public enum WebAppEvent: FormedEvent {
