@@ -71,7 +71,7 @@ extension Field<String> {
 extension Field<NewSigningKey> {
     fileprivate static let newKey = record(
         .kid, .text("alg", "JOSE algorithm of the key."), .json("jwk", "Public key as a JWK."),
-        .optional(.text("secret", "Private key.", .neverLeaves(.sealed))),
+        .optional(.text("secret", .bytes, "Private key.", .neverLeaves(.sealed))),
         make: { NewSigningKey(id: $0, algorithm: $1, published: $2, secret: $3) },
         take: { ($0.id, $0.algorithm, $0.published, $0.secret) })
 }
