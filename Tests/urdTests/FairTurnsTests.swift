@@ -7,6 +7,11 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
     PassphraseTurn(source: source, target: target)
 }
 
+private func turn(from address: String, _ target: String) -> PassphraseTurn {
+    let source = Source(address)
+    return PassphraseTurn(source: source.network, blocks: source.blocks, target: target)
+}
+
 @Suite struct `Fair turns` {
     /// Who is served in which order, once everybody who waits may come.
     private func order(_ turns: inout FairTurns, running: Int) -> [Int] {
@@ -69,6 +74,38 @@ private func turn(_ source: String, _ target: String) -> PassphraseTurn {
         #expect(turns.enter(12, turn("c", "12")) == .refused)
         #expect(turns.giveUp(9) && !turns.giveUp(9) && !turns.giveUp(0))
         #expect(turns.waitingCount == 7)
+    }
+
+    @Test(arguments: [
+        ("2001:db8:1:%::1", "2001:db8:2::1"), ("2001:db8:%::1", "2001:db9::1"),
+        ("198.51.100.%", "198.51.7.1"), ("198.51.%.1", "203.0.113.9"),
+    ])
+    func `whoever has many networks of one block keeps nobody elsewhere out`(
+        many: String, elsewhere: String
+    ) {
+        var turns = FairTurns(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 32))
+        for name in 0...200 {
+            let address = many.replacing("%", with: "\(name)")
+            _ = turns.enter(name, turn(from: address, "\(name)"))
+        }
+        #expect(turns.waitingCount == 64)
+        for name in 300..<310 {
+            let entry = turns.enter(name, turn(from: elsewhere, "\(name)"))
+            guard case .waits(insteadOf: let displaced?) = entry else {
+                Issue.record("\(name): \(entry)")
+                continue
+            }
+            #expect(displaced <= 200)
+        }
+        // The block itself comes on as well.
+        #expect(order(&turns, running: 0).filter { $0 <= 200 }.count == 54)
+    }
+
+    @Test func `a block of networks has one turn while another waits`() {
+        var turns = FairTurns(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 32))
+        for name in 0...40 { _ = turns.enter(name, turn(from: "2001:db8:1:\(name)::1", "\(name)")) }
+        _ = turns.enter(50, turn(from: "2001:db8:2::1", "50"))
+        #expect(order(&turns, running: 0).firstIndex(of: 50).map { $0 <= 1 } == true)
     }
 
     @Test func `a batch of turns begins with one per thread, and the next when all are done`() {

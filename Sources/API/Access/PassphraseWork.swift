@@ -4,11 +4,14 @@ public import Cryptography
 public struct PassphraseTurn: Sendable, Hashable {
     /// The network that the request came from.
     public var source: String
+    /// The blocks of networks that it is part of, the widest first.
+    public var blocks: [String]
     /// The account, the mail address or the realm that it asks about.
     public var target: String
 
-    public init(source: String, target: String) {
+    public init(source: String, blocks: [String] = [], target: String) {
         self.source = source
+        self.blocks = blocks
         self.target = target
     }
 }

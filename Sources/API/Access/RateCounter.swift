@@ -11,6 +11,8 @@ enum RateStanding: Equatable {
     case client(String)
     /// Nothing yet: until it has succeeded it counts for its network, and for its client there.
     case unproved(client: String)
+    /// The same, of a client that authenticated: many may be under way at once, and what fails is counted then.
+    case unprovedByClient(String)
 }
 
 /// Counts a request towards the rate limits of its realm.
@@ -65,6 +67,16 @@ struct RateCounter {
                 return value
             } catch {
                 if error.kind.status.code >= 500 { giveBack(policy, subjects) }
+                throw error
+            }
+        case .unprovedByClient(let clientID):
+            let subjects = RateLimits.Subjects(source: source, client: atSource(clientID))
+            try count(policy, subjects)
+            giveBack(policy, subjects)
+            do throws(Problem) {
+                return try await body()
+            } catch {
+                if error.kind.status.code < 500 { try? count(policy, subjects) }
                 throw error
             }
         }

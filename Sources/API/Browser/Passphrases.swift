@@ -94,8 +94,9 @@ struct Passphrases {
     /// The place of this request in the queue for passphrase work. It allows no account enumeration: a mail
     /// address is queued alike whether or not an account has it.
     func turn(about target: UUID) -> PassphraseTurn {
-        PassphraseTurn(
-            source: Source(context.place.address).network,
+        let source = Source(context.place.address)
+        return PassphraseTurn(
+            source: source.network, blocks: source.blocks,
             target: "\(context.place.realm)/\(target)")
     }
 

@@ -89,9 +89,10 @@ enum OwnerResetRoutes {
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
-        try RateCounter(call).countRealm(.ownerSignIn)
         let text = call.body["passphrase_reset_token"]?.string ?? ""
-        guard let (link, _) = try await PassphraseResets(call.context).link(text) else {
+        let found = try await PassphraseResets(call.context).link(text)
+        if found == nil { try RateCounter(call).countRealm(.ownerSignIn) }
+        guard let (link, _) = found else {
             return OwnerNotice.linkOver(visit)
         }
         let derived: DerivedPassphrase

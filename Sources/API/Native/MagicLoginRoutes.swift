@@ -41,13 +41,13 @@ extension Call<RealmContext> {
         // Login CSRF: a foreign page could sign the user in to another account.
         guard request.isSent(fromPagesOf: context.place.host) else { throw Problem(.foreignForm) }
         let user = body["UserId"]?.string ?? ""
-        try RateCounter(self).count(.emailOTPVerify, target: user)
         let token = body["Token"]?.string ?? ""
+        // One that is not good goes to the decision too, which puts it on record.
+        let link = try await MagicLinks(context).find(user, token)
+        try RateCounter(self).count(.emailOTPVerify, heldBy: link.map { "link \($0.id)" })
         guard let account = UUID(user), let shown = context.mint.shown(magicToken: token) else {
             throw Problem(.invalidLink)
         }
-        // One that is not good goes to the decision too, which puts it on record.
-        let link = try await MagicLinks(context).find(user, token)
         let second = SecondFactors(self).typed(body["TotpCode"]?.string)
         if let link, second == nil,
             try await SecondFactors(self).state(of: link.account).enrolled != nil

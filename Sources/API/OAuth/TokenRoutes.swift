@@ -154,11 +154,11 @@ extension GrantOutcome {
 extension Call<RealmContext> {
     /// Whose budget a token request uses.
     fileprivate func standing(of form: GrantForm?, _ client: PresentClient) -> RateStanding {
-        if let holder = form?.holder(self) { return .holder(holder) }
-        guard form?.type == .clientCredentials, client.proof != .none else {
-            return .unproved(client: client.clientID)
-        }
-        return .client(client.clientID)
+        // Shown by a client that it was not given to, it uses up nothing of its holder's.
+        if let holder = form?.holder(self) { return .holder("\(holder) \(client.clientID)") }
+        guard client.proof != .none else { return .unproved(client: client.clientID) }
+        return form?.type == .clientCredentials
+            ? .client(client.clientID) : .unprovedByClient(client.clientID)
     }
 
     fileprivate func redeem(

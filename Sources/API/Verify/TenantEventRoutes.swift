@@ -128,8 +128,12 @@ extension Call<RealmContext> {
             throw TenantEvent.wrongForm
         }
         let owner = methodOwner(asked.account, tenant)
-        try RateCounter(self).count(
-            asked.method == .pin ? .passphrase : .passkeyBegin, target: owner.stream.description)
+        // A PIN can be guessed, a signature cannot: whoever knows the person's name keeps no device of theirs out.
+        if asked.method == .pin {
+            try RateCounter(self).count(.passphrase, target: owner.stream.description)
+        } else {
+            try RateCounter(self).count(.passkeyBegin)
+        }
         guard body["approved"]?.bool ?? true else { throw TenantEvent.wrongForm }
         let methods = try await methods(of: asked.account, for: tenant)
         let code = body["code"]?.string ?? ""

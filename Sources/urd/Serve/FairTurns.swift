@@ -1,8 +1,8 @@
 import API
 
-/// Start-time fair queueing, by source and by target, of work of which only a few pieces are done at once. A
-/// request from a new source, or about a new target, is served within a turn or two of each of the others,
-/// however many requests one of them has waiting.
+/// Start-time fair queueing, by source, by its block of networks and by target, of work of which only a few pieces are
+/// done at once. A request from a new block, or about a new target, is served within a turn or two of each of the
+/// others, however many requests one of them has waiting.
 ///
 /// It does nothing itself: it says what is to be done.
 struct FairTurns {
@@ -53,11 +53,7 @@ struct FairTurns {
         }
         var displaced: Int?
         if waiting.count >= limits.mostWaiting {
-            // The source with the most waiting entries has the last turns: its last entry makes
-            // room.
-            guard let last = waiting.indices.max(by: { waiting[$0].round < waiting[$1].round }),
-                waiting[last].round > place.round
-            else { return .refused }
+            guard let last = lastOfTheCrowd(makingRoomFor: place) else { return .refused }
             displaced = waiting.remove(at: last).name
         }
         waiting.append(place)
@@ -83,6 +79,29 @@ struct FairTurns {
         return true
     }
 
+    /// Who makes room: the last one of the block that has the most waiting, if it has more than the newcomer's own
+    /// would have; of one block the last of its narrower blocks; and of one network the one with the last turn.
+    private func lastOfTheCrowd(makingRoomFor place: Place) -> Int? {
+        var crowd = Array(waiting.indices)
+        for level in place.turn.blocks.indices {
+            func block(_ index: Int) -> String {
+                let turn = waiting[index].turn
+                return turn.blocks.indices.contains(level) ? turn.blocks[level] : turn.source
+            }
+            let blocks = Dictionary(grouping: crowd, by: block)
+            let own = place.turn.blocks[level]
+            guard let largest = blocks.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) })
+            else { return nil }
+            if largest.value.count > (blocks[own]?.count ?? 0) + 1 {
+                return largest.value.max { waiting[$0].round < waiting[$1].round }
+            }
+            guard let ours = blocks[own] else { break }
+            crowd = ours
+        }
+        return crowd.max { waiting[$0].round < waiting[$1].round }
+            .flatMap { waiting[$0].round > place.round ? $0 : nil }
+    }
+
     private mutating func begin(_ place: Place) {
         running.append(place)
         round = max(round, place.round)
@@ -91,7 +110,9 @@ struct FairTurns {
     private func nextRound(of turn: PassphraseTurn) -> Int {
         var next = round
         for other in running + waiting
-        where other.turn.source == turn.source || other.turn.target == turn.target {
+        where other.turn.source == turn.source || other.turn.target == turn.target
+            || turn.blocks.last.map(other.turn.blocks.contains) ?? false
+        {
             next = max(next, other.round + 1)
         }
         return next

@@ -9,8 +9,8 @@ extension TokenMint {
         text.flatMap(readRefreshToken).map { "session \($0.session)" }
     }
 
-    /// That of the person at the client.
+    /// Of this code alone: who has one that is used or over keeps nobody from using another one.
     func holder(ofCode text: String?) -> String? {
-        text.flatMap(readAuthorizationCode).map { "code \($0.account) \($0.client)" }
+        text.flatMap(readAuthorizationCode).map { "code \($0.id)" }
     }
 }

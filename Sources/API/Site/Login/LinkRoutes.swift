@@ -43,8 +43,9 @@ enum LinkRoutes {
         let visit = try await PageRequest(call).submission()
         let (user, token) =
             (call.body["userId"]?.string ?? "", call.body["token"]?.string ?? "")
-        try RateCounter(call).count(.emailOTPVerify, target: user)
-        guard let link = try await MagicLinks(call.context).find(user, token) else {
+        let found = try await MagicLinks(call.context).find(user, token)
+        try RateCounter(call).count(.emailOTPVerify, heldBy: found.map { "link \($0.id)" })
+        guard let link = found else {
             try await call.record(user, token, visit)
             return over(visit)
         }

@@ -110,20 +110,26 @@ public final class RateLimits: Sendable {
 /// IPv4 address that is written as an IPv6 one is the same address.
 public struct Source: Sendable, Hashable {
     public let network: String
+    /// What it is part of, the widest first: who has one network of such a block often has all of them.
+    public let blocks: [String]
 
     /// All malformed addresses are one source: no client bypasses a rate limit by having none.
     public init(_ address: String) {
         guard let read = IPAddress(address) else {
             network = "unknown"
+            blocks = []
             return
         }
         let plain = read.withoutMapping
         if plain.isIPv6 {
-            network =
-                "6:" + read.bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".")
+            let parts = read.bytes.map { String($0, radix: 16) }
+            network = "6:" + parts.prefix(8).joined(separator: ".")
+            blocks = [4, 6].map { "6:" + parts.prefix($0).joined(separator: ".") }
         } else {
             // Four numbers have one spelling.
             network = read.isIPv6 ? plain.description : address
+            let parts = network.split(separator: ".")
+            blocks = [2, 3].map { parts.prefix($0).joined(separator: ".") }
         }
     }
 }
