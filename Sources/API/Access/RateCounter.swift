@@ -22,15 +22,15 @@ struct RateCounter {
 
     init(_ call: Call<RealmContext>) { self.call = call }
 
-    /// Counts the request; throws 429 where that is one too many.
+    /// Counts the request; throws 429 where that is one too many. Of an app's codes by mail its joins alone are
+    /// counted, and not here.
     func count(
         _ policy: RatePolicy, target: String? = nil, client: String? = nil
     ) throws(Problem) {
+        let app = policy == .nativeOTP ? nil : context.place.app?.description
         try count(
             policy,
-            RateLimits.Subjects(
-                source: source, target: target, client: client,
-                app: context.place.app?.description))
+            RateLimits.Subjects(source: source, target: target, client: client, app: app))
     }
 
     /// Counts the request for its whole realm, which belongs to one owner.

@@ -96,7 +96,7 @@ public struct RefreshGrant: Grant {
             Decision(
                 SessionEvent.refreshed(
                     generation: next, at: now, key: binds ? key : nil,
-                    parent: standing == .repeatedLate ? generation : nil),
+                    parent: standing == .repeatedLate ? session.state.parent : nil),
                 in: session.stream),
             .success(granted))
     }
@@ -132,15 +132,20 @@ public struct RefreshGrant: Grant {
         // Clients of the voo profile never show a token twice, so that a replay comes from another
         // party. Of requests that race, one that came first may be decided last: without leeway
         // that is no excuse.
-        guard desk.metadata.rules.refreshLeeway, leeway > 0, generation == state.parent,
-            let madeAt = state.leafMadeAt, let givenAt = state.refreshedAt,
-            let usedAt = state.parentUsedAt, mayRepeat(in: state, desk)
+        guard desk.metadata.rules.refreshLeeway, leeway > 0 else { return nil }
+        func isTwin(_ twin: Twin?) -> Bool {
+            twin?.generation == generation && twin?.isLiving(leeway) == true
+        }
+        if isTwin(state.leafTwin) { return .leaf }
+        guard generation == state.parent || isTwin(state.parentTwin),
+            let madeAt = state.leafMadeAt, let usedAt = state.parentUsedAt,
+            mayRepeat(in: state, desk)
         else { return nil }
         // The record has whole seconds: the leeway is never shorter than it is said to be.
         let now = desk.request.now
-        let (sinceMade, since) = (now.seconds - madeAt.seconds, now.seconds - givenAt.seconds)
+        let since = now.seconds - (state.repeatedAt ?? madeAt).seconds
         if since <= leeway {
-            return sinceMade <= leeway && 2 * since > leeway ? .repeatedAtTheEnd : .repeated
+            return state.repeatedAt == nil && 2 * since > leeway ? .repeatedAtTheEnd : .repeated
         }
         let bound = desk.settings[SettingCatalogue.refreshTokenLateRepeat]
         return now < usedAt.adding(seconds: bound) ? .repeatedLate : nil

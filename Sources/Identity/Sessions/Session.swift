@@ -14,8 +14,13 @@ public struct Session: StreamState {
     public private(set) var parentUsedAt: Timestamp?
     /// When the leaf was made.
     public private(set) var leafMadeAt: Timestamp?
+    /// When it was given again on record, for the first time.
+    public private(set) var repeatedAt: Timestamp?
     /// When it was made, or was given again on record.
     public private(set) var refreshedAt: Timestamp?
+    /// The leaf that this one took the place of, where that had been given again on record; the same of the parent.
+    public private(set) var leafTwin: Twin?
+    public private(set) var parentTwin: Twin?
     /// The first of its refresh tokens that is bound to its key: the tokens before were given without one.
     public private(set) var firstBound: Int?
     public private(set) var end: SessionEnd?
@@ -33,9 +38,18 @@ public struct Session: StreamState {
             // An installation's token stays as it is, and so does a leaf that is given again.
             if generation != self.generation {
                 let parent = parent ?? generation - 1
-                if parent != self.parent { parentUsedAt = at }
+                let former = repeatedAt.map {
+                    Twin(generation: self.generation, repeatedAt: $0, replacedAt: at)
+                }
+                if parent != self.parent {
+                    parentUsedAt = at
+                    parentTwin = leafTwin
+                }
+                leafTwin = parent == self.parent ? former : nil
                 self.parent = parent
-                leafMadeAt = at
+                (leafMadeAt, repeatedAt) = (at, nil)
+            } else if repeatedAt == nil {
+                repeatedAt = at
             }
             self.generation = generation
             refreshedAt = at
@@ -47,5 +61,20 @@ public struct Session: StreamState {
         case .detached: isDetached = true
         case .refused: break
         }
+    }
+}
+
+/// A token whose place another one took around the end of the leeway, while copies of one request were under way: it
+/// is a second name of that one.
+public struct Twin: Sendable, Equatable {
+    public let generation: Int
+    /// When its leeway began anew.
+    public let repeatedAt: Timestamp
+    public let replacedAt: Timestamp
+
+    /// Copies come within half a leeway of each other. Later it was replaced because nobody seemed to have it: it is
+    /// void.
+    func isLiving(_ leeway: Int64) -> Bool {
+        2 * (replacedAt.seconds - repeatedAt.seconds) <= 3 * leeway
     }
 }

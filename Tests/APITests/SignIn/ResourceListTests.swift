@@ -88,6 +88,23 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(challenge.json["error"] == "invalid_target")
     }
 
+    @Test func `RFC 8707: a resource that is named twice, in any spelling, stands once in a token`()
+        async throws
+    {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "resources": list(one)])
+        try await world.registerPhone("app", [:])
+        let twice = [one, one, one.replacing("https", with: "HTTPS")]
+        let answer = try await world.signIn("app", resource: twice)
+        let access = try #require(answer.json["access_token"]?.string, "\(answer.json)")
+        #expect(try await world.introspect(access)["aud"] == list(one))
+        let own = try await world.post(
+            "/connect/token",
+            form: [("grant_type", "client_credentials")] + twice.map { ("resource", $0) },
+            basic: SignInWorld.serviceBasic)
+        let token = try #require(own.json["access_token"]?.string, "\(own.json)")
+        #expect(try await world.introspect(token)["aud"] == list(one))
+    }
+
     @Test func `RFC 8707: the realm's resource list holds for clients without their own`()
         async throws
     {

@@ -12,7 +12,10 @@ import Values
 extension SignInWorld {
     /// Another server of the same realm: it shares the log and the realm's keys, and nothing else.
     func otherNode() -> Router {
-        Router(API.tables(of: otherContexts()), log: .silent, metrics: Metrics())
+        let contexts = otherContexts()
+        return Router(
+            API.tables(of: contexts), log: .silent, metrics: Metrics(),
+            lead: { await contexts.led($0) }, pages: contexts.pages)
     }
 
     private func otherContexts() -> RealmContexts {

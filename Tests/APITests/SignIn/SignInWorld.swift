@@ -18,7 +18,10 @@ struct SignInWorld {
     let log = WatchedLog()
     let directory: HostDirectory
     let realm: RealmID
-    let router: Router
+    private let firstNode: Router
+    /// Where requests go instead, while this is set.
+    @TaskLocal static var otherNode: Router?
+    var router: Router { Self.otherNode ?? firstNode }
     let derivedKeys = DerivedKeys()
     let clock = Clock()
     /// Who is signed in in which browser, by what the browser shows.
@@ -58,7 +61,7 @@ struct SignInWorld {
             passphrases: passphrases, feeds: feeds, locate: locate ?? { _ in knownPlace })
         log.isPlaced = locate == nil
         self.contexts = contexts
-        router = Router(
+        firstNode = Router(
             API.tables(of: contexts, applicationRequests: applicationRequests)
                 + [Router.Table([Self.firstPage], context: AssetContext())],
             log: .silent, metrics: Metrics(),

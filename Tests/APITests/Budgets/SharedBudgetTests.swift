@@ -10,70 +10,6 @@ import Values
 
 /// Whose requests a limit counts: those of strangers are nobody else's.
 @Suite struct `Budgets of people and of strangers` {
-    /// An app with people who are signed in to it, each with a refresh token.
-    private struct App {
-        let world: SignInWorld
-        var tokens: [String] = []
-
-        init(people: Int) async throws {
-            world = try await SignInWorld()
-            let queries = FoldedQueries(log: world.log)
-            let phone = try #require(try await queries.knownClient("phone", in: world.realm))
-            for _ in 0..<people {
-                let account = UUID.random()
-                try await world.carryOut(
-                    RegisterAccount(
-                        account: account, addresses: Addresses(mailbox: .random()),
-                        person: Person(email: "p\(tokens.count)@example.org"), isConfirmed: true))
-                let now = world.clock.next()
-                let terms = SessionTerms(
-                    account: account, stamp: 0, client: phone.id, clientID: "phone", app: nil,
-                    scope: ["openid", "offline_access"], resources: [], factors: [.mailedCode],
-                    openedAt: now, expiresAt: now.adding(seconds: 86_400), isOffline: true,
-                    method: .nativeOTP)
-                let session = UUID.random()
-                try await world.carryOut(OpenSession(session: session, terms: terms))
-                tokens.append(
-                    world.mint.refreshToken(
-                        GrantedTokens(
-                            session: session, generation: 0, terms: terms, scope: terms.scope,
-                            resources: [], lifetime: 900)))
-            }
-        }
-
-        func post(_ form: Pairs, from source: String) async throws -> Answered {
-            try await world.send(
-                Request(
-                    method: .post, path: "/connect/token", query: nil,
-                    headers: [
-                        "Host": "id.acme.example",
-                        "Content-Type": "application/x-www-form-urlencoded",
-                    ], body: Array(Form.encode(form).utf8), source: source, id: "request-7"))
-        }
-
-        /// Nil: the token is over. Else the answer.
-        mutating func refresh(_ person: Int, from source: String) async throws -> Answered {
-            let answer = try await post(
-                [
-                    ("grant_type", "refresh_token"), ("client_id", "phone"),
-                    ("refresh_token", tokens[person]),
-                ], from: source)
-            if let next = answer.json["refresh_token"]?.string { tokens[person] = next }
-            return answer
-        }
-
-        func guess(_ turn: Int, from source: String) async throws -> Answered {
-            let kinds: [Pairs] = [
-                [("grant_type", "refresh_token"), ("refresh_token", "urd_rt_\(turn)")],
-                [("grant_type", "authorization_code"), ("code", "\(turn)")],
-                [("grant_type", "urn:cocoar:magic"), ("user_id", "\(turn)")],
-                [("grant_type", "nothing")],
-            ]
-            return try await post(
-                [("client_id", "phone")] + kinds[turn % kinds.count], from: source)
-        }
-    }
-
     private enum From: CaseIterable { case oneNetwork, manyNetworks, theSameNetwork }
 
     /// Nine hundred people refresh within five minutes, each once, half of them behind one address; the
@@ -82,7 +18,7 @@ import Values
     private func `no stranger's request uses up what an app's people need to stay signed in`(
         stranger: From
     ) async throws {
-        var app = try await App(people: 900)
+        let app = try await AppWithPeople(people: 900)
         var (honest, strange) = ([Int: Int](), [Int: Int]())
         for second in 0..<300 {
             app.world.clock.advance(seconds: 1)
@@ -112,14 +48,14 @@ import Values
     }
 
     @Test func `people behind one address may all refresh at once`() async throws {
-        var app = try await App(people: 900)
+        let app = try await AppWithPeople(people: 900)
         for person in 0..<900 {
             #expect(try await app.refresh(person, from: "198.51.100.1").status == .ok)
         }
     }
 
     @Test func `the holder of one refresh token is limited alone`() async throws {
-        var app = try await App(people: 2)
+        let app = try await AppWithPeople(people: 2)
         var refused: Answered?
         for _ in 0..<70 where refused == nil {
             let answer = try await app.refresh(0, from: "203.0.113.66")
@@ -152,7 +88,7 @@ import Values
     }
 
     @Test func `a client that authenticates has a limit of its own, at any network`() async throws {
-        let app = try await App(people: 0)
+        let app = try await AppWithPeople(people: 0)
         for turn in 0..<300 { _ = try await app.guess(turn, from: "203.0.113.7") }
         let stranger = try await app.guess(0, from: "203.0.113.7")
         #expect(stranger.status == .tooManyRequests)
@@ -178,20 +114,5 @@ import Values
         }
         for turn in 0..<1_250 { _ = try await begin("10.0.\(turn % 250).1") }
         #expect(try await begin("198.51.100.1") == .ok)
-    }
-}
-
-private struct OpenSession: Command {
-    let session: UUID
-    let terms: SessionTerms
-
-    enum Rejection: Error, Equatable { case none }
-
-    func gather(_ streams: some StreamReader) async throws(LogFailure) {
-        _ = try await streams.read(Session.self, session)
-    }
-
-    func decide(_ facts: Void) throws(Rejection) -> Decision {
-        Decision(SessionEvent.opened(terms), in: session)
     }
 }

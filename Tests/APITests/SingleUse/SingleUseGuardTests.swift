@@ -1,4 +1,3 @@
-import Foundation
 import HTTP
 import JSON
 import Testing
@@ -73,13 +72,8 @@ import Values
     }
 
     @Test func `docs/single-use.md lists what a faulty request does not hide`() throws {
-        let page = try String(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../../docs/single-use.md"), encoding: .utf8)
-        let table = try #require(page.components(separatedBy: "| wrong in the request |").last)
-        let rows = table.components(separatedBy: "\n").dropFirst(2).prefix { $0.hasPrefix("| ") }
-        let said = rows.map { $0.split(separator: "|").map { $0.trimmingPrefix(" ") } }
-            .map { [$0[0], $0[1]].map { $0.trimmingCharacters(in: .whitespaces) } }
+        let said = try DocumentTable.rows(of: "single-use.md", under: "wrong in the request")
+            .map { Array($0.prefix(2)) }
         #expect(
             said
                 == Fault.allCases.map { [$0.rawValue, $0.isOfCodes ? "–" : "ends the session"] })

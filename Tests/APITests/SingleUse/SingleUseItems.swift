@@ -9,7 +9,8 @@ import Values
 
 /// Something that is used up by a request, ready to be used.
 struct OnceOnly: Sendable {
-    let log: WatchedLog
+    let world: SignInWorld
+    var log: WatchedLog { world.log }
     /// Whether the caller hears that it is used up.
     var isTold = true
     /// Sends the request that uses it up: each time the very same.
@@ -59,24 +60,24 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
                 "registration": "jit_on_otp", "refresh_token_leeway": 0,
             ])
             let tokens = try await world.signIn("phone").json
-            return OnceOnly(log: world.log) { try await world.refresh(tokens, "phone").response }
+            return OnceOnly(world: world) { try await world.refresh(tokens, "phone").response }
         case .mailedCode:
             let world = try await SignInWorld()
             _ = try await world.requestCode(["Email": "ann@example.org"])
             let code = try await world.mailedCode()
-            return OnceOnly(log: world.log) { try await world.redeem(code).response }
+            return OnceOnly(world: world) { try await world.redeem(code).response }
         case .mailedCodeOnPage: return try await mailedCodeOnPage()
         case .magicLink:
             let world = try await SignInWorld()
             _ = try await world.join()
             _ = try await world.requestLink(["Email": "ann@example.org"])
             let link = try await world.mailedLink()
-            return OnceOnly(log: world.log) { try await world.redeem(link: link).response }
+            return OnceOnly(world: world) { try await world.redeem(link: link).response }
         case .authorizationCode:
             let world = try await AuthorizeWorld()
             try await world.signIn()
             let code = try await world.code()
-            return OnceOnly(log: world.world.log) { try await world.redeem(code).response }
+            return OnceOnly(world: world.world) { try await world.redeem(code).response }
         case .tenantCode: return try await tenantCode()
         case .deviceCode: return try await deviceCode()
         case .passkeySignIn:
@@ -85,7 +86,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             #expect(try await passkeys.enroll(key).status.code < 300)
             let begun = try await passkeys.begin()
             let assertion = try key.assertion(begun)
-            return OnceOnly(log: passkeys.world.log) {
+            return OnceOnly(world: passkeys.world) {
                 try await passkeys.redeem(begun.id, assertion).response
             }
         case .passkeyEnrolment:
@@ -93,7 +94,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             let key = try SoftKey(of: passkeys.account)
             let begun = try await passkeys.beginEnrollment()
             let attestation = try key.attestation(begun)
-            return OnceOnly(log: passkeys.world.log) {
+            return OnceOnly(world: passkeys.world) {
                 try await passkeys.enroll(begun, attestation).response
             }
         case .invitation: return try await invitation()
@@ -107,7 +108,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             let app = try await flagship.register()
             let device = try AppleDevice(flagship.apple)
             let attestation = try device.attestation(try await flagship.challenge(app)).json
-            return OnceOnly(log: flagship.world.log) {
+            return OnceOnly(world: flagship.world) {
                 try await flagship.attest(app, attestation).response
             }
         case .mailedCertification: return try await mailedCertification()
@@ -121,14 +122,14 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
     private func ownerToken() async throws -> OnceOnly {
         let flagship = try await FlagshipWorld()
         let app = try await flagship.certified()
-        return OnceOnly(log: flagship.world.log) { try await flagship.onboard(app).response }
+        return OnceOnly(world: flagship.world) { try await flagship.onboard(app).response }
     }
 
     private func ownerLink() async throws -> OnceOnly {
         let (flagship, app) = try await FlagshipWorld.linked()
         _ = try await flagship.requestLink()
         let code = try await flagship.magicCode()
-        return OnceOnly(log: flagship.world.log) {
+        return OnceOnly(world: flagship.world) {
             try await flagship.redeemLink(app, code).response
         }
     }
@@ -148,7 +149,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             method: .get, path: "/settings/email/confirm",
             query: "token=\(world.mint.ownerMove(code))", headers: ["Host": "id.acme.example"],
             body: [], source: "203.0.113.7", id: "request-9")
-        return OnceOnly(log: world.log) { await world.router.respond(to: link) }
+        return OnceOnly(world: world) { await world.router.respond(to: link) }
     }
 
     private func form(
@@ -183,7 +184,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
                 ("passphrase", "seven purple otters dance"),
                 ("form", try #require(browser.token)),
             ], of: browser)
-        return OnceOnly(log: world.log) { await world.router.respond(to: request) }
+        return OnceOnly(world: world) { await world.router.respond(to: request) }
     }
 
     private func mailedCodeOnPage() async throws -> OnceOnly {
@@ -196,7 +197,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
         var form = browser.returnTarget
         form += [("email", "ann@example.org"), ("code", digits), ("form", token)]
         let request = self.form("/login/code", form, of: browser)
-        return OnceOnly(log: world.log) { await world.router.respond(to: request) }
+        return OnceOnly(world: world) { await world.router.respond(to: request) }
     }
 
     private func tenantCode() async throws -> OnceOnly {
@@ -204,7 +205,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
         try await site.registerTenant()
         try await site.signIn()
         let exchange = try await site.tenantExchange()
-        return OnceOnly(log: site.world.log) { try await site.world.send(exchange).response }
+        return OnceOnly(world: site.world) { try await site.world.send(exchange).response }
     }
 
     private func deviceCode() async throws -> OnceOnly {
@@ -226,7 +227,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             ["UserCode": device["user_code"] ?? .null, "Approve": true])
         #expect(decided.status.code < 300, "\(decided.json)")
         let code = try #require(device["device_code"]?.string)
-        return OnceOnly(log: world.log) {
+        return OnceOnly(world: world) {
             try await world.post(
                 "/connect/token",
                 form: [
@@ -239,7 +240,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
     private func invitation() async throws -> OnceOnly {
         let world = try await SignInWorld(["registration": "invite_code"])
         let invite = try await world.inviteForAll()
-        return OnceOnly(log: world.log, isTold: false) {
+        return OnceOnly(world: world, isTold: false) {
             let answer = try await world.requestCode([
                 "Email": "ann@example.org", "InviteCode": .string(invite.code),
             ])
@@ -262,7 +263,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
             query: Form.encode(request.pairs + [("session_code", code)]),
             headers: ["Host": "id.acme.example", "Accept": "text/html"], body: [],
             source: "203.0.113.7", id: "request-9")
-        return OnceOnly(log: world.log) {
+        return OnceOnly(world: world) {
             let answer = await world.router.respond(to: sent)
             // Without a session it leads on as well, to the page to sign in on.
             let isSignedIn = answer.headers.all("Set-Cookie").contains {
@@ -279,7 +280,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
         let (app, recovery) = try await world.enroll(try await world.token())
         let code = try await world.mailCode()
         let second = try choose(app, recovery, world)
-        return OnceOnly(log: world.log) {
+        return OnceOnly(world: world) {
             try await world.redeem(code: code, totp: second).response
         }
     }
@@ -295,7 +296,7 @@ enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
         let digits = try await flagship.mailedDigits()
         let token = try #require(browser.value(of: "token"))
         let app = request.app
-        return OnceOnly(log: flagship.world.log) {
+        return OnceOnly(world: flagship.world) {
             try await flagship.send(
                 .post, "/auth/clients/\(app.id)/flagship",
                 form: [("code", digits), ("token", token)]
