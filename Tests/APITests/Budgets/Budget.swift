@@ -8,7 +8,7 @@ import Values
 /// The rows of the table of limits in docs/threat-model.md, by their first cells.
 enum Budget: String, CaseIterable, CustomTestStringConvertible {
     case holder =
-        "`oauth-token`, `target`: 60 a minute a session, a device code, or a person's codes at a client"
+        "`oauth-token`, `target`: 60 a minute a session, a device code or a code, at each client that shows it"
     case client =
         "`oauth-token`, `client`: 60 a minute, of a client that authenticated and asks for itself (`client_credentials`)"
     case failures =
@@ -56,6 +56,7 @@ enum Budget: String, CaseIterable, CustomTestStringConvertible {
             [
                 "passphrase workers serve a second source within a turn of a saturating one",
                 "a full queue makes room for a new source, not for those that fill it",
+                "whoever has many networks of one block keeps nobody elsewhere out",
                 "a source that returns as soon as it is served gets only its turns",
             ]
         case .bodies: ["large bodies that never end keep no short one from being read"]
