@@ -80,7 +80,7 @@ private func turn(from address: String, _ target: String) -> PassphraseTurn {
         ("2001:db8:1:%::1", "2001:db8:2::1"), ("2001:db8:%::1", "2001:db9::1"),
         ("198.51.100.%", "198.51.7.1"), ("198.51.%.1", "203.0.113.9"),
     ])
-    func `whoever has many networks of one block keeps nobody elsewhere out`(
+    func `a block of many networks keeps no newcomer from elsewhere out`(
         many: String, elsewhere: String
     ) {
         var turns = FairTurns(.init(atOnce: 1, mostWaiting: 64, mostOfSource: 32))

@@ -56,7 +56,7 @@ enum Budget: String, CaseIterable, CustomTestStringConvertible {
             [
                 "passphrase workers serve a second source within a turn of a saturating one",
                 "a full queue makes room for a new source, not for those that fill it",
-                "whoever has many networks of one block keeps nobody elsewhere out",
+                "a block of many networks keeps no newcomer from elsewhere out",
                 "a source that returns as soon as it is served gets only its turns",
             ]
         case .bodies: ["large bodies that never end keep no short one from being read"]
