@@ -29,6 +29,8 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     /// Which is this.
     public var upstreamName: String?
     public var provider: String
+    /// Of the account that the identity signed in at that time. Nil: of none yet.
+    public var stamp: SecurityStamp?
     public var expiresAt: Timestamp
 
     public init(
@@ -40,6 +42,12 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
         self.upstreamName = upstreamName
         self.provider = provider
         self.expiresAt = expiresAt
+    }
+
+    /// Whether an account's events since then leave it good for an installation. What was issued for no account
+    /// is of the stamp that accounts begin with, and so is what was issued before any carried one.
+    func isKept(by account: Account, at installation: UUID?) -> Bool {
+        account.keeps(stamp ?? 0, [.provider], at: [installation])
     }
 }
 
@@ -56,6 +64,7 @@ public enum DelegatedCodeEvent: Event {
                 .uuid("identity", "Identity of the person at the provider."),
                 .uuid("upstream", "Session of the person at the provider.").optional,
                 .provider, .expiresAt, InstallationUpstreamEvent.providerSession,
+                .stamp.optional, .moves, .removals,
             ]),
         EventShape("delegated_code.used", .internal, "The code let an installation in.", [.client]),
     ]
@@ -80,6 +89,7 @@ public enum DelegatedCodeEvent: Event {
             ]
             fields["upstream"] = terms.upstream.map { .uuid($0) }
             fields["sid"] = terms.upstreamName.map { .string($0) }
+            if let stamp = terms.stamp { fields.setStamp(stamp) }
             return fields
         case .used(let installation): return ["client": .uuid(installation)]
         }
@@ -92,11 +102,11 @@ public enum DelegatedCodeEvent: Event {
                 let provider = fields["provider"]?.string,
                 let expiresAt = fields.instant("expires_at")
             else { return nil }
-            self = .issued(
-                DelegatedCodeTerms(
-                    identity: identity, upstream: fields.uuid("upstream"),
-                    upstreamName: fields["sid"]?.string, provider: provider,
-                    expiresAt: expiresAt))
+            var terms = DelegatedCodeTerms(
+                identity: identity, upstream: fields.uuid("upstream"),
+                upstreamName: fields["sid"]?.string, provider: provider, expiresAt: expiresAt)
+            terms.stamp = fields.stamp
+            self = .issued(terms)
         case "delegated_code.used":
             guard let installation = fields.uuid("client") else { return nil }
             self = .used(installation: installation)

@@ -132,11 +132,12 @@ enum ProviderRoutes {
         } else if second == nil {
             return try ProviderSignIns(call).secondPage(visit, step, isWrong: true)
         }
+        var proof = ProviderProof(
+            identity: step.identity, upstream: step.upstream, provider: step.provider,
+            sessionName: nil, second: second, typed: typed, next: next)
+        proof.delegated = step.delegated
         let end = try await BrowserSignIns(call).signIn(
-            ProviderProof(
-                identity: step.identity, upstream: step.upstream, provider: step.provider,
-                sessionName: nil, second: second, typed: typed, next: next), by: .provider, visit,
-            to: ReturnTarget(), place: step.place)
+            proof, by: .provider, visit, to: ReturnTarget(), place: step.place)
         switch end {
         case .signedIn(let response): return response
         case .refused(.invalidSecondFactor):
