@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import JSON
 internal import Values
 
 /// The fields that events of several kinds have.
@@ -76,6 +77,16 @@ extension Field<ReturnPath> {
     static let returnPath = mapped(
         .text("return_path", "Path that the link leads on to.", .personal(.person)),
         write: \.text, read: { ReturnPath($0) })
+}
+
+extension Field<SecurityStamp> {
+    static let stamp = whole(
+        [EventField.stamp, .moves, .removals],
+        write: { stamp in
+            var fields: JSONObject = [:]
+            fields.setStamp(stamp)
+            return fields
+        }, read: \.stamp)
 }
 
 /// The same, of events that are not said by forms yet.

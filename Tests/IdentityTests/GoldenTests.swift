@@ -268,9 +268,17 @@ private func providerSamples() -> [any Event] {
         DelegatedCodeEvent.issued(
             DelegatedCodeTerms(
                 identity: client, upstream: app, upstreamName: "s-1", provider: "corporate",
-                expiresAt: noon)), DelegatedCodeEvent.used(installation: client),
+                expiresAt: noon)), DelegatedCodeEvent.issued(stampedDelegatedCode),
+        DelegatedCodeEvent.used(installation: client),
         InstallationUpstreamEvent.bound(provider: "corporate", name: "s-1"),
     ]
+}
+
+private var stampedDelegatedCode: DelegatedCodeTerms {
+    var terms = DelegatedCodeTerms(
+        identity: client, upstream: nil, provider: "corporate", expiresAt: noon)
+    terms.stamp = SecurityStamp(number: 1, moves: 2, removals: 3)
+    return terms
 }
 
 private func webAppSamples() throws -> [any Event] {

@@ -175,7 +175,19 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
                 .init(session: session, account: Owned.owner, isBrowser: true)), in: upstream
         ).given(BrowserSessionEvent.opened(terms), in: session)
         #expect(try await names(end, opened) == ["upstream_session.ended", "browser.ended"])
-        try await givenRealm().when(end).thenNothing()
+        let replaced = opened.given(BrowserSessionEvent.ended(.replaced), in: session)
+        #expect(try await names(end, replaced) == ["upstream_session.ended", "browser.ended"])
+        // Also one that opened nothing yet: a code may be of it. It ends once.
+        let over = UpstreamSessionEvent.ended
+        try await givenRealm().when(end).then(over, in: upstream)
+        try await givenRealm().given(over, in: upstream).when(end).thenNothing()
+        let late = SignInBrowser(
+            ProviderProof(
+                identity: identity, upstream: upstream, provider: "corporate", sessionName: session,
+                next: (delegatedCode, try digest(9))), by: .provider, session: delegatedCode,
+            digest: try digest(1), now: Owned.now)
+        #expect(
+            try await names(late, known().given(over, in: upstream)) == ["browser.refused"])
         try await given().when(end).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(end).thenRejected(.realmDisabled)
     }
@@ -200,8 +212,9 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
             taken(Decision(AccountEvent.stampRotated(), in: account)))
         // What comes to nothing uses it up as well.
         let nobody = LogOutByProvider(token, .nobody)
+        let over = givenRealm().given(UpstreamSessionEvent.ended, in: upstream)
         for command in [there, person, nobody] {
-            try await givenRealm().when(command).then(taken())
+            try await over.when(command).then(taken())
             try await givenRealm().when(command).thenRejected(.used, whenTaken: claim)
             try await given().when(command).thenRejected(.realmNotFound)
             try await givenDisabledRealm().when(command).thenRejected(.realmDisabled)
@@ -293,6 +306,67 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await given().when(signIn()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(signIn()).thenRejected(.realmDisabled)
         try await givenRealm().when(signIn()).thenRejected(.notOffered)
+    }
+
+    @Test func `a delegated code is of the stamp that the account had then`() async throws {
+        let there = withProvider(Owned.account(givenRealm())).given(linked(), in: identity)
+            .given(AccountEvent.stampRotated(), in: Owned.owner)
+            .given(AccountEvent.accessRemoved(.client(installation), number: 1), in: Owned.owner)
+        var now = terms
+        now.stamp = SecurityStamp(number: 1, removals: 1)
+        try await there.when(IssueDelegatedCode(code: delegatedCode, terms: terms)).then(
+            DelegatedCodeEvent.issued(now), in: delegatedCode)
+        // What the provider signed before that is of the stamp of before.
+        var before = terms
+        before.stamp = 0
+        try await there.when(IssueDelegatedCode(code: delegatedCode, terms: before)).then(
+            DelegatedCodeEvent.issued(before), in: delegatedCode)
+    }
+
+    @Test func `COZ-18: a delegated code opens nothing once what it stands for ended`()
+        async throws
+    {
+        func browser() throws -> SignInBrowser<ProviderProof> {
+            var proof = ProviderProof(
+                identity: identity, upstream: upstream, provider: "corporate", sessionName: nil,
+                next: (Owned.mail, try digest(9)))
+            proof.delegated = delegatedCode
+            return SignInBrowser(
+                proof, by: .provider, session: Owned.session, digest: try digest(1), now: Owned.now)
+        }
+        let moved = AccountEvent.mailboxMoved(mailbox: place, left: Owned.mailbox)
+        #expect(
+            try await names(signIn(), there().given(moved, in: Owned.owner)).last
+                == "session_code.issued")
+        #expect(
+            try await names(browser(), there().given(moved, in: Owned.owner)).last
+                == "browser.opened")
+        let ends: [[AccountEvent]] = [
+            [.stampRotated()], [.disabled(), .enabled],
+            [.mailboxChanged(mailbox: place, isConfirmed: true, left: Owned.mailbox)],
+        ]
+        for end in ends {
+            let over = try await end.reduce(there()) { $0.given($1, in: Owned.owner) }
+            for shown in [.code(delegatedCode), .token(other, terms)]
+                as [SignInOwnerByProvider.Shown]
+            {
+                #expect(try await names(signIn(shown), over) == ["session.refused"], "\(end)")
+            }
+            #expect(try await names(browser(), over) == ["browser.refused"], "\(end)")
+            // One that was issued since then is good.
+            var next = terms
+            next.stamp = 1
+            let anew = over.given(DelegatedCodeEvent.issued(next), in: other)
+            #expect(try await names(signIn(.code(other)), anew).last == "session_code.issued")
+        }
+        let removed = AccountEvent.accessRemoved(.client(installation), number: 1)
+        #expect(
+            try await names(signIn(), there().given(removed, in: Owned.owner))
+                == ["session.refused"])
+        let gone = try await there().given(UpstreamSessionEvent.ended, in: upstream)
+        #expect(try await names(signIn(), gone) == ["session.refused"])
+        #expect(try await names(signIn(.token(other, terms)), gone) == ["session.refused"])
+        #expect(try await names(browser(), gone) == ["browser.refused"])
     }
 
     @Test func `COZ-18: a delegated code asks for the mailed code where the owner turned it on`()

@@ -355,6 +355,69 @@ class Devices(unittest.TestCase):
         self.assertNotIn(other_id, listed())
 
 
+class Resting(unittest.TestCase):
+    """What is not good while a client is disabled: it is listed, and what is ended then stays ended."""
+
+    def setUp(self):
+        self.version, self.service = (f"{kind}-{uuid.uuid4().hex[:8]}" for kind in ("app", "svc"))
+        self.app = App(site, self.version, version(self.version))
+        service(self.service)
+        self.app.register(), self.app.person(), self.app.join(f"https://{self.service}.example")
+        status, self.other = self.app.authorize_app()
+        self.assertEqual(status, 200, self.other)
+
+    def listed(self, app, kind, client):
+        status, items = app.user.call("GET", f"{site.url}/{kind}")
+        self.assertEqual(status, 200, items)
+        return [item for item in items if item["client_id"] == client]
+
+    def able(self, client, is_able):
+        admin("POST", f"/clients/{client}/{'enable' if is_able else 'disable'}")
+
+    def test_edu_09_a_services_token_is_given_back_while_the_service_is_disabled(self):
+        self.able(self.service, False)
+        self.assertEqual(self.app.service.call("GET", site.url + "/user-profile")[0], 403)
+        gone = {"token": self.app.service.answer["access_token"]}
+        self.assertEqual(self.app.user.call("POST", site.url + "/revoke", gone)[0], 200)
+        self.able(self.service, True)
+        self.assertEqual(self.app.service.call("GET", site.url + "/user-profile")[0], 403)
+        # The other app's token was below it.
+        self.assertEqual(self.listed(self.app, "apps", self.service), [])
+
+    def test_edu_10_an_app_is_listed_and_ended_while_its_service_is_disabled(self):
+        [permission] = self.listed(self.app, "apps", self.service)
+        self.assertNotIn("resting", permission)
+        self.able(self.service, False)
+        [resting] = self.listed(self.app, "apps", self.service)
+        self.assertEqual(resting, {**permission, "resting": True})
+        url = f"{site.url}/apps/{permission['id']}"
+        self.assertEqual(self.app.user.call("DELETE", url)[0], 204)
+        self.assertEqual(self.listed(self.app, "apps", self.service), [])
+        self.assertEqual(self.app.user.call("DELETE", url)[0], 404)
+        self.able(self.service, True)
+        self.assertEqual(self.listed(self.app, "apps", self.service), [])
+        again = {"grant_type": "refresh_token", "refresh_token": self.other["refresh_token"],
+                 "client_id": "org.example.notes"}
+        self.assertNotEqual(site.call("POST", self.app.service_url, again)[0], 200)
+        self.assertEqual(self.app.service.call("GET", site.url + "/user-profile")[0], 200)
+
+    def test_edu_10_a_device_is_listed_and_signed_out_while_its_version_is_rejected(self):
+        other = App(site)
+        other.register(), other.person()
+        [device] = self.listed(other, "devices", self.version)
+        self.assertNotIn("resting", device)
+        self.able(self.version, False)
+        [resting] = self.listed(other, "devices", self.version)
+        self.assertEqual(resting, {**device, "resting": True})
+        url = f"{site.url}/devices/{device['id']}"
+        self.assertEqual(other.user.call("DELETE", url)[0], 204)
+        self.assertEqual(self.listed(other, "devices", self.version), [])
+        self.able(self.version, True)
+        for token in (self.app.user, self.app.service):
+            self.assertEqual(token.call("GET", site.url + "/user-profile")[0], 403)
+        self.assertEqual(other.user.call("DELETE", url)[0], 404)
+
+
 class Signatures(unittest.TestCase):
     """EDU-03."""
 

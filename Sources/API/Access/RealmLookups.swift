@@ -64,7 +64,7 @@ struct RealmLookups {
         }
     }
 
-    /// All sessions of an account that are alive, as far as they are wanted.
+    /// All sessions of an account that are not over, those that rest too, as far as they are wanted.
     func openSessions(
         of account: UUID, where isWanted: (OpenSessionView) -> Bool = { _ in true }
     ) async throws(Problem) -> [OpenSessionView] {
@@ -73,14 +73,14 @@ struct RealmLookups {
                 of: account, in: context.place.realm, at: context.clock.now(), where: isWanted)
         }
         // A session below one that has ended is over, and has no event that says so.
-        var alive: [OpenSessionView] = []
+        var lasting: [OpenSessionView] = []
         for session in open {
-            if session.terms.federation != nil, try await context.live(session.id) == nil {
+            if session.terms.federation != nil, try await context.lasting(session.id) == nil {
                 continue
             }
-            alive.append(session)
+            lasting.append(session)
         }
-        return alive
+        return lasting
     }
 
     /// All browsers that an account is signed in with.

@@ -35,12 +35,30 @@ struct SessionEnds {
         let line = try await line(of: browser)
         // The clients' sessions first: a user whose logout is cut off half-way is still signed in,
         // and can try again.
-        try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
+        try await endSessions(
+            of: browser.subject, from: line, alsoEnding: asking, by: .browser(browser))
         try await Commands(call).dispatch(
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
             as: .browser(browser))
         // A code may have been redeemed meanwhile; from now on none is.
-        try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
+        try await endSessions(
+            of: browser.subject, from: line, alsoEnding: asking, by: .browser(browser))
+    }
+
+    /// Signs out another browser of the same person, as the person's own would be.
+    func logOut(
+        _ other: BrowserSessionView, by browser: SignedInBrowser
+    ) async throws(Problem) {
+        let (account, line) = (browser.subject, other.terms.line ?? other.id)
+        try await endSessions(of: account, from: line, by: .browser(browser))
+        let ends =
+            [EndBrowserSession(session: other.id, reason: .signedOut, of: account)]
+            + (try await successors(of: other.id, on: line, of: account))
+        for end in ends {
+            // One that is gone is signed out.
+            _ = try await Commands(call).attempt(end, as: .browser(browser))
+        }
+        try await endSessions(of: account, from: line, by: .browser(browser))
     }
 
     /// What took the place of a browser session by now: who ends one that was there a moment ago means the browser.
@@ -55,10 +73,10 @@ struct SessionEnds {
     /// What came of a browser session that is over.
     func endSessions(
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
-        by browser: SignedInBrowser
+        by caller: Commands.Caller
     ) async throws(Problem) {
         for end in try await ends(of: account, from: line, alsoEnding: asking) {
-            try await Commands(call).dispatch(end, as: .browser(browser))
+            try await Commands(call).dispatch(end, as: caller)
         }
         let place = context.place
         let stay = try await reading { () throws(LogFailure) in
@@ -70,7 +88,7 @@ struct SessionEnds {
             // What is no session any more needs no word.
             _ = try await Commands(call).attempt(
                 DetachSession(session: session.id, of: account, notice: noticeOrder()),
-                as: .browser(browser))
+                as: caller)
         }
     }
 

@@ -237,16 +237,17 @@ enum ProviderAdminRoutes {
             let person = try await call.person(at: provider, now: write.origin.at)
             let mint = try await call.mint(of: write.realm)
             let code = write.newID("delegated code")
-            let done = try await call.run(
-                IssueDelegatedCode(
-                    code: code,
-                    terms: DelegatedCodeTerms(
-                        identity: mint.identity(person.subject, at: provider.issuer),
-                        upstream: person.session.map {
-                            mint.upstreamSession($0, at: provider.issuer)
-                        }, upstreamName: person.session, provider: provider.slug,
-                        expiresAt: write.origin.at.adding(seconds: DelegatedCode.lifetime))),
-                as: write)
+            var terms = DelegatedCodeTerms(
+                identity: mint.identity(person.subject, at: provider.issuer),
+                upstream: person.session.map {
+                    mint.upstreamSession($0, at: provider.issuer)
+                }, upstreamName: person.session, provider: provider.slug,
+                expiresAt: write.origin.at.adding(seconds: DelegatedCode.lifetime))
+            if let signed = person.issuedAt {
+                terms.stamp = try await StampsByTime(call.context.commands, in: write.realm)
+                    .stamp(ofIdentity: terms.identity, at: signed)
+            }
+            let done = try await call.run(IssueDelegatedCode(code: code, terms: terms), as: write)
             var members = person.claims
             members["sub"] = .string(person.subject)
             members["delegated_code"] = .string(mint.delegatedCode(code))
@@ -307,6 +308,7 @@ extension Call<AdminContext> {
         else { throw refused }
         return UpstreamPerson(
             subject: first.subject, session: found.compactMap(\.session).first,
+            issuedAt: found.compactMap(\.issuedAt).first,
             claims: found.reduce(into: [:]) { $0.merge($1.claims) { own, _ in own } })
     }
 }

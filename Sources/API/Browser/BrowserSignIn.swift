@@ -85,7 +85,8 @@ struct BrowserSignIns {
             let isAnother = visit.browser.map { $0.subject != opened.account } ?? false
             if let before = visit.browser, let line, isAnother {
                 // Sessions opened meanwhile end, too; the user is signed in even if this fails.
-                try? await SessionEnds(call).endSessions(of: before.subject, from: line, by: before)
+                try? await SessionEnds(call).endSessions(
+                    of: before.subject, from: line, by: .browser(before))
             }
             let text = secret.named(opened.session).text
             return .success(

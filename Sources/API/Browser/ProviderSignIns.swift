@@ -12,6 +12,8 @@ struct UpstreamStep: Sendable {
     let identity: UUID
     let upstream: UUID?
     let provider: String
+    /// The delegated code that named them.
+    var delegated: UUID?
     let place: String
     /// The mailed code that is asked for, if one is.
     let code: UUID?
@@ -25,6 +27,7 @@ struct UpstreamStep: Sendable {
             "place": .string(place), "form": .string(form), "until": .integer(until.seconds),
         ]
         members["upstream"] = upstream.map { .string($0.description) }
+        members["delegated"] = delegated.map { .string($0.description) }
         members["code"] = code.map { .string($0.description) }
         return .object(members)
     }
@@ -51,6 +54,7 @@ struct UpstreamStep: Sendable {
             identity: identity, upstream: json["upstream"]?.string.flatMap { UUID($0) },
             provider: provider, place: place, code: json["code"]?.string.flatMap { UUID($0) },
             form: form, until: Timestamp(seconds: until))
+        delegated = json["delegated"]?.string.flatMap { UUID($0) }
     }
 }
 
@@ -83,22 +87,25 @@ struct ProviderSignIns {
 
     /// Signs in whom a provider named, or asks for what is missing.
     func signIn(
-        _ identity: UUID, _ upstream: UUID?, _ slug: String, attempt: UUID?, _ visit: Visit,
-        to place: String
+        _ identity: UUID, _ upstream: UUID?, _ slug: String, delegated: UUID? = nil,
+        attempt: UUID?, _ visit: Visit, to place: String
     ) async throws(Problem) -> Response {
         let (_, needsMailed, next) = try await nextCode(for: identity)
         if needsMailed { try RateCounter(call).countRealm(.ownerMail) }
+        var proof = ProviderProof(
+            identity: identity, upstream: upstream, provider: slug, sessionName: attempt,
+            next: next)
+        proof.delegated = delegated
         let end = try await BrowserSignIns(call).signIn(
-            ProviderProof(
-                identity: identity, upstream: upstream, provider: slug, sessionName: attempt,
-                next: next), by: .provider, visit, to: ReturnTarget(), place: place)
+            proof, by: .provider, visit, to: ReturnTarget(), place: place)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):
-            let step = UpstreamStep(
+            var step = UpstreamStep(
                 identity: identity, upstream: upstream, provider: slug, place: place,
                 code: needsMailed ? next.id : nil, form: visit.formName,
                 until: context.clock.now().adding(seconds: UpstreamStep.lifetime))
+            step.delegated = delegated
             return try secondPage(visit, step, isWrong: false)
         case .refused(.unknownIdentity):
             return visit.notice(

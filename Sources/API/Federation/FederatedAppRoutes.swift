@@ -19,7 +19,8 @@ enum FederatedAppRoutes {
         .optional("device", .text(36...36), "The device that it was let in on."),
         .required("authorized_at", .integer(0...(1 << 53 - 1)), "Since when."),
         .required("last_used_at", .integer(0...(1 << 53 - 1)), "When a token was last refreshed."),
-        .required("current", .boolean, "Whether it is on the device that asks."))
+        .required("current", .boolean, "Whether it is on the device that asks."),
+        .optional("resting", .boolean, "Its tokens are not good now, and may be again."))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "app_id": "org.example.notes",
@@ -39,14 +40,15 @@ enum FederatedAppRoutes {
         let sessions = try await FederatedDevices(call.context).sessions(
             of: try caller.account, .application)
         let services = try await FederationServices(call.context).all()
-        return .json(
-            .ok,
-            .array(
-                sessions.map { session in
-                    session.json(
-                        at: services.first { $0.client.id == session.terms.client },
-                        isOwn: session.terms.federation?.device == caller.token.device)
-                }))
+        var apps: [JSON] = []
+        for session in sessions {
+            apps.append(
+                session.json(
+                    at: services.first { $0.client.id == session.terms.client },
+                    isOwn: session.terms.federation?.device == caller.token.device,
+                    rests: try await call.context.live(session.id) == nil))
+        }
+        return .json(.ok, .array(apps))
     }
 
     private static let end = Route<RealmContext>(
@@ -65,7 +67,7 @@ enum FederatedAppRoutes {
         let caller = try await RequestAuthorization(call).caller(.person)
         let (account, id) = (try caller.account, try call.requiredID("id"))
         // Found by its name and in no list, so that none is too far down to be ended.
-        guard let session = try await call.context.live(id),
+        guard let session = try await call.context.lasting(id),
             session.terms.federation?.holder == .application, session.terms.account == account,
             try await Commands(call).attempt(
                 EndSession(session: id, reason: .revoked, of: account), as: caller.commandCaller)
@@ -76,7 +78,7 @@ enum FederatedAppRoutes {
 }
 
 extension OpenSessionView {
-    fileprivate func json(at service: FederationService?, isOwn: Bool) -> JSON {
+    fileprivate func json(at service: FederationService?, isOwn: Bool, rests: Bool) -> JSON {
         var members: JSONObject = [
             "id": .string(id.description), "app_id": .string(terms.federation?.application ?? ""),
             "client_id": .string(terms.clientID),
@@ -86,6 +88,7 @@ extension OpenSessionView {
         ]
         members["service"] = service?.address.map { .string($0) }
         members["service_name"] = service?.client.metadata.clientName.map { .string($0) }
+        if rests { members["resting"] = true }
         members["device"] = (terms.federation?.device).map { .string($0.description) }
         return .object(members)
     }

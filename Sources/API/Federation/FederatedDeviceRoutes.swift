@@ -55,7 +55,8 @@ extension FederatedDeviceView {
         .required("client_id", .text(1...255), "The app's version."),
         .required("signed_in_at", .integer(0...(1 << 53 - 1)), "Since when."),
         .required("last_used_at", .integer(0...(1 << 53 - 1)), "When a token was last refreshed."),
-        .required("current", .boolean, "Whether it is the one that asks."))
+        .required("current", .boolean, "Whether it is the one that asks."),
+        .optional("resting", .boolean, "Its tokens are not good now, and may be again."))
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "name": "Ann's phone",
@@ -69,6 +70,7 @@ extension FederatedDeviceView {
             "signed_in_at": .integer(signedInAt.seconds),
             "last_used_at": .integer(lastUsedAt.seconds), "current": .bool(isOwn),
         ]
+        if rests { members["resting"] = true }
         members["name"] = name.map { .string($0) }
         members["type"] = type.map { .string($0) }
         members["os"] = system.map { .string($0) }

@@ -98,17 +98,17 @@ extension Call<RealmContext> {
         return try await FederationServices(context).find(keyID) != nil
     }
 
-    /// The living session of any token that this surface gives, or of its `kid`.
+    /// The session of any token that this surface gives, or of its `kid`: one that rests is ended as well.
     private func session(ofFederated text: String) async throws(Problem) -> SessionView? {
         guard text.utf8.count <= RealmContext.longestToken else { return nil }
         if let token = context.mint.readRefreshToken(text) {
-            return try await context.live(token.session)
+            return try await context.lasting(token.session)
         }
         if let token = context.mint.readAccessToken(text) {
-            return try await context.live(token.session)
+            return try await context.lasting(token.session)
         }
         let keyID = String(decoding: text.utf8.prefix(TokenMint.keyIDLength), as: UTF8.self)
-        guard let session = try await context.live(context.mint.session(ofKey: keyID)) else {
+        guard let session = try await context.lasting(context.mint.session(ofKey: keyID)) else {
             return nil
         }
         let isToken =

@@ -85,7 +85,8 @@ enum OwnerProviderRoutes {
             try await Commands(call).attempt(UseDelegatedCode(code), as: .anonymous) == nil
         else { return ProviderSignIns(call).failed(visit) }
         return try await ProviderSignIns(call).signIn(
-            terms.identity, terms.upstream, terms.provider, attempt: nil, visit, to: place)
+            terms.identity, terms.upstream, terms.provider, delegated: code, attempt: nil, visit,
+            to: place)
     }
 }
 
@@ -102,7 +103,7 @@ extension Call<RealmContext> {
             let signed = text.utf8.lastIndex(of: UInt8(ascii: ".")).map { text[..<$0] }
             return .token(
                 context.mint.use(ofToken: signed.map { String($0) } ?? text),
-                await terms(ofIDToken: text, known))
+                try await terms(ofIDToken: text, known))
         }
         guard let text = body["oidc_token"]?.string, !text.isEmpty,
             let provider = known.first(where: \.takesAccessTokens)
@@ -111,30 +112,37 @@ extension Call<RealmContext> {
         if let metadata = await context.upstream.metadata(of: provider.issuer) {
             found = await context.upstream.userInfo(text, metadata)
         }
-        return .token(context.mint.use(ofToken: text), found.map { terms(of: $0, provider) })
+        guard let found else { return .token(context.mint.use(ofToken: text), nil) }
+        return .token(
+            context.mint.use(ofToken: text), try await terms(of: found, provider))
     }
 
     private func terms(
         ofIDToken text: String, _ known: [Provider]
-    ) async -> DelegatedCodeTerms? {
+    ) async throws(Problem) -> DelegatedCodeTerms? {
         guard let issuer = try? SignedStatement.claimedIssuer(in: text) else { return nil }
         for provider in known where provider.issuer.utf8.elementsEqual(issuer.utf8) {
             guard let metadata = await context.upstream.metadata(of: provider.issuer),
                 let person = await context.upstream.check(
                     text, of: provider, metadata, nonce: nil, at: context.clock.now())
             else { continue }
-            return terms(of: person, provider)
+            return try await terms(of: person, provider)
         }
         return nil
     }
 
-    private func terms(of person: UpstreamPerson, _ provider: Provider) -> DelegatedCodeTerms {
-        DelegatedCodeTerms(
+    private func terms(
+        of person: UpstreamPerson, _ provider: Provider
+    ) async throws(Problem) -> DelegatedCodeTerms {
+        var terms = DelegatedCodeTerms(
             identity: context.mint.identity(person.subject, at: provider.issuer),
             upstream: person.session.map {
                 context.mint.upstreamSession($0, at: provider.issuer)
             }, upstreamName: person.session, provider: provider.slug,
             expiresAt: context.clock.now().adding(seconds: DelegatedCode.lifetime))
+        terms.stamp = try await StampsByTime(context.commands, in: context.place.realm)
+            .stamp(ofIdentity: terms.identity, at: person.issuedAt)
+        return terms
     }
 
     /// The mailed code that was typed, if one was, and the one that is mailed if none was.

@@ -68,7 +68,7 @@ enum OwnerSessionRoutes {
         right: .nothing, voice: .page, answer: done, refusals: refusals
     ) { call throws(Problem) in
         let (browser, origin) = try await call.ownPageBrowser()
-        try await call.end(browser.id, of: browser.subject, as: browser)
+        try await SessionEnds(call).logOut(browser)
         var response = Response(status: .noContent)
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         if let origin { AppOrigins.mayRead(&response, origin) }
@@ -90,7 +90,7 @@ enum OwnerSessionRoutes {
     ) { call throws(Problem) in
         let (browser, origin) = try await call.ownPageBrowser()
         for view in try await call.ownersBrowsers() where view.id != browser.id {
-            try await call.end(view.id, of: browser.subject, as: browser)
+            try await SessionEnds(call).logOut(view, by: browser)
         }
         var response = Response(status: .noContent)
         if let origin { AppOrigins.mayRead(&response, origin) }
@@ -232,13 +232,5 @@ extension Call<RealmContext> {
                 == browser.subject
         else { throw refused }
         return (browser, origin)
-    }
-
-    fileprivate func end(
-        _ session: UUID, of account: UUID, as browser: SignedInBrowser
-    ) async throws(Problem) {
-        _ = try await Commands(self).attempt(
-            EndBrowserSession(session: session, reason: .signedOut, of: account),
-            as: .browser(browser))
     }
 }

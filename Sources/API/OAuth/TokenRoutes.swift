@@ -82,8 +82,8 @@ enum TokenRoutes {
         let client = try call.caller.client
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
         if let session = try await call.context.session(ofToken: text),
-            let live = try await call.context.live(session),
-            live.terms.client == client.id
+            let lasting = try await call.context.lasting(session),
+            lasting.terms.client == client.id
         {
             try await call.endSession(session, as: client)
         }

@@ -28,6 +28,8 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     /// Which is this.
     public var upstreamName: String?
     public var provider: String
+    /// Of the account that the identity signed in at that time. Nil: of none yet.
+    public var stamp: SecurityStamp?
     public var expiresAt: Timestamp
 
     public init(
@@ -39,6 +41,12 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
         self.upstreamName = upstreamName
         self.provider = provider
         self.expiresAt = expiresAt
+    }
+
+    /// Whether an account's events since then leave it good for an installation. What was issued for no account
+    /// is of the stamp that accounts begin with, and so is what was issued before any carried one.
+    func isKept(by account: Account, at installation: UUID?) -> Bool {
+        account.keeps(stamp ?? 0, [.provider], at: [installation])
     }
 }
 
@@ -75,10 +83,12 @@ extension Field<DelegatedCodeTerms> {
     fileprivate static let delegated = record(
         .uuid("identity", "Identity of the person at the provider."),
         .optional(.uuid("upstream", "Session of the person at the provider.")),
-        .providerSession, .provider, .expiresAt,
+        .providerSession, .provider, .optional(.stamp), .expiresAt,
         make: {
-            DelegatedCodeTerms(
-                identity: $0, upstream: $1, upstreamName: $2, provider: $3, expiresAt: $4)
+            var terms = DelegatedCodeTerms(
+                identity: $0, upstream: $1, upstreamName: $2, provider: $3, expiresAt: $5)
+            terms.stamp = $4
+            return terms
         },
-        take: { ($0.identity, $0.upstream, $0.upstreamName, $0.provider, $0.expiresAt) })
+        take: { ($0.identity, $0.upstream, $0.upstreamName, $0.provider, $0.stamp, $0.expiresAt) })
 }

@@ -35,11 +35,15 @@ public struct EndUpstreamSession: Command {
     }
 
     public func decide(_ facts: Facts) -> Decision {
-        // One of which we know nothing may be ended as well.
-        guard !facts.inRealm.thing.state.opened.isEmpty else { return Decision() }
+        // One that opened nothing yet may be what a code or an ID token is of.
+        let upstream = facts.inRealm.thing.state
+        guard !upstream.isEnded || !upstream.opened.isEmpty else { return Decision() }
         var decision = Decision(UpstreamSessionEvent.ended, in: session)
         for browser in facts.browsers {
-            guard let terms = browser.state.terms, browser.state.end == nil else { continue }
+            // Also one that another took the place of, so that no code that came of it is good any more.
+            guard let terms = browser.state.terms,
+                browser.state.end == nil || browser.state.end == .replaced
+            else { continue }
             decision.append(
                 BrowserSessionEvent.ended(.signedOut), in: browser.stream, of: terms.account)
         }

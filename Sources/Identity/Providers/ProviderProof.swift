@@ -7,6 +7,8 @@ public struct ProviderProof: SignInProof {
     public var identity: UUID
     public var upstream: UUID?
     public var provider: String
+    /// The delegated code that was shown in the place of coming back from the provider.
+    public var delegated: UUID?
     /// Of the attempt: it is good for one.
     public var sessionName: UUID?
     /// What was typed as a second factor, if anything: of an authenticator app, or of a mail.
@@ -32,6 +34,8 @@ public struct ProviderProof: SignInProof {
     public struct Facts: Sendable {
         let providers: Versioned<Providers>
         let owner: Versioned<Owner>
+        let upstream: Versioned<UpstreamSession>?
+        let delegated: Versioned<DelegatedCode>?
         let holder: Holder?
     }
 
@@ -45,12 +49,16 @@ public struct ProviderProof: SignInProof {
         let identity = try await streams.read(ProviderIdentity.self, identity)
         let providers = try await streams.read(Providers.self, Providers.stream)
         let owner = try await streams.read(Owner.self, Owner.stream)
-        if let upstream { _ = try await streams.read(UpstreamSession.self, upstream) }
+        var session: Versioned<UpstreamSession>?
+        if let upstream { session = try await streams.read(UpstreamSession.self, upstream) }
+        var code: Versioned<DelegatedCode>?
+        if let delegated { code = try await streams.read(DelegatedCode.self, delegated) }
         guard let id = identity.state.account else {
-            return Facts(providers: providers, owner: owner, holder: nil)
+            return Facts(
+                providers: providers, owner: owner, upstream: session, delegated: code, holder: nil)
         }
         return Facts(
-            providers: providers, owner: owner,
+            providers: providers, owner: owner, upstream: session, delegated: code,
             holder: Holder(
                 account: try await streams.read(Account.self, id),
                 second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: id)),
@@ -68,6 +76,9 @@ public struct ProviderProof: SignInProof {
         }
         let (account, now) = (holder.account, desk.request.now)
         guard account.isWelcome else { throw .accountBlocked }
+        guard facts.upstream?.state.isEnded != true,
+            facts.delegated?.state.terms?.isKept(by: account.state, at: nil) != false
+        else { throw .invalidAssertion }
         var (decision, factors) = (Decision(), [AuthenticationFactor.provider])
         switch SecondStep(holder.second, second, of: account.stream, at: now) {
         case .notNeeded: break

@@ -44,6 +44,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
         let shown: Versioned<DelegatedCode>?
         let terms: DelegatedCodeTerms?
         let identity: Versioned<ProviderIdentity>?
+        let upstream: Versioned<UpstreamSession>?
         let code: Versioned<MailedCode>?
 
         public var realm: Versioned<Realm> { desk.realm }
@@ -77,10 +78,11 @@ public struct SignInOwnerByProvider: AnsweringCommand {
             terms = claimed
         }
         var identity: Versioned<ProviderIdentity>?
+        var session: Versioned<UpstreamSession>?
         if let terms {
             identity = try await streams.read(ProviderIdentity.self, terms.identity)
             if let upstream = terms.upstream {
-                _ = try await streams.read(UpstreamSession.self, upstream)
+                session = try await streams.read(UpstreamSession.self, upstream)
             }
             if let installation = request.installation {
                 _ = try await streams.read(
@@ -89,7 +91,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
         }
         return Facts(
             desk: desk, providers: providers, shown: known, terms: terms, identity: identity,
-            code: code)
+            upstream: session, code: code)
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
@@ -99,7 +101,10 @@ public struct SignInOwnerByProvider: AnsweringCommand {
             let shown = facts.shown, !shown.state.isUsed, let terms = facts.terms,
             now < terms.expiresAt, facts.providers.state[terms.provider] != nil,
             // Only the owner's identity signs in, however trusted the provider is.
-            facts.identity?.state.account == account.stream, let code = facts.code
+            facts.identity?.state.account == account.stream, let code = facts.code,
+            // What is over at the provider, or was over here since then, opens nothing.
+            facts.upstream?.state.isEnded != true,
+            terms.isKept(by: account.state, at: request.installation)
         else { return desk.refused(wrongProof) }
         let installation: Versioned<Client>
         do throws(OwnerRefusal) {

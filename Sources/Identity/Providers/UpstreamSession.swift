@@ -19,6 +19,8 @@ public struct UpstreamSession: StreamState {
 
     /// Newest last.
     public private(set) var opened: [Opened] = []
+    /// It opens nothing any more.
+    public private(set) var isEnded = false
     static let most = 100
 
     public init() {}
@@ -26,7 +28,9 @@ public struct UpstreamSession: StreamState {
     public mutating func apply(_ event: UpstreamSessionEvent) {
         switch event {
         case .used(let opened): self.opened = self.opened.suffix(Self.most - 1) + [opened]
-        case .ended: opened = []
+        case .ended:
+            opened = []
+            isEnded = true
         }
     }
 }

@@ -147,6 +147,22 @@ struct FlagshipWorld {
         try await send(.post, "/auth/session_code", bearer: token)
     }
 
+    /// A code for somebody whom the provider of `StandIn` named, in a session there.
+    func delegatedCode(
+        _ subject: String = "248289761001", session: String? = nil
+    ) async throws -> String {
+        let (mint, id) = (world.mint, UUID.random())
+        try await world.carryOut(
+            IssueDelegatedCode(
+                code: id,
+                terms: DelegatedCodeTerms(
+                    identity: mint.identity(subject, at: StandIn.issuer),
+                    upstream: session.map { mint.upstreamSession($0, at: StandIn.issuer) },
+                    upstreamName: session, provider: "corporate",
+                    expiresAt: world.clock.next().adding(seconds: DelegatedCode.lifetime))))
+        return mint.delegatedCode(id)
+    }
+
     /// The digits that the last mail of a purpose would bring.
     func mailedDigits() async throws -> String {
         let events = try await world.log.events(from: 1, limit: .max, in: world.realm)

@@ -21,6 +21,7 @@ extension Opening {
             return try await openCode(in: &world)
         case .browserCode, .webViewCode, .linkBrowserSession, .webViewSession:
             return try await openByPage(in: &world)
+        case .delegatedCode, .providersToken: return try await openAtProvider(in: &world)
         case .appSession:
             return tokens(try await world.signInPhone(), of: world.phone)
         case .linkAppSession:
@@ -97,6 +98,24 @@ extension Opening {
         return { world in
             let browser = try await world.webView(code)
             return try await world.isSignedIn(browser)
+        }
+    }
+
+    /// What an app shows that a provider vouches for: it lets another device in.
+    private func openAtProvider(in world: inout OpeningWorld) async throws -> Good {
+        let shown: JSONObject
+        if self == .delegatedCode {
+            let code = try await world.world.delegatedCode(session: "s-1")
+            shown = ["code": .string(code)]
+        } else {
+            shown = ["id_token": .string(world.provider.idToken("248289761001", ["sid": "s-1"]))]
+        }
+        return { world in
+            let other = try await world.world.certified("Tablet")
+            let members = shown.merging(["scope": "*"]) { $1 }
+            return try await world.world.send(
+                .post, "/oidc/access_token", json: other.members(members)
+            ).status == .ok
         }
     }
 

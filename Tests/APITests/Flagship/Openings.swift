@@ -28,6 +28,11 @@ enum Opening: String, CaseIterable {
     case webAppToken = "token of a web app"
     case storeCertification = "certification by a store"
     case mailedCertification = "certification by a mailed code"
+    case delegatedCode = "delegated code of a provider"
+    case providersToken = "ID token of a provider"
+
+    /// A session at a provider is shown, and not anything of ours.
+    var isOfProvider: Bool { self == .delegatedCode || self == .providersToken }
 }
 
 /// What may end it.
@@ -43,11 +48,13 @@ enum OpeningEnd: String, CaseIterable {
     case deviceRevoked = "device revoked"
     case sessionEnded = "device's session ended"
     case browserEnded = "browser ended"
+    case providerEnded = "provider's session ended"
 }
 
 /// A realm with its owner, their phone, and another device, by which the owner ends things.
 struct OpeningWorld {
     let world: FlagshipWorld
+    let provider = StandIn()
     /// By which most is opened.
     let phone: TestInstallation
     /// The phone's tokens, where it is certified.
@@ -56,11 +63,14 @@ struct OpeningWorld {
     let deskAccess: String
     /// The browser that something was opened by.
     var browser: PageBrowser?
+    let isOfProvider: Bool
     /// What the owner types now.
     var passphrase = FlagshipWorld.hash
 
     init(_ opening: Opening) async throws {
-        world = try await FlagshipWorld(["owner_links": true])
+        world = try await FlagshipWorld(["owner_links": true], callProviders: provider.calls)
+        provider.clock.withLock { $0 = world.world.clock }
+        isOfProvider = opening.isOfProvider
         try await world.add(FlagshipWorld.drive)
         desk = try await world.certified("Desk")
         deskAccess = try #require(try await world.onboard(desk).json["access_token"]?.string)
@@ -69,6 +79,9 @@ struct OpeningWorld {
             phone = try await world.register("Phone")
         default: phone = try await world.certified("Phone")
         }
+        guard opening.isOfProvider else { return }
+        try await world.world.carryOut(ConfigureProvider(.standIn()))
+        try await world.world.link(world.account)
     }
 
     func installation(_ app: TestInstallation) throws -> UUID {
@@ -193,6 +206,11 @@ extension OpeningWorld {
             try await log.carryOut(
                 EndBrowserSession(
                     session: secret.session, reason: .revoked, of: world.account))
+        case .providerEnded:
+            guard isOfProvider else { return false }
+            let token = provider.logoutToken(["sid": "s-1", "sub": .null])
+            let told = try await log.post("/oidc/any/logout", form: [("logout_token", token)])
+            #expect(told.status == .ok)
         }
         return true
     }

@@ -26,17 +26,7 @@ import Values
     private func delegated(
         _ world: FlagshipWorld, _ subject: String = "248289761001", session: String? = nil
     ) async throws -> String {
-        let (mint, id) = (world.world.mint, UUID.random())
-        try await world.world.carryOut(
-            IssueDelegatedCode(
-                code: id,
-                terms: DelegatedCodeTerms(
-                    identity: mint.identity(subject, at: StandIn.issuer),
-                    upstream: session.map { mint.upstreamSession($0, at: StandIn.issuer) },
-                    upstreamName: session, provider: "corporate",
-                    expiresAt: world.world.clock.next().adding(
-                        seconds: DelegatedCode.lifetime))))
-        return mint.delegatedCode(id)
+        try await world.delegatedCode(subject, session: session)
     }
 
     private func ask(
@@ -169,6 +159,25 @@ import Values
         let token = JSON.string(provider.idToken())
         #expect(try await ask(world, app, ["id_token": token]).status == .ok)
         #expect(try await ask(world, app, ["id_token": token]).json["error"] == "invalid token")
+    }
+
+    @Test func `COZ-18: an owner's ID token of before a log-out everywhere is over`() async throws {
+        let (world, app) = try await world(tokens: true)
+        let old = JSON.string(provider.idToken())
+        let code = try await delegated(world)
+        try await world.world.carryOut(RotateSecurityStamp(account: world.account))
+        #expect(try await ask(world, app, ["id_token": old]).json["error"] == "invalid token")
+        let page = try await world.page("/oidc/login?code=\(code)")
+        #expect(page.answer?.status == .badRequest)
+        #expect(page.cookies["__Host-urd"] == nil)
+        // The provider is asked now whose an access token is.
+        #expect(try await ask(world, app, ["oidc_token": "good"]).status == .ok)
+        world.world.clock.advance(seconds: 1)
+        let next = JSON.string(provider.idToken())
+        #expect(try await ask(world, app, ["id_token": next]).status == .ok)
+        let signed = try await delegated(world)
+        let browser = try await world.page("/oidc/login?code=\(signed)")
+        #expect(browser.cookies["__Host-urd"] != nil)
     }
 
     @Test func `COZ-18: a provider's access tokens are accepted only where the realm allows it`()

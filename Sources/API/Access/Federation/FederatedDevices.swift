@@ -12,6 +12,8 @@ struct FederatedDeviceView: Sendable {
     let system: String?
     let signedInAt: Timestamp
     var lastUsedAt: Timestamp
+    /// No token there is good now, and some may be again.
+    var rests: Bool
 }
 
 /// Looks up the devices of people.
@@ -20,13 +22,16 @@ struct FederatedDevices {
 
     init(_ context: RealmContext) { self.context = context }
 
-    /// Those on which a person is signed in, as the sessions say that are alive.
+    /// Those on which a person is signed in, as the sessions say that are not over.
     func list(of account: UUID) async throws(Problem) -> [FederatedDeviceView] {
         var found: [FederatedDeviceView] = []
         for session in try await sessions(of: account, .person) {
             guard let device = session.terms.federation?.device else { continue }
             if let index = found.firstIndex(where: { $0.device == device }) {
                 found[index].lastUsedAt = max(found[index].lastUsedAt, session.lastUsedAt)
+                if found[index].rests {
+                    found[index].rests = try await context.live(session.id) == nil
+                }
                 continue
             }
             let terms = try await terms(of: device, account)
@@ -35,12 +40,13 @@ struct FederatedDevices {
                     device: device, version: session.terms.clientID, name: terms?.name,
                     type: terms?.type,
                     system: terms?.system, signedInAt: session.openedAt,
-                    lastUsedAt: session.lastUsedAt))
+                    lastUsedAt: session.lastUsedAt,
+                    rests: try await context.live(session.id) == nil))
         }
         return found
     }
 
-    /// The living sessions of a person that such tokens are of.
+    /// The sessions of a person that such tokens are of, and that are not over.
     func sessions(
         of account: UUID, _ holder: FederatedHolder, on device: UUID? = nil
     ) async throws(Problem) -> [OpenSessionView] {

@@ -68,6 +68,8 @@ struct UpstreamPerson: Sendable, Equatable {
     let subject: String
     /// The provider's id for the user's session there.
     let session: String?
+    /// When the provider signed it, where it signed anything.
+    var issuedAt: Timestamp?
     /// The provider's claims about the user, for clients that asked for them.
     let claims: JSONObject
 }
@@ -163,7 +165,7 @@ public final class Upstream: Sendable {
             claims["sub"] = .string(token.subject)
             return UpstreamPerson(
                 subject: token.subject, session: claims["sid"]?.string.flatMap(bounded),
-                claims: claims)
+                issuedAt: token.issuedAt, claims: claims)
         } catch {
             return nil
         }

@@ -134,7 +134,8 @@ enum SessionPageRoutes {
         {
             try await Commands(call).dispatch(end, as: .browser(frame.browser))
         }
-        try await SessionEnds(call).endSessions(of: frame.account, from: line, by: frame.browser)
+        try await SessionEnds(call).endSessions(
+            of: frame.account, from: line, by: .browser(frame.browser))
         return .seeOther(.sessions, .signedOut)
     }
 

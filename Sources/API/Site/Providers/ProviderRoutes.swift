@@ -3,6 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JOSE
 internal import JSON
+internal import ReadModels
 internal import Values
 
 /// Signing in by what an OpenID provider says.
@@ -132,11 +133,12 @@ enum ProviderRoutes {
         } else if second == nil {
             return try ProviderSignIns(call).secondPage(visit, step, isWrong: true)
         }
+        var proof = ProviderProof(
+            identity: step.identity, upstream: step.upstream, provider: step.provider,
+            sessionName: nil, second: second, typed: typed, next: next)
+        proof.delegated = step.delegated
         let end = try await BrowserSignIns(call).signIn(
-            ProviderProof(
-                identity: step.identity, upstream: step.upstream, provider: step.provider,
-                sessionName: nil, second: second, typed: typed, next: next), by: .provider, visit,
-            to: ReturnTarget(), place: step.place)
+            proof, by: .provider, visit, to: ReturnTarget(), place: step.place)
         switch end {
         case .signedIn(let response): return response
         case .refused(.invalidSecondFactor):
@@ -209,14 +211,44 @@ enum ProviderRoutes {
         }
         let used = UsedLogoutToken(
             issuer: provider.issuer, id: token.id, until: token.expiresAt)
-        let rejection = try await Commands(call).attempt(
-            LogOutByProvider(used, whom), as: .init("provider:\(provider.slug)"))
+        let caller = Commands.Caller("provider:\(provider.slug)")
+        let lines = try await call.lines(of: whom)
+        // The clients' sessions first, as when a person signs a browser out, and again: a code may have been
+        // redeemed meanwhile.
+        try await call.endSessions(from: lines, by: caller)
+        let rejection = try await Commands(call).attempt(LogOutByProvider(used, whom), as: caller)
         if let rejection { throw rejection.problem }
+        try await call.endSessions(from: lines, by: caller)
         return Response(status: .ok)
     }
 }
 
 extension Call<RealmContext> {
+    /// The browsers that are signed in by a session at a provider, each by the first of its sessions.
+    fileprivate func lines(
+        of whom: LogOutByProvider.Whom
+    ) async throws(Problem) -> [(account: UUID, line: UUID)] {
+        guard case .session(let upstream) = whom else { return [] }
+        var lines: [(account: UUID, line: UUID)] = []
+        let opened = try await RealmLookups(context).folded(UpstreamSession.self, upstream).opened
+        for browser in opened where browser.isBrowser {
+            let view = try await reading { () throws(LogFailure) in
+                try await context.queries.browserSession(browser.session, in: context.place.realm)
+            }
+            guard let view, !view.isOver else { continue }
+            lines.append((browser.account, view.terms.line ?? view.id))
+        }
+        return lines
+    }
+
+    fileprivate func endSessions(
+        from lines: [(account: UUID, line: UUID)], by caller: Commands.Caller
+    ) async throws(Problem) {
+        for (account, line) in lines {
+            try await SessionEnds(self).endSessions(of: account, from: line, by: caller)
+        }
+    }
+
     /// Who is logged out where, as a provider of ours says.
     fileprivate func loggedOut() async throws(Problem) -> (
         provider: Provider, token: LogoutToken
