@@ -26,6 +26,8 @@ enum Opening: String, CaseIterable {
     case linkBrowserSession = "session of an app, by a link's browser"
     case webViewSession = "session of an app, by a web view"
     case webAppToken = "token of a web app"
+    case push = "push to a certified app"
+    case plainPush = "push to an app without certification"
     case storeCertification = "certification by a store"
     case mailedCertification = "certification by a mailed code"
 }
@@ -43,6 +45,8 @@ enum OpeningEnd: String, CaseIterable {
     case deviceRevoked = "device revoked"
     case sessionEnded = "device's session ended"
     case browserEnded = "browser ended"
+    case deviceRemoved = "access of the device removed"
+    case otherRemoved = "access of the app let in removed"
 }
 
 /// A realm with its owner, their phone, and another device, by which the owner ends things.
@@ -56,19 +60,62 @@ struct OpeningWorld {
     let deskAccess: String
     /// The browser that something was opened by.
     var browser: PageBrowser?
+    /// The app of another device that was let in by it.
+    var letIn: TestInstallation?
+    /// Who stands for Google and Apple.
+    private let providers: PushStandIn
     /// What the owner types now.
     var passphrase = FlagshipWorld.hash
 
     init(_ opening: Opening) async throws {
         world = try await FlagshipWorld(["owner_links": true])
         try await world.add(FlagshipWorld.drive)
-        desk = try await world.certified("Desk")
+        providers = try PushStandIn(world.world.clock)
+        for provider in try providers.providers() {
+            try await world.world.carryOut(SetPushProvider(provider))
+        }
+        desk = try await world.certify(
+            world.registerDevice("Desk", nil, nil, NotifiedWorld.categories))
         deskAccess = try #require(try await world.onboard(desk).json["access_token"]?.string)
         switch opening {
         case .plainWebView, .plainSessionCode, .linkWebView, .mailedCertification:
             phone = try await world.register("Phone")
+        case .push:
+            phone = try await world.certify(
+                world.registerDevice("Phone", "firebase", Self.deviceToken, nil))
+        case .plainPush:
+            phone = try await world.registerDevice("Phone", "firebase", Self.deviceToken, nil)
         default: phone = try await world.certified("Phone")
         }
+    }
+
+    private static let deviceToken = "t1"
+
+    /// Whether a notification of now comes to the phone.
+    func isPushed() async throws -> Bool {
+        let id = UUID.random()
+        let content = NotificationContent(title: "Hello", message: "World")
+        do {
+            try await world.world.carryOut(
+                RequestNotification(
+                    id: id, sender: .installation(try installation(desk)), account: world.account,
+                    source: .random(), category: "plain", content: content, state: try digest(),
+                    now: world.world.clock.next()))
+        } catch RequestNotification.Rejection.notAllowed {
+            return false
+        }
+        let (log, clock, standIn) = (world.world.log, world.world.clock, providers)
+        let delivery = NotificationDelivery(
+            events: log, queries: FoldedQueries(log: log),
+            courier: PushCourier(transport: { standIn.respond($0) }, now: { clock.next() }),
+            now: { clock.next() })
+        standIn.forget()
+        _ = try await delivery.attempt(id, in: world.world.realm)
+        return standIn.taken.contains { $0.token == Self.deviceToken }
+    }
+
+    private func digest() throws -> SecretDigest {
+        try #require(SecretDigest(Array(repeating: 1, count: 32)))
     }
 
     func installation(_ app: TestInstallation) throws -> UUID {
@@ -193,6 +240,13 @@ extension OpeningWorld {
             try await log.carryOut(
                 EndBrowserSession(
                     session: secret.session, reason: .revoked, of: world.account))
+        case .deviceRemoved:
+            try await log.carryOut(
+                RemoveAccess(of: world.account, at: .client(try installation(phone))))
+        case .otherRemoved:
+            guard let letIn else { return false }
+            try await log.carryOut(
+                RemoveAccess(of: world.account, at: .client(try installation(letIn))))
         }
         return true
     }
