@@ -85,12 +85,15 @@ create index on urd.sessions_{build} (realm, account, session)
 -- Those whose clients are to hear of their end.
 create index on urd.sessions_{build} (realm, session)
     where ended is null and announced;
+-- Of these, those that were opened by something that may be over by itself.
+create index on urd.sessions_{build} (realm, session)
+    where ended is null and announced and terms like '%"opener_%';
 
 -- section: readers
 
 create or replace view urd.sessions as
     select s.realm, s.session, s.account, s.terms::json as terms, s.opened_at, s.generation,
-        s.refreshed_at, s.ended, s.announced, s.version
+        s.refreshed_at, s.ended, s.announced, s.version, s.terms like '%"opener_%' as has_opener
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;
 

@@ -69,6 +69,24 @@ private let pushed = UUID(high: 23, low: 23)
         try await given().when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
     }
 
+    @Test func `redeeming a code of before a removal of access is refused, and on record`()
+        async throws
+    {
+        let removed = AccountEvent.accessRemoved(.client(client), number: 2)
+        let other = AccountEvent.accessRemoved(.client(key), number: 1)
+        let both = try given().given(other, removed, in: account)
+        try await both.when(redeem(code())).then(refused("access_removed"), in: session)
+        try await both.when(redeem(code { $0.removals = 1 }))
+            .then(refused("access_removed"), in: session)
+        // What it opens carries what it was agreed to under.
+        var opened = terms()
+        opened.stamp.removals = 2
+        try await both.when(redeem(code { $0.removals = 2 }))
+            .then(SessionEvent.opened(opened), in: session)
+        try await given().given(other, in: account).when(redeem(code()))
+            .then(SessionEvent.opened(terms()), in: session)
+    }
+
     @Test func `redeeming a code twice ends its session, and a third time does nothing`()
         async throws
     {

@@ -10,16 +10,17 @@ func federationSamples() -> [any Event] {
     let terms = FederatedDeviceTerms(
         client: service, clientID: "ch.eduid.app.1", type: "phone", system: "iOS 20",
         name: "Ann's phone")
+    var issued = FederatedAssertionTerms(
+        account: account, session: session, device: device, service: service,
+        serviceID: "moodle", party: "ch.eduid.app.1", deviceName: "Ann's phone",
+        audience: "https://moodle.example.org/token", issuedAt: at,
+        expiresAt: at.adding(seconds: 3600))
+    issued.removals = 1
     return [
         FederatedDeviceEvent.asserted(session: session, terms),
         FederatedDeviceEvent.signedIn(account: account, session: session, mail: mail, terms),
         DeviceUseEvent.began(account: account, device: device),
-        FederatedAssertionEvent.issued(
-            FederatedAssertionTerms(
-                account: account, session: session, device: device, service: service,
-                serviceID: "moodle", party: "ch.eduid.app.1", deviceName: "Ann's phone",
-                audience: "https://moodle.example.org/token", issuedAt: at,
-                expiresAt: at.adding(seconds: 3600))),
+        FederatedAssertionEvent.issued(issued),
         FederatedAssertionEvent.redeemed(
             session: session, account: account, device: device, client: service,
             clientID: "moodle"),

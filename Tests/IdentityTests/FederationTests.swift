@@ -14,7 +14,9 @@ private let notice = UUID(high: 81, low: 6)
 private let audience = "https://service.example/token"
 
 /// A version of the app, a service, a device that showed itself, and a person who signed in on it.
-private struct Federation {
+struct Federation {
+    static let (serviceClient, assertionStream) = (service, assertion)
+
     static func token(
         _ holder: FederatedHolder, _ keyID: String, below superiors: [UUID] = []
     ) -> FederatedToken {
@@ -62,14 +64,15 @@ private struct Federation {
                         of: client, "web")), in: session)
     }
 
-    static var issued: FederatedAssertionEvent { issued(for: service) }
-
-    static func issued(for service: UUID) -> FederatedAssertionEvent {
-        .issued(
-            FederatedAssertionTerms(
-                account: account, session: session, device: device, service: service,
-                serviceID: "web", party: "web", audience: audience, issuedAt: noon,
-                expiresAt: noon.adding(seconds: 3600)))
+    static func issued(
+        for service: UUID = serviceClient, removals: Int = 0
+    ) -> FederatedAssertionEvent {
+        var terms = FederatedAssertionTerms(
+            account: account, session: session, device: device, service: service,
+            serviceID: "web", party: "web", audience: audience, issuedAt: noon,
+            expiresAt: noon.adding(seconds: 3600))
+        terms.removals = removals
+        return .issued(terms)
     }
 
     static func redeem(at now: Timestamp = noon, audience: String = audience) throws
@@ -93,7 +96,7 @@ private struct Federation {
     }
 
     @Test func `an assertion is issued for an hour at most`() async throws {
-        try await Federation.given().when(issue(86_400)).then(Federation.issued, in: assertion)
+        try await Federation.given().when(issue(86_400)).then(Federation.issued(), in: assertion)
     }
 
     @Test func `an assertion is refused once anything above the person's token is over`()
@@ -109,12 +112,12 @@ private struct Federation {
             .when(issue()).thenRejected(.signedOut)
         try await Federation.given().given(ClientEvent.disabled, in: service).when(issue())
             .thenRejected(.noSuchService)
-        try await Federation.given().given(Federation.issued, in: assertion).when(issue())
+        try await Federation.given().given(Federation.issued(), in: assertion).when(issue())
             .thenRejected(.used)
     }
 
     @Test func `an assertion opens one session of its service, below the person's`() async throws {
-        let given = try Federation.given().given(Federation.issued, in: assertion)
+        let given = try Federation.given().given(Federation.issued(), in: assertion)
         let events = try await given.when(Federation.redeem()).result.get().events
         #expect(events.map(\.name) == ["federated_assertion.redeemed", "session.opened"])
         let opened = try #require(events.last)
@@ -135,7 +138,7 @@ private struct Federation {
         var given = try Federation.given()
         var redeem = try Federation.redeem()
         if fault != "never issued", fault != "of another service" {
-            given = given.given(Federation.issued, in: assertion)
+            given = given.given(Federation.issued(), in: assertion)
         }
         switch fault {
         case "used":

@@ -61,7 +61,8 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
     }
 
     @Test func `a logout notice follows events that end sessions implicitly`() async throws {
-        let lapse = EndLapsedSession(session: session, notice: NoticeOrder(id: notice))
+        let lapse = EndLapsedSession(
+            session: session, notice: NoticeOrder(id: notice), now: noon)
         let ann = try given(told, issuer: "https://id.example.org")
             .given(registeredAccount(), in: account)
         try await ann.when(lapse).thenNothing()
@@ -78,6 +79,43 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
         try await ann.given(AccountEvent.disabled(), in: account)
             .given(SessionEvent.ended(.reuse), in: session).when(lapse).thenNothing()
         try await given(told, account: nil).when(lapse).thenRejected(.notFound)
+    }
+
+    @Test func `a logout notice follows the end of what a session was opened by`() async throws {
+        let (phone, above, first) = (
+            UUID(high: 84, low: 1), UUID(high: 84, low: 2), UUID(high: 84, low: 3)
+        )
+        func opened(_ client: UUID, by opener: Opener?) -> SessionEvent {
+            var terms = SessionTerms(
+                account: account, stamp: 0, client: client, clientID: "web", app: nil, scope: [],
+                resources: [], factors: [.passphrase], openedAt: noon,
+                expiresAt: noon.adding(seconds: 86_400), isOffline: true)
+            terms.opener = opener
+            terms.issuer = "https://id.example.org"
+            return .opened(terms)
+        }
+        let world = try givenNativeRealm(metadata: told)
+            .given(registered(nativeMetadata, secret: nil), in: phone)
+            .given(registeredAccount(), in: account)
+            .given(opened(phone, by: nil), in: first)
+            .given(opened(phone, by: Opener(installation: phone, session: first)), in: above)
+            .given(opened(client, by: Opener(installation: phone, session: above)), in: session)
+        func lapse(at now: Timestamp = noon) -> EndLapsedSession {
+            EndLapsedSession(session: session, notice: NoticeOrder(id: notice), now: now)
+        }
+        let ended = Decision(
+            SessionEvent.ended(.lapsed, notice: NoticeOrder(id: notice)), in: session, of: account)
+        try await world.when(lapse()).thenNothing()
+        try await world.given(ClientEvent.deleted, in: phone).when(lapse()).then(ended)
+        // Far up as well.
+        for stream in [above, first] {
+            try await world.given(SessionEvent.ended(.administrator), in: stream).when(lapse())
+                .then(ended)
+        }
+        try await world.given(AccountEvent.accessRemoved(.client(phone), number: 1), in: account)
+            .when(lapse()).then(ended)
+        try await world.given(AccountEvent.accessRemoved(.client(first), number: 1), in: account)
+            .when(lapse()).thenNothing()
     }
 
     private func record(_ outcome: RecordLogoutNotice.Outcome) -> RecordLogoutNotice {

@@ -32,12 +32,14 @@ let wrongPIN = TenantMethodEvent.pinRefused(account: account, client: client, at
 
 func approvalTerms(
     _ label: String = "LOGIN", _ method: TenantMethod = .trustedDevice, signedAt: Timestamp = noon,
-    at: Timestamp = noon, of account: UUID? = account, stamp: Int = 0
+    at: Timestamp = noon, of account: UUID? = account, stamp: Int = 0, removals: Int = 0
 ) -> ApprovalTerms {
-    ApprovalTerms(
+    var terms = ApprovalTerms(
         number: 4711, client: client, account: account, stamp: stamp, label: label,
         method: method, signedAt: signedAt, at: at, address: "203.0.113.7",
         from: SignInPlace(source: "AAAA", device: "iPhone", location: zurich))
+    terms.removals = removals
+    return terms
 }
 
 let awaited = TenantMethodEvent.approvalAwaited(
@@ -52,10 +54,10 @@ func tenantMethodSamples() -> [any Event] {
         TenantMethodEvent.keyRemoved(session, account: account, client: client), pin(), wrongPIN,
         TenantMethodEvent.pinUsed(account: account, client: client),
         TenantMethodEvent.pinRemoved(account: account, client: client), awaited,
-        ApprovalEvent.requested(approvalTerms()),
+        ApprovalEvent.requested(approvalTerms(removals: 1)),
         ApprovalEvent.answered(
             isApproved: true, key: session, account: account, client: client, at: noon),
-        ApprovalEvent.given(approvalTerms(), key: session),
+        ApprovalEvent.given(approvalTerms(removals: 1), key: session),
         ApprovalEvent.signatureUsed(approval: approvalStream, account: account, client: client),
     ]
 }

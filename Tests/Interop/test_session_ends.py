@@ -10,7 +10,7 @@ import urllib.parse
 from analyst_role import Analyst
 from person import Form, Person
 from phone import Phone
-from urd_process import Urd
+from urd_process import Urd, eventually
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 ACCESS = "urn:ietf:params:oauth:token-type:access_token"
@@ -115,17 +115,24 @@ class Relying:
         self.phone = Phone(urd, host="localhost", client=self.id)
 
     def tokens(self):
+        status, tokens = self.redeem(*self.code())
+        assert status == 200, tokens
+        return tokens
+
+    def code(self):
+        """A code for whoever is signed in, and its verifier."""
         verifier = secrets.token_urlsafe(48)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
         place, _ = self.person.go("/connect/authorize?" + urllib.parse.urlencode({
             "response_type": "code", "client_id": self.id, "redirect_uri": BACK,
             "scope": "openid offline_access", "code_challenge_method": "S256",
             "code_challenge": challenge.decode()}))
-        code = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(place).query))["code"]
-        status, tokens, _ = self.phone.token(
+        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(place).query))["code"], verifier
+
+    def redeem(self, code, verifier):
+        status, answer, _ = self.phone.token(
             "authorization_code", code=code, redirect_uri=BACK, code_verifier=verifier)
-        assert status == 200, tokens
-        return tokens
+        return status, answer
 
     def refreshes(self, tokens):
         return self.phone.refresh(tokens["refresh_token"])[0] == 200
@@ -165,6 +172,24 @@ class ManyTests(unittest.TestCase):
             f"select position from urd.realm_log where realm = '{urd.values['URD_REALM']}'")
         state = admin("GET", f"/as-of/{moment}/accounts/{account}/sessions")[0]
         self.assertEqual(len(state["open"]), 2)
+
+
+class UnderWayTests(unittest.TestCase):
+    def test_a_code_that_is_under_way_when_access_is_removed_opens_nothing(self):
+        client = Relying()
+        before = client.tokens()
+        held = client.code()
+        client.remove()
+        status, answer = client.redeem(*held)
+        self.assertEqual((status, answer["error"]), (400, "invalid_grant"))
+        # Who is let in again afterwards is in, and stays in.
+        later = client.code()
+        status, tokens = client.redeem(*later)
+        self.assertEqual(status, 200, tokens)
+        self.assertEqual((client.refreshes(before), client.refreshes(tokens)), (False, True))
+        eventually(lambda: analyst.rows(
+            "select reason from sign_ins_v1 where reason = 'access_removed' "
+            f"and client_id = '{client.id}'"), "the refusal on record")
 
 
 if __name__ == "__main__":

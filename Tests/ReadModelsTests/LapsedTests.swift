@@ -82,6 +82,82 @@ import Values
         #expect(try await sessions.page(at: late, limit: 10).isEmpty)
     }
 
+    @Test func `lapsed sessions are those as well whose opener is over, however far up`()
+        async throws
+    {
+        let world = try World()
+        let (ann, phone) = (UUID(high: 1, low: 1), UUID(high: 3, low: 1))
+        let issuer = #","issuer":"https://id.example""#
+        func by(_ session: UInt64) -> String {
+            issuer
+                + #","opener_client":"\#(phone)","opener_session":"\#(UUID(high: session, low: 1))""#
+        }
+        let place = #","backchannel_logout_uri":"https://app.example/logout""#
+        try world.append([registered(asking, place), registered(phone, "")], in: "one")
+        try world.append(
+            [
+                Happening(
+                    "account.registered", ann, version: 1,
+                    #"{"mailbox":"\#(ann)","confirmed":true,"origin":"code"}"#),
+                // A phone, its second session by a web view, and what clients got by web views of either.
+                opened(11, ann, stamp: 0, issuer, by: phone),
+                opened(12, ann, stamp: 0, by(11), by: phone),
+                opened(13, ann, stamp: 0, by(11)), opened(14, ann, stamp: 0, by(12)),
+                opened(15, ann, stamp: 0, issuer + #","opener_client":"\#(phone)""#),
+                opened(16, ann, stamp: 0, issuer),
+                // Nobody asks of it.
+                opened(17, ann, stamp: 0, by(11), by: phone),
+            ], in: "one")
+        let sessions = LapsedSessions(world.pool)
+        func found(after events: [Happening]) async throws -> [UInt64] {
+            if !events.isEmpty { try world.append(events, in: "one") }
+            return try await sessions.page(at: now, limit: 10).map(\.session.high)
+        }
+        #expect(try await found(after: []).isEmpty)
+        let ended = #"{"reason":"administrator"}"#
+        #expect(
+            try await found(after: [
+                Happening("session.ended", UUID(high: 12, low: 1), version: 2, ended)
+            ]) == [14])
+        #expect(
+            try await found(after: [
+                Happening(
+                    "account.access_removed", ann, version: 2,
+                    #"{"client":"\#(phone)","removals":1}"#)
+            ]) == [13, 14, 15])
+        #expect(try await sessions.page(at: now, limit: 2).count == 2)
+        for id in [13, 14, 15] as [UInt64] {
+            try world.append(
+                [
+                    Happening(
+                        "session.ended", UUID(high: id, low: 1), version: 2,
+                        #"{"reason":"lapsed"}"#)
+                ], in: "one")
+        }
+        #expect(try await found(after: []).isEmpty)
+    }
+
+    @Test func `lapsed sessions end with the installation that opened them`() async throws {
+        let world = try World()
+        let (ann, phone) = (UUID(high: 1, low: 1), UUID(high: 3, low: 1))
+        let place = #","backchannel_logout_uri":"https://app.example/logout""#
+        try world.append(
+            [
+                registered(asking, place), registered(phone, ""),
+                Happening(
+                    "account.registered", ann, version: 1,
+                    #"{"mailbox":"\#(ann)","confirmed":true,"origin":"code"}"#),
+                opened(
+                    15, ann, stamp: 0,
+                    #","issuer":"https://id.example","opener_client":"\#(phone)""#),
+            ], in: "one")
+        let sessions = LapsedSessions(world.pool)
+        try world.append([Happening("client.disabled", phone, version: 2)], in: "one")
+        #expect(try await sessions.page(at: now, limit: 10).isEmpty)
+        try world.append([Happening("client.deleted", phone, version: 3)], in: "one")
+        #expect(try await sessions.page(at: now, limit: 10).map(\.session.high) == [15])
+    }
+
     @Test func `lapsed sessions are found once their client wants to hear of them`() async throws {
         let world = try World()
         let ann = UUID(high: 1, low: 1)

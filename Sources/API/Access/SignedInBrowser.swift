@@ -12,4 +12,6 @@ struct SignedInBrowser: Sendable, Equatable {
     let methods: [String]
     /// How strong that was.
     let level: String?
+    /// How often the account has removed access: what is agreed to now is held against that.
+    let removals: Int
 }

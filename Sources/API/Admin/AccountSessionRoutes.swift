@@ -140,9 +140,11 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> Response {
         let account = try requiredID("account_id")
         let write = write(in: realm.realm)
+        let line = browser.terms.line ?? browser.id
+        // First, so that a request that breaks off half-way leaves a browser that is found again.
+        try await endClients(of: account, from: line, in: realm, as: write)
         let done = try await run(
             EndBrowserSession(session: browser.id, reason: .administrator, of: account), as: write)
-        let line = browser.terms.line ?? browser.id
         // What took its place by now: who ends one that was there a moment ago means the browser.
         let open = try await reading { () throws(LogFailure) in
             try await context.queries.browserSessions(
@@ -153,6 +155,15 @@ extension Call<AdminContext> {
                 session: other.id, reason: .administrator, of: account)
             _ = try await run(command, as: write.another(newID()))
         }
+        // A code may have been redeemed meanwhile; from now on none is.
+        try await endClients(of: account, from: line, in: realm, as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    /// What came of a browser's sessions.
+    private func endClients(
+        of account: UUID, from line: UUID, in realm: RealmView, as write: Write
+    ) async throws(Problem) {
         let settings = Settings(overrides: realm.settings)
         let dependents = try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
@@ -165,6 +176,5 @@ extension Call<AdminContext> {
                 notice: NoticeOrder(id: newID()))
             _ = try await run(command, as: write.another(newID()))
         }
-        return Response(status: .noContent).at(done)
     }
 }

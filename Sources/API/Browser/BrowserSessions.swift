@@ -53,6 +53,7 @@ extension SignedInBrowser {
         let strength = SignInStrength(found.terms.factors)
         self.init(
             id: found.id, subject: found.terms.account, authenticatedAt: found.terms.openedAt,
-            way: found.terms.method, methods: strength.methods, level: strength.context)
+            way: found.terms.method, methods: strength.methods, level: strength.context,
+            removals: found.removals)
     }
 }

@@ -19,10 +19,6 @@ struct BrowserSignIns {
 
     private var context: RealmContext { call.context }
 
-    /// When another user signs in, client sessions of the previous user end in the same command, up
-    /// to this many.
-    private static var endedAtOnce: Int { 100 }
-
     /// Signs a user in with this browser, always with a new session and new secrets (session
     /// fixation).
     func signIn<Shown: SignInProof>(
@@ -67,9 +63,7 @@ struct BrowserSignIns {
         var line: UUID?
         if let before = visit.browser {
             let first = try await SessionEnds(call).line(of: before)
-            command.dependents = Array(
-                try await SessionEnds(call).ends(of: before.subject, from: first).prefix(
-                    Self.endedAtOnce))
+            command.dependents = try await SessionEnds(call).ends(of: before.subject, from: first)
             line = first
         }
         let outcome: Result<OpenedBrowser, GrantRefusal>
@@ -84,8 +78,9 @@ struct BrowserSignIns {
         case .success(let opened):
             let isAnother = visit.browser.map { $0.subject != opened.account } ?? false
             if let before = visit.browser, let line, isAnother {
-                // Sessions opened meanwhile end, too; the user is signed in even if this fails.
-                try? await SessionEnds(call).endSessions(
+                // What was opened while the command was on its way. No code of that browser opens
+                // anything from now on, so that this is all; an outage is waited out.
+                try await SessionEnds(call).endSessions(
                     of: before.subject, from: line, by: .browser(before))
             }
             let text = secret.named(opened.session).text

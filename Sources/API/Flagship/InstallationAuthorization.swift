@@ -118,16 +118,15 @@ extension Call<RealmContext> {
         case .full?: return nil
         case let refusal?: throw refusal.problem
         }
-        guard let redirect = SecretDigest.of(asked.redirect),
-            let text = context.mint.authorizationCode(
-                AuthorizationCode(
-                    id: context.newID(), client: asked.id, account: browser.subject,
-                    browser: browser.id,
-                    redirect: redirect, challenge: asked.challenge, scope: asked.scope,
-                    authenticatedAt: browser.authenticatedAt,
-                    factors: browser.methods.compactMap(AuthenticationFactor.init),
-                    expiresAt: context.clock.now().adding(seconds: 300)))
-        else { throw Problem(.internalError) }
+        guard let redirect = SecretDigest.of(asked.redirect) else { throw Problem(.internalError) }
+        var code = AuthorizationCode(
+            id: context.newID(), client: asked.id, account: browser.subject, browser: browser.id,
+            redirect: redirect, challenge: asked.challenge, scope: asked.scope,
+            authenticatedAt: browser.authenticatedAt,
+            factors: browser.methods.compactMap(AuthenticationFactor.init),
+            expiresAt: context.clock.now().adding(seconds: 300))
+        code.removals = browser.removals
+        guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
         return text
     }
 

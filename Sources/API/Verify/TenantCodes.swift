@@ -31,6 +31,7 @@ struct TenantCodes {
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime),
             issuer: context.place.issuer)
+        code.removals = browser.removals
         code.userAgent = call.request.headers["User-Agent"].map { String($0.prefix(255)) }
         guard let text = context.mint.authorizationCode(code) else { throw Problem(.internalError) }
         return (text, code.challengeNumber)

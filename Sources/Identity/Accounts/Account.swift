@@ -93,18 +93,22 @@ extension Account {
             at: [terms.client, terms.federation?.device, terms.opener?.installation])
     }
 
-    func keeps(_ terms: BrowserTerms) -> Bool {
+    public func keeps(_ terms: BrowserTerms) -> Bool {
         keeps(terms.stamp, terms.factors, at: [terms.opener?.installation])
     }
 
     func keeps(
         _ opened: SecurityStamp, _ factors: [AuthenticationFactor], at places: [UUID?]
     ) -> Bool {
-        stamp.holds(opened, factors)
-            && (removed.isEmpty
-                || places.allSatisfy { place in
-                    (place.flatMap { removed[$0] } ?? 0) <= opened.removals
-                })
+        stamp.holds(opened, factors) && admits(places, since: opened.removals)
+    }
+
+    /// Whether access was removed from none of these places since the account had removed it so often.
+    func admits(_ places: [UUID?], since removals: Int) -> Bool {
+        removed.isEmpty
+            || places.allSatisfy { place in
+                (place.flatMap { removed[$0] } ?? 0) <= removals
+            }
     }
 
     /// Whether a deletion is to come that this link calls off.
@@ -135,6 +139,14 @@ extension Versioned<Account> {
 
     /// It was registered and not deleted since.
     var isAlive: Bool { exists && !state.isDeleted }
+
+    /// The same, for what was agreed to when the account had removed access so often.
+    func standing(since removals: Int) -> (id: UUID, stamp: SecurityStamp) {
+        var standing = standing
+        // There may be fewer than there were, where the log lost its tail.
+        standing.stamp.removals = min(removals, standing.stamp.removals)
+        return standing
+    }
 
     /// Its person may sign in and stay signed in.
     var isWelcome: Bool { isAlive && !state.isDisabled && state.deletionDue == nil }

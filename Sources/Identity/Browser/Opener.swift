@@ -1,4 +1,4 @@
-internal import EventSourcing
+public import EventSourcing
 internal import JSON
 public import Values
 
@@ -15,6 +15,13 @@ public struct Opener: Sendable, Equatable {
         self.installation = installation
         self.session = session
         self.browser = browser
+    }
+
+    /// Whether all of it is good, and all that was opened by in turn.
+    public func isStanding(
+        at now: Timestamp, from streams: some StreamReader
+    ) async throws(LogFailure) -> Bool {
+        try await OpenerLine.read(self, from: streams).isStanding(at: now)
     }
 
     static let eventFields: [EventField] = [

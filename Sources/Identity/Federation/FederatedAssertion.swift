@@ -35,6 +35,8 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
     public var audience: String
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp
+    /// How often the account had removed access by then.
+    public var removals = 0
 
     public init(
         account: UUID, session: UUID, device: UUID, service: UUID, serviceID: String,
@@ -62,6 +64,7 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
             "expires_at": .integer(expiresAt.seconds),
         ]
         fields["device_name"] = deviceName.map { .string($0) }
+        if removals > 0 { fields["removals"] = .integer(Int64(removals)) }
         return fields
     }
 
@@ -78,6 +81,7 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
             serviceID: serviceID, party: party, deviceName: fields["device_name"]?.string,
             audience: audience,
             issuedAt: issuedAt, expiresAt: expiresAt)
+        removals = Int(clamping: fields["removals"]?.integer ?? 0)
     }
 }
 
@@ -102,6 +106,7 @@ public enum FederatedAssertionEvent: Event {
                     .personal(.person)
                 ).optional,
                 .text("audience", "Token endpoint of the service."), .issuedAt, .expiresAt,
+                .removals,
             ]),
         EventShape(
             "federated_assertion.redeemed", .services,

@@ -66,7 +66,8 @@ public struct FederatedAssertionGrant: Grant {
             terms.service == desk.request.client, terms.audience == audience,
             now < terms.expiresAt, let person = facts.line.last,
             let above = person.state.terms?.federation, facts.line.areAlive(at: desk),
-            let account = facts.account, person.state.terms.map(account.state.keeps) == true
+            let account = facts.account, person.state.terms.map(account.state.keeps) == true,
+            account.state.admits([terms.service], since: terms.removals)
         else { throw .invalidAssertion }
         guard account.isWelcome else { throw .accountBlocked }
         guard facts.standing?.state.isRefused != true else { throw .exchangeNotAllowed }
@@ -81,7 +82,7 @@ public struct FederatedAssertionGrant: Grant {
             holder: .service, keyID: keyID, device: terms.device,
             superiors: above.line(below: person.stream))
         return desk.open(
-            after: decision, account: account.standing, scope: scope,
+            after: decision, account: account.standing(since: terms.removals), scope: scope,
             factors: person.state.terms?.factors ?? [])
     }
 }

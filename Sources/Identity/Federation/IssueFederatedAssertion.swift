@@ -70,14 +70,13 @@ public struct IssueFederatedAssertion: TimedCommand {
         guard facts.client.aliveMetadata?.rules.isFederationService == true,
             !facts.client.state.isDisabled
         else { throw .noSuchService }
+        var issued = FederatedAssertionTerms(
+            account: account.stream, session: session, device: device, service: service,
+            serviceID: facts.client.state.clientID, party: terms.clientID, deviceName: deviceName,
+            audience: audience, issuedAt: now,
+            expiresAt: now.adding(seconds: min(lifetime, Self.longest)))
+        issued.removals = account.state.stamp.removals
         return Decision(
-            FederatedAssertionEvent.issued(
-                FederatedAssertionTerms(
-                    account: account.stream, session: session, device: device,
-                    service: service, serviceID: facts.client.state.clientID,
-                    party: terms.clientID, deviceName: deviceName, audience: audience,
-                    issuedAt: now,
-                    expiresAt: now.adding(seconds: min(lifetime, Self.longest)))),
-            in: assertion, of: account.stream)
+            FederatedAssertionEvent.issued(issued), in: assertion, of: account.stream)
     }
 }

@@ -30,6 +30,8 @@ public struct AuthorizationCode: Sendable, Equatable {
     public var level: String?
     /// What named the realm in the answer that the code stood in (RFC 9207). Nil in codes of servers before.
     public var issuer: String?
+    /// How often the account had removed access when its person let the client in.
+    public var removals = 0
     /// The browser's `User-Agent`, where its client shows that: it is kept nowhere else.
     public var userAgent: String?
 

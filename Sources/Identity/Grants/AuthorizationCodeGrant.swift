@@ -76,6 +76,9 @@ public struct AuthorizationCodeGrant: Grant {
         guard let login = facts.browser.login(of: account, at: now) else {
             throw .invalidAuthorizationCode("browser_signed_out")
         }
+        guard account.state.admits([code.client], since: code.removals) else {
+            throw .invalidAuthorizationCode("access_removed")
+        }
         if desk.metadata.asksForConsent {
             let agreed = Agreement(scope: code.scope, resources: code.resources)
             guard let consent = facts.consent, consent.state.covers(agreed) else {
@@ -83,7 +86,7 @@ public struct AuthorizationCodeGrant: Grant {
             }
         }
         var settled = try desk.narrowed(within: code.resources).open(
-            account: account.standing, scope: code.scope,
+            account: account.standing(since: code.removals), scope: code.scope,
             factors: code.factors
         ) { terms in
             terms.authenticatedAt = code.authenticatedAt

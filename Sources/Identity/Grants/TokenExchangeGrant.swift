@@ -49,6 +49,7 @@ public struct TokenExchangeGrant: Grant {
             desk.request.now < shown.expiresAt, desk.request.now < subject.expiresAt,
             shown.isTrusted(in: desk.settings),
             let account = facts.account, account.isWelcome, account.state.keeps(shown),
+            account.state.admits([desk.request.client], since: shown.stamp.removals),
             facts.opener.isStanding(at: desk.request.now),
             let holder = facts.holder, let held = holder.aliveMetadata, !holder.state.isDisabled
         else { throw .invalidSubjectToken }
@@ -57,7 +58,7 @@ public struct TokenExchangeGrant: Grant {
         }
         try requireProof(desk)
         var terms = SessionTerms(
-            account: account.stream, stamp: account.state.stamp, client: desk.request.client,
+            account: account.stream, stamp: shown.stamp, client: desk.request.client,
             clientID: desk.request.clientID, app: desk.metadata.appID ?? desk.request.app,
             scope: try scope(desk), resources: try resources(desk), factors: shown.factors,
             openedAt: desk.request.now, expiresAt: min(subject.expiresAt, shown.expiresAt),

@@ -176,14 +176,15 @@ struct OwnerDesk: Sendable {
             return Settled(decision, .sessionCode(request.code))
         }
         return OwnerDesk.openSession(
-            request.session, after: decision, account: account, factors: factors, scope: scope,
+            request.session, after: decision, account: account.standing, factors: factors,
+            scope: scope,
             installation, metadata, request: (request.from, request.now),
             settings: realm.state.settings)
     }
 
     /// A session of a certified installation, or one of another scope.
     static func openSession(
-        _ session: UUID, after decision: Decision, account: Versioned<Account>,
+        _ session: UUID, after decision: Decision, account: (id: UUID, stamp: SecurityStamp),
         factors: [AuthenticationFactor], scope: [String] = [Installation.scope],
         _ installation: Versioned<Client>, _ metadata: ClientMetadata,
         request: (from: SignInPlace, now: Timestamp), settings: Settings,
@@ -198,7 +199,7 @@ struct OwnerDesk: Sendable {
                 session: session, from: request.from, now: request.now),
             settings: settings, metadata: metadata, method: .flagship)
         let settled = desk.open(
-            after: decision, account: account.standing, scope: scope,
+            after: decision, account: account, scope: scope,
             factors: factors
         ) { terms in
             terms.isOffline = true

@@ -69,6 +69,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
         let everything = code.scope.contains(Installation.scope)
         guard facts.account.isWelcome, facts.owner.state.account == facts.account.stream,
             facts.browser.login(of: facts.account, at: now) != nil,
+            facts.account.state.admits([client.stream], since: code.removals),
             !everything || client.state.certification != nil
         else { throw .invalidCode }
         // Without a challenge a verifier means nothing; an app that asks for everything has a challenge.
@@ -81,8 +82,8 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
         decision.letIn(
             client, metadata, by: facts.account.stream, atOnboarding: false, mail: mail)
         return OwnerDesk.openSession(
-            code.id, after: decision, account: facts.account, factors: code.factors,
-            scope: code.scope, client, metadata, request: (from, now),
+            code.id, after: decision, account: facts.account.standing(since: code.removals),
+            factors: code.factors, scope: code.scope, client, metadata, request: (from, now),
             settings: facts.realm.state.settings
         ) { terms in
             terms.authenticatedAt = code.authenticatedAt

@@ -2,14 +2,16 @@ public import EventSourcing
 public import Values
 
 /// Has a client told of a session that ended without a word of its own: with its account, because its person
-/// logged out everywhere, or because access was removed. One that goes on stays as it is.
-public struct EndLapsedSession: Command {
+/// logged out everywhere, because access was removed, or with what it was opened by. One that goes on stays as it is.
+public struct EndLapsedSession: TimedCommand {
     public var session: UUID
     public var notice: NoticeOrder
+    public var now: Timestamp
 
-    public init(session: UUID, notice: NoticeOrder) {
+    public init(session: UUID, notice: NoticeOrder, now: Timestamp) {
         self.session = session
         self.notice = notice
+        self.now = now
     }
 
     public typealias Rejection = EndSession.Rejection
@@ -17,6 +19,7 @@ public struct EndLapsedSession: Command {
     public struct Facts: Sendable {
         let end: EndSession.Facts
         let account: Versioned<Account>?
+        let openers: OpenerLine
     }
 
     private var command: EndSession {
@@ -25,17 +28,21 @@ public struct EndLapsedSession: Command {
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let end = try await command.gather(streams)
+        let openers = try await OpenerLine.read(end.session.state.terms?.opener, from: streams)
         guard let account = end.session.state.terms?.account else {
-            return Facts(end: end, account: nil)
+            return Facts(end: end, account: nil, openers: openers)
         }
-        return Facts(end: end, account: try await streams.read(Account.self, account))
+        return Facts(
+            end: end, account: try await streams.read(Account.self, account), openers: openers)
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard let terms = facts.end.session.state.terms, let account = facts.account else {
             throw .notFound
         }
-        guard !account.isWelcome || !account.state.keeps(terms) else { return Decision() }
+        guard
+            !account.isWelcome || !account.state.keeps(terms) || facts.openers.isOver(at: now)
+        else { return Decision() }
         return try command.decide(facts.end)
     }
 }

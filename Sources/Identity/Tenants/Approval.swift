@@ -53,6 +53,8 @@ public struct ApprovalTerms: Sendable, Equatable {
     public var account: UUID?
     /// The account's stamp at that time.
     public var stamp: Int
+    /// How often it had removed access by then.
+    public var removals = 0
     /// What the app calls it, such as `LOGIN`.
     public var label: String
     public var method: TenantMethod
@@ -78,6 +80,11 @@ public struct ApprovalTerms: Sendable, Equatable {
         self.at = at
         self.address = address
         self.from = from
+    }
+
+    /// What of the account ends what was agreed to before.
+    mutating func take(_ standing: SecurityStamp) {
+        (stamp, removals) = (standing.number, standing.removals)
     }
 
     /// Whether it opens a session: what a person agrees to beside signs nobody in.

@@ -16,7 +16,7 @@ public enum ApprovalEvent: Event {
         .client,
         // By it the app that asked fetches its tokens.
         EventField("number", .integer, "Number that apps know it by.", .neverLeaves(.plain)),
-        .stamp,
+        .stamp, .removals,
         .text("label", "What the app calls it."),
         .choice("method", TenantMethod.self, "By what it is agreed to."),
         .time("signed_at", "Time that is signed with it."),
@@ -113,6 +113,7 @@ extension ApprovalTerms {
             "method": .string(method.rawValue), "signed_at": .integer(signedAt.seconds),
             "requested_at": .integer(at.seconds),
         ]
+        if removals > 0 { fields["removals"] = .integer(Int64(removals)) }
         fields["account"] = account.map { .uuid($0) }
         // Nobody's key would seal it where the account is not known.
         if account != nil { fields["address"] = address.map { .string($0) } }
@@ -130,5 +131,6 @@ extension ApprovalTerms {
             stamp: Int(clamping: stamp), label: label, method: method, signedAt: signedAt, at: at,
             address: fields["address"]?.string,
             from: SignInPlace(recorded: fields))
+        removals = Int(clamping: fields["removals"]?.integer ?? 0)
     }
 }

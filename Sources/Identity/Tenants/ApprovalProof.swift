@@ -47,6 +47,9 @@ public struct ApprovalProof: SignInProof {
         guard terms.stamp == own.account.state.stamp.number else {
             throw .methodRefused("stamp_rotated")
         }
+        guard own.account.state.admits([terms.client], since: terms.removals) else {
+            throw .methodRefused("access_removed")
+        }
         let isKept =
             answer.key.map { own.methods.state.key($0) != nil } ?? (own.methods.state.pin != nil)
         guard isKept else { throw .methodRefused("method_removed") }

@@ -116,7 +116,7 @@ public struct DeviceProof: SignInProof {
         }
         var terms = terms
         (terms.account, terms.at) = (owner.account, now)
-        terms.stamp = own.account.state.stamp.number
+        terms.take(own.account.state.stamp)
         decision.append(ApprovalEvent.given(terms, key: used), in: approval)
         return (decision, nil)
     }

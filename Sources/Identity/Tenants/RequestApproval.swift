@@ -54,7 +54,7 @@ public struct RequestApproval: TimedCommand {
             return Decision(ApprovalEvent.requested(terms), in: approval)
         }
         terms.account = owner.account
-        terms.stamp = own.account.state.stamp.number
+        terms.take(own.account.state.stamp)
         var decision = Decision(ApprovalEvent.requested(terms), in: approval)
         decision.append(
             TenantMethodEvent.approvalAwaited(

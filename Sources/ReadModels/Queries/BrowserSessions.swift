@@ -12,12 +12,17 @@ public struct BrowserSessionView: Sendable, Equatable {
     public var app: String?
     /// It ended before its time: by itself, or because its account or its realm may not go on.
     public var isOver: Bool
+    /// How often its account has removed access; of one that is asked for by its name.
+    public var removals: Int
 
-    public init(id: UUID, terms: BrowserTerms, app: String? = nil, isOver: Bool) {
+    public init(
+        id: UUID, terms: BrowserTerms, app: String? = nil, isOver: Bool, removals: Int = 0
+    ) {
         self.id = id
         self.terms = terms
         self.app = app
         self.isOver = isOver
+        self.removals = removals
     }
 
     private init?(_ rows: Rows, _ row: Int) {
@@ -26,7 +31,8 @@ public struct BrowserSessionView: Sendable, Equatable {
         else { return nil }
         self.init(
             id: rows.identifier(row, 1), terms: terms, app: rows.optionalText(row, 5),
-            isOver: rows.bool(row, 4))
+            isOver: rows.bool(row, 4),
+            removals: rows.optionalInteger(row, 6) ?? 0)
     }
 }
 
@@ -62,7 +68,9 @@ extension BrowserSessionView {
                     from urd.accounts x where x.realm = $1 and x.account = s.account), false)
                 or not coalesce((
                     select not x.disabled from urd.realms x where x.realm = $1), false),
-            null::text
+            null::text,
+            (select max(n.value::int) from urd.accounts x, jsonb_each_text(x.removed) n
+                where x.realm = $1 and x.account = s.account)
         from urd.browser_sessions_position p
         join urd.accounts_position a on a.realm = p.realm
         join urd.realms_position r on r.realm = p.realm
@@ -76,7 +84,8 @@ extension BrowserSessionView {
         select p.current and a.current and c.current and o.current, s.session, s.account,
             s.terms::text, false,
             (select x.name from urd.apps x
-                where x.realm = $1 and x.app = (s.terms ->> 'app')::uuid)
+                where x.realm = $1 and x.app = (s.terms ->> 'app')::uuid),
+            null::int
         from urd.browser_sessions_position p
         join urd.accounts_position a on a.realm = p.realm
         join urd.clients_position c on c.realm = p.realm

@@ -44,8 +44,8 @@ final class LogoutService: Sendable {
         try await rounds.run(first: { await self.endLapsed() }, { await self.deliver($0) })
     }
 
-    /// Sessions that ended with their account, or that the person logged out of everywhere, have no word of
-    /// it in their own stream: it is put there, so that their clients are told like all others. Nothing
+    /// Sessions that ended with their account or their opener, or that the person logged out of everywhere, have
+    /// no word of it in their own stream: it is put there, so that their clients are told like all others. Nothing
     /// has to be kept in mind between two looks, and the more there is to look at the rarer they are.
     private func endLapsed() async {
         let began = ContinuousClock.now
@@ -67,8 +67,8 @@ final class LogoutService: Sendable {
         let order = NoticeOrder(id: store.newID())
         do {
             try await store.dispatch(
-                EndLapsedSession(session: entry.session, notice: order), in: entry.realm,
-                by: "logout")
+                EndLapsedSession(session: entry.session, notice: order, now: store.clock.now()),
+                in: entry.realm, by: "logout")
         } catch is EndLapsedSession.Rejection {
             return
         }

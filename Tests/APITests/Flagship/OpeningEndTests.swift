@@ -35,6 +35,12 @@ extension Opening {
             let opened = try await world.world.open("drive", world.access)
             let token = try #require(opened.json["data"]?["attributes"]?["Token"]?.string)
             return { try await $0.world.world.introspect(token)["active"] == true }
+        case .push:
+            _ = try await world.signInPhone()
+            return { try await $0.isPushed() }
+        case .plainPush:
+            world.browser = try await world.webView(try await world.plainCode())
+            return { try await $0.isPushed() }
         case .storeCertification, .mailedCertification:
             if self == .mailedCertification {
                 #expect(try await world.certifyByMail(world.phone))
@@ -132,6 +138,7 @@ extension Opening {
         }
         world.browser = browser
         let other = try await world.world.certified("Tablet")
+        world.letIn = other
         let code = try await world.authorizationCode(browser, for: other)
         guard self == .browserCode || self == .webViewCode else {
             return tokens(try await world.world.redeem(other, code), of: other)

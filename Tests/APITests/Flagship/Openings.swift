@@ -26,6 +26,8 @@ enum Opening: String, CaseIterable {
     case linkBrowserSession = "session of an app, by a link's browser"
     case webViewSession = "session of an app, by a web view"
     case webAppToken = "token of a web app"
+    case push = "push to a certified app"
+    case plainPush = "push to an app without certification"
     case storeCertification = "certification by a store"
     case mailedCertification = "certification by a mailed code"
     case delegatedCode = "delegated code of a provider"
@@ -49,6 +51,8 @@ enum OpeningEnd: String, CaseIterable {
     case sessionEnded = "device's session ended"
     case browserEnded = "browser ended"
     case providerEnded = "provider's session ended"
+    case deviceRemoved = "access of the device removed"
+    case otherRemoved = "access of the app let in removed"
 }
 
 /// A realm with its owner, their phone, and another device, by which the owner ends things.
@@ -64,6 +68,10 @@ struct OpeningWorld {
     /// The browser that something was opened by.
     var browser: PageBrowser?
     let isOfProvider: Bool
+    /// The app of another device that was let in by it.
+    var letIn: TestInstallation?
+    /// Who stands for Google and Apple.
+    private let providers: PushStandIn
     /// What the owner types now.
     var passphrase = FlagshipWorld.hash
 
@@ -72,16 +80,55 @@ struct OpeningWorld {
         provider.clock.withLock { $0 = world.world.clock }
         isOfProvider = opening.isOfProvider
         try await world.add(FlagshipWorld.drive)
-        desk = try await world.certified("Desk")
+        providers = try PushStandIn(world.world.clock)
+        for provider in try providers.providers() {
+            try await world.world.carryOut(SetPushProvider(provider))
+        }
+        desk = try await world.certify(
+            world.registerDevice("Desk", nil, nil, NotifiedWorld.categories))
         deskAccess = try #require(try await world.onboard(desk).json["access_token"]?.string)
         switch opening {
         case .plainWebView, .plainSessionCode, .linkWebView, .mailedCertification:
             phone = try await world.register("Phone")
+        case .push:
+            phone = try await world.certify(
+                world.registerDevice("Phone", "firebase", Self.deviceToken, nil))
+        case .plainPush:
+            phone = try await world.registerDevice("Phone", "firebase", Self.deviceToken, nil)
         default: phone = try await world.certified("Phone")
         }
         guard opening.isOfProvider else { return }
         try await world.world.carryOut(ConfigureProvider(.standIn()))
         try await world.world.link(world.account)
+    }
+
+    private static let deviceToken = "t1"
+
+    /// Whether a notification of now comes to the phone.
+    func isPushed() async throws -> Bool {
+        let id = UUID.random()
+        let content = NotificationContent(title: "Hello", message: "World")
+        do {
+            try await world.world.carryOut(
+                RequestNotification(
+                    id: id, sender: .installation(try installation(desk)), account: world.account,
+                    source: .random(), category: "plain", content: content, state: try digest(),
+                    now: world.world.clock.next()))
+        } catch RequestNotification.Rejection.notAllowed {
+            return false
+        }
+        let (log, clock, standIn) = (world.world.log, world.world.clock, providers)
+        let delivery = NotificationDelivery(
+            events: log, queries: FoldedQueries(log: log),
+            courier: PushCourier(transport: { standIn.respond($0) }, now: { clock.next() }),
+            now: { clock.next() })
+        standIn.forget()
+        _ = try await delivery.attempt(id, in: world.world.realm)
+        return standIn.taken.contains { $0.token == Self.deviceToken }
+    }
+
+    private func digest() throws -> SecretDigest {
+        try #require(SecretDigest(Array(repeating: 1, count: 32)))
     }
 
     func installation(_ app: TestInstallation) throws -> UUID {
@@ -211,6 +258,13 @@ extension OpeningWorld {
             let token = provider.logoutToken(["sid": "s-1", "sub": .null])
             let told = try await log.post("/oidc/any/logout", form: [("logout_token", token)])
             #expect(told.status == .ok)
+        case .deviceRemoved:
+            try await log.carryOut(
+                RemoveAccess(of: world.account, at: .client(try installation(phone))))
+        case .otherRemoved:
+            guard let letIn else { return false }
+            try await log.carryOut(
+                RemoveAccess(of: world.account, at: .client(try installation(letIn))))
         }
         return true
     }

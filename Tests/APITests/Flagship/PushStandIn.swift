@@ -270,13 +270,15 @@ struct NotifiedWorld {
         return outcomes
     }
 
-    /// An app of the owner's on a device, with everything or without.
+    /// An app of the owner's on a device, with everything, or in a web view.
     func device(
         _ name: String, _ platform: String, _ token: String, isFlagship: Bool = false
     ) async throws -> TestInstallation {
         var app = try await world.registerDevice(name, platform, token, nil)
         if isFlagship { app = try await world.certify(app) }
-        _ = try await world.login(app)
+        if let code = try await world.login(app).json["session_code"]?.string {
+            _ = try await world.browser(code, at: InstallationRequest(app: app).place)
+        }
         return app
     }
 }

@@ -212,7 +212,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     @Test func `COZ-22: a push provider's token is renewed when it is refused or old`() async throws
     {
         let notified = try await NotifiedWorld()
-        _ = try await notified.device("Phone", "firebase", "t1")
+        _ = try await notified.device("Phone", "firebase", "t1", isFlagship: true)
         notified.providers.refuseOldTokens()
         try await notified.send()
         try await notified.deliver()

@@ -18,7 +18,7 @@ extension BrowserQueries where Self: Folding {
         return BrowserSessionView(
             id: id, terms: terms,
             isOver: session.end != nil || account.isDisabled || account.isDeleted
-                || !account.stamp.holds(terms.stamp, terms.factors))
+                || !account.keeps(terms), removals: account.stamp.removals)
     }
 
     func browserSessions(

@@ -92,6 +92,53 @@ import Values
         #expect(try await redeem(browser, underWay).json["error"] == "invalid_grant")
     }
 
+    /// Bob is at the last step: his code is typed.
+    private func bobsCode(_ browser: PageBrowser) async throws -> Pairs {
+        let request = AuthorizeWorld.request([("scope", "openid")] + Self.anew)
+        try await browser.get("/connect/authorize?\(Form.encode(request))")
+        try await browser.get(try #require(browser.place))
+        try await browser.askForCode("bob@example.org")
+        let code = try await browser.code()
+        return browser.returnTarget + [("email", "bob@example.org"), ("code", code)]
+    }
+
+    private func crowded(_ count: Int) async throws -> (PageBrowser, [String]) {
+        let browser = try await browser([
+            "rate_limits": ["oauth-token": ["client": .null, "source": .null, "target": .null]]
+        ])
+        var tokens: [String] = []
+        for _ in 0..<count {
+            tokens.append(try await token(browser, for: "ann@example.org"))
+        }
+        browser.world.clock.advance(seconds: 5)
+        return (browser, tokens)
+    }
+
+    @Test func `a sign-in by another person ends three hundred sessions in one append`()
+        async throws
+    {
+        let (browser, tokens) = try await crowded(300)
+        let form = try await bobsCode(browser)
+        let before = browser.world.log.revision
+        // One read fails behind the append, and is made again.
+        browser.world.log.failReads(1)
+        try await browser.submit("/login/code", form)
+        #expect(browser.answer?.status == .seeOther, "\(browser.page)")
+        #expect(browser.world.log.revision == before + 1)
+        for token in tokens { #expect(try await !isAlive(browser, token)) }
+        #expect(try await notices(browser) == 300)
+    }
+
+    @Test func `a sign-in by another person that cannot end all of it is not said to be done`()
+        async throws
+    {
+        let (browser, _) = try await crowded(1)
+        let form = try await bobsCode(browser)
+        browser.world.log.failReads(1, with: .damaged)
+        try await browser.submit("/login/code", form)
+        #expect(browser.answer.map { $0.status.code >= 500 } == true, "\(browser.page)")
+    }
+
     @Test func `a sign-in by the same person keeps the browser's sessions`() async throws {
         let browser = try await browser()
         let token = try await token(browser, for: "ann@example.org")

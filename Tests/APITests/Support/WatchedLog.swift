@@ -35,6 +35,7 @@ final class WatchedLog: EventLog {
     private let readsLeft = Mutex<Int?>(nil)
     /// How many reads fail after the next append.
     private let failures = Mutex<(armed: Int, left: Int)>((0, 0))
+    private let failure = Mutex(LogFailure.unavailable)
     /// How many reads still succeed before the one that fails, where one does.
     private let readsBeforeFailure = Mutex<Int?>(nil)
 
@@ -102,7 +103,10 @@ final class WatchedLog: EventLog {
     }
 
     /// Once something was appended, so many reads fail.
-    func failReads(_ count: Int) { failures.withLock { $0 = (count, 0) } }
+    func failReads(_ count: Int, with failure: LogFailure = .unavailable) {
+        self.failure.withLock { $0 = failure }
+        failures.withLock { $0 = (count, 0) }
+    }
 
     /// So many reads succeed, and the next one fails.
     func failRead(_ number: Int) { readsBeforeFailure.withLock { $0 = number } }
@@ -122,7 +126,7 @@ final class WatchedLog: EventLog {
             failures.left -= 1
             return true
         }
-        if fails { throw .unavailable }
+        if fails { throw failure.withLock { $0 } }
     }
 
     private func passReading() async {

@@ -18,6 +18,7 @@ extension TokenMint {
         members["k"] = code.key.map { .string($0) }
         members["l"] = code.level.map { .string($0) }
         members["w"] = code.issuer.map { .string($0) }
+        if code.removals > 0 { members["x"] = .integer(Int64(code.removals)) }
         members["m"] = code.userAgent.map { .string($0) }
         let lists = [
             ("s", code.scope), ("o", code.resources), ("f", code.factors.map(\.rawValue)),
@@ -49,6 +50,7 @@ extension TokenMint {
             expiresAt: Timestamp(seconds: expiresAt), key: json["k"]?.string,
             level: json["l"]?.string, issuer: json["w"]?.string)
         code.userAgent = json["m"]?.string
+        code.removals = Int(clamping: json["x"]?.integer ?? 0)
         return code
     }
 

@@ -1,6 +1,7 @@
 public import EventSourcing
 public import Identity
 internal import JSON
+internal import ReadModels
 public import Values
 
 /// Brings a notification to the devices of its reader: to apps of their own first, then to the one app
@@ -47,7 +48,7 @@ public struct NotificationDelivery: Sendable {
         let providers = try await fold(PushProviders.self, PushProviders.stream, realm)
         let message = PushMessage(id, terms, content, now: now())
         var round = Round(providers: providers, realm: realm)
-        for (route, devices) in try await devices(realm) {
+        for (route, devices) in try await devices(of: terms.account, realm) {
             let shown = route == .flagship ? message.amongOthers(terms) : message
             let took = await push(shown, to: devices, &round)
             guard took.isEmpty else {
@@ -108,14 +109,15 @@ public struct NotificationDelivery: Sendable {
 
     /// Newest first: of many devices of one person the oldest lie in a drawer.
     private func devices(
-        _ realm: RealmID
+        of account: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> [(NotificationRoute, [PushDevice])] {
         var (dedicated, flagship): ([PushDevice], [PushDevice]) = ([], [])
+        let open = try await openThings(of: account, realm)
         for id in try await queries.installations(in: realm).reversed() {
             let client = try await fold(Client.self, id, realm)
             guard client.isAdopted, !client.isDisabled, !client.isDeleted,
                 let metadata = client.metadata, metadata.isInstallation,
-                let device = PushDevice(id, metadata)
+                let device = PushDevice(id, metadata), try await isStanding(open[id], realm)
             else { continue }
             if client.certification == nil {
                 dedicated.append(device)
@@ -126,14 +128,55 @@ public struct NotificationDelivery: Sendable {
         return [(.dedicated, dedicated), (.flagship, flagship)]
     }
 
+    /// What a person has open in each installation: sessions of it, and web views that it opened. What a web
+    /// app of it was given says nothing of the installation.
+    private func openThings(
+        of account: UUID, _ realm: RealmID
+    ) async throws(LogFailure) -> [UUID: [Opener]] {
+        var open: [UUID: [Opener]] = [:]
+        let sessions = try await queries.sessions(of: account, in: realm, at: now()) {
+            $0.terms.exchange == nil
+        }
+        for session in sessions {
+            open[session.terms.client, default: []].append(Opener(session: session.id))
+        }
+        for view in try await queries.browserSessions(of: account, in: realm, at: now()) {
+            guard let id = view.terms.opener?.installation else { continue }
+            open[id, default: []].append(Opener(browser: view.id))
+        }
+        return open
+    }
+
+    /// Whether any of it is good still, as at every request that shows a token or a cookie of it.
+    private func isStanding(_ open: [Opener]?, _ realm: RealmID) async throws(LogFailure) -> Bool {
+        let streams = LogStreams(events: events, realm: realm)
+        for thing in open ?? [] {
+            if try await thing.isStanding(at: now(), from: streams) { return true }
+        }
+        return false
+    }
+
     private func fold<State: StreamState>(
         _ type: State.Type, _ stream: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> State {
-        var state = State()
+        try await LogStreams(events: events, realm: realm).read(type, stream).state
+    }
+}
+
+/// Streams as they are now, for who decides nothing.
+private struct LogStreams: StreamReader {
+    let events: any EventLog
+    let realm: RealmID
+
+    func read<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State> {
+        var (state, version) = (State(), 0)
         for recorded in try await events.stream(stream, after: 0, in: realm) {
             guard let event = State.Event(recorded) else { throw .damaged }
             state.apply(event)
+            version = recorded.version
         }
-        return state
+        return Versioned(stream: stream, version: version, state: state)
     }
 }

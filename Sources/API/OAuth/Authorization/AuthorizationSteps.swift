@@ -220,7 +220,7 @@ extension Call<RealmContext> {
         guard let redirect = SecretDigest.of(asked.target.redirectURI) else {
             throw .told(Problem(.internalError))
         }
-        let code = AuthorizationCode(
+        var code = AuthorizationCode(
             id: context.newID(), client: asked.client, account: browser.subject,
             browser: browser.id,
             redirect: redirect, namesRedirect: asked.namesRedirect, challenge: asked.challenge,
@@ -230,6 +230,7 @@ extension Call<RealmContext> {
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime), key: asked.key,
             level: asked.neededLevel(of: browser), issuer: context.place.issuer)
+        code.removals = browser.removals
         guard let text = context.mint.authorizationCode(code) else {
             throw .told(Problem(.internalError))
         }

@@ -198,13 +198,14 @@ extension Call<RealmContext> {
         guard let terms = browser.terms, let nowhere = SecretDigest.of("") else {
             throw Problem(.internalError)
         }
-        let code = AuthorizationCode(
+        var code = AuthorizationCode(
             id: context.newID(), client: step.client, account: opened.account,
             browser: opened.session,
             redirect: nowhere, namesRedirect: false, challenge: step.challenge,
             scope: step.scope, resources: step.resources, authenticatedAt: terms.openedAt,
             factors: terms.factors, expiresAt: now.adding(seconds: lifetime), key: step.key,
             issuer: context.place.issuer)
+        code.removals = terms.stamp.removals
         guard let text = context.mint.authorizationCode(code) else {
             throw Problem(.internalError)
         }
