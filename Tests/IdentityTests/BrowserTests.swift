@@ -228,6 +228,18 @@ func browserSamples() throws -> [any Event] {
             .thenNothing()
     }
 
+    @Test func `signing a browser out ends the first session of its line in earnest`() async throws {
+        let first = UUID.random()
+        var terms = try browserTerms()
+        terms.line = first
+        let realm = given(BrowserSessionEvent.opened(try browserTerms()), in: first)
+            .given(BrowserSessionEvent.ended(.replaced), in: first)
+            .given(BrowserSessionEvent.opened(terms), in: browser)
+        var ended = Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account)
+        ended.append(BrowserSessionEvent.ended(.signedOut), in: first, of: account)
+        try await realm.when(end()).then(ended)
+    }
+
     @Test func `signing a browser out works for one's own sessions alone`() async throws {
         try await given().when(end()).thenRejected(.notFound)
         try await given(BrowserSessionEvent.opened(try browserTerms()), in: browser)

@@ -59,7 +59,7 @@ private let inAllRealms: [any Command.Type] = [
     DeleteAccount.self, DetachSession.self,
     DisableRealm.self, DropDeviceToken.self, EnableRealm.self, EndBrowserSession.self,
     EndLapsedSession.self, EndSession.self, EraseSubject.self, ForgetInstallation.self,
-    IssueCaseFile.self,
+    IssueCaseFile.self, LeaveSessions.self,
     RecordDeliveries.self, RecordDisclosure.self, RecordErasure.self, RecordLogoutNotice.self,
     RecordNotification.self, RecordReceipt.self, RecordStreamedData.self, RecordRefusedClient.self,
     RecordRefusedKey.self,

@@ -13,6 +13,9 @@ struct AskingClient: Sendable {
 
 /// What ends with a browser session: the sessions that clients were given for as long as it lasted.
 struct SessionEnds {
+    /// So many streams are read and written in one append.
+    private static var atOnce: Int { 500 }
+
     private let call: Call<RealmContext>
 
     init(_ call: Call<RealmContext>) { self.call = call }
@@ -75,8 +78,9 @@ struct SessionEnds {
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
         by caller: Commands.Caller
     ) async throws(Problem) {
-        for end in try await ends(of: account, from: line, alsoEnding: asking) {
-            try await Commands(call).dispatch(end, as: caller)
+        let over = try await ends(of: account, from: line, alsoEnding: asking)
+        for some in over.pieces(of: Self.atOnce) {
+            try await Commands(call).dispatch(LeaveSessions(ended: some), as: caller)
         }
         let place = context.place
         let stay = try await reading { () throws(LogFailure) in
@@ -84,11 +88,9 @@ struct SessionEnds {
                 of: account, in: place.realm, at: context.clock.now()
             ) { $0.terms.browser == line && $0.terms.isOffline }
         }
-        for session in stay {
-            // What is no session any more needs no word.
-            _ = try await Commands(call).attempt(
-                DetachSession(session: session.id, of: account, notice: noticeOrder()),
-                as: caller)
+        let told = stay.map { DetachSession(session: $0.id, of: account, notice: noticeOrder()) }
+        for some in told.pieces(of: Self.atOnce) {
+            try await Commands(call).dispatch(LeaveSessions(detached: some), as: caller)
         }
     }
 
@@ -131,5 +133,11 @@ extension SessionQueries {
                     && (!session.terms.isOffline || endsOffline
                         || session.terms.client == asking?.client)
         }.map(\.id)
+    }
+}
+
+extension Array {
+    fileprivate func pieces(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

@@ -2,7 +2,8 @@ public import EventSourcing
 public import Values
 
 /// Signs a browser out. One that is signed out already stays as it is; a session that another one of the same person
-/// and browser took the place of is ended in earnest, so that no code that came of it is good any more.
+/// and browser took the place of is ended in earnest, so that no code that came of it is good any more. With a session
+/// the first one of its line ends, which every earlier one of the line leads back to.
 public struct EndBrowserSession: Command {
     public var session: UUID
     public var reason: BrowserSessionEnd
@@ -17,18 +18,31 @@ public struct EndBrowserSession: Command {
 
     public typealias Rejection = NotFound<BrowserSession>
 
-    public func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> Versioned<BrowserSession> {
-        try await streams.read(BrowserSession.self, session)
+    public struct Facts: Sendable {
+        let session: Versioned<BrowserSession>
+        let first: Versioned<BrowserSession>?
     }
 
-    public func decide(_ facts: Versioned<BrowserSession>) throws(Rejection) -> Decision {
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let session = try await streams.read(BrowserSession.self, session)
+        guard let line = session.state.terms?.line else { return Facts(session: session, first: nil) }
+        return Facts(
+            session: session, first: try await streams.read(BrowserSession.self, line))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         // An attempt that was refused has the name of a session and is none.
-        guard let terms = facts.state.terms, terms.account == account else { throw .notFound }
-        guard facts.state.end == nil || facts.state.end == .replaced && reason != .replaced else {
-            return Decision()
+        guard let terms = facts.session.state.terms, terms.account == account else {
+            throw .notFound
         }
-        return Decision(BrowserSessionEvent.ended(reason), in: session, of: terms.account)
+        var decision = Decision()
+        for session in [facts.session, facts.first].compactMap({ $0 })
+        where session.state.terms?.account == account
+            && (session.state.end == nil
+                || session.state.end == .replaced && reason != .replaced)
+        {
+            decision.append(BrowserSessionEvent.ended(reason), in: session.stream, of: account)
+        }
+        return decision
     }
 }
