@@ -28,8 +28,9 @@ public final class Keyring: Sendable {
         self.master = master
         self.previous = previous
         self.log = log
-        subjectKeys = QueryCoalescing(database, busy: .busy, unavailable: .unavailable) {
-            connection, realm, new in
+        subjectKeys = QueryCoalescing(
+            database, busy: .busy, unavailable: .unavailable, damaged: .damaged
+        ) { connection, realm, new in
             do throws(Postgres.Failure) {
                 let keys = try KeyTable.subjectKeys(orInsert: new, realm, on: connection)
                 return .success(keys.mapValues { .success($0) })

@@ -41,10 +41,14 @@ public struct Migrator {
     public static let newestSchema = Migrations.newest
 
     private let connection: Connection
+    private let attempts: Int
 
-    /// - Parameter connection: as the owner of the schema, or of an empty database.
-    public init(_ connection: Connection) {
+    /// - Parameters:
+    ///   - connection: as the owner of the schema, or of an empty database.
+    ///   - attempts: so often a step waits for a second, with another second in between.
+    public init(_ connection: Connection, attempts: Int = 30) {
         self.connection = connection
+        self.attempts = attempts
     }
 
     public func state() throws -> State {
@@ -99,7 +103,7 @@ public struct Migrator {
     /// waits for it: so it waits a second at a time, and gives up after a minute.
     /// - Returns: false where another process was faster.
     private func apply(_ step: Migrations.Step) throws -> Bool {
-        var attempts = 60
+        var attempts = attempts
         while true {
             do throws(Postgres.Failure) {
                 return try applyAtOnce(step)

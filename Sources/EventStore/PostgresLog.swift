@@ -70,7 +70,9 @@ public final class PostgresLog: EventLog {
         self.hub = hub
         unreadable = UnreadableFields(metrics, log)
         encoder = CommitEncoder(keyring: keyring)
-        tails = StreamTails(database, busy: .busy, unavailable: .unavailable, ask: StreamTail.read)
+        tails = StreamTails(
+            database, busy: .busy, unavailable: .unavailable, damaged: .damaged,
+            ask: StreamTail.read)
         committer = Committer(
             address: database.address, lanes: lanes, limits: Admission.Limits(waiting: waiting),
             fence: database.fence, keyring: keyring, hub: hub, metrics: CommitMetrics(metrics),

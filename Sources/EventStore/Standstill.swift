@@ -45,17 +45,23 @@ public struct Standstill: Sendable, Equatable {
     }
 
     public static func read(_ connection: Connection) throws(Failure) -> Standstill {
-        let leases = try connection.execute(readingLeases)
+        let leases = try leases(connection)
         let seal = try connection.execute(readingSeal)
         return Standstill(
-            leases: (0..<leases.count).map {
-                Lease(name: leases.text($0, 0), seconds: Double(leases.int64($0, 1)) / 1000)
-            },
+            leases: leases,
             seal: seal.isEmpty
                 ? nil
                 : Seal(
                     realm: seal.text(0, 0), seconds: Double(seal.int64(0, 1)) / 1000,
                     realms: seal.int64(0, 2)))
+    }
+
+    /// The leases alone: a few rows, however many realms there are.
+    public static func leases(_ connection: Connection) throws(Failure) -> [Lease] {
+        let rows = try connection.execute(readingLeases)
+        return (0..<rows.count).map {
+            Lease(name: rows.text($0, 0), seconds: Double(rows.int64($0, 1)) / 1000)
+        }
     }
 
     /// Each lease, and the milliseconds since it was renewed last.

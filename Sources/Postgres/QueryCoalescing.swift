@@ -145,9 +145,10 @@ extension QueryCoalescing where Source == Connection {
     /// - Parameters:
     ///   - busy: what is told where too many wait.
     ///   - unavailable: what is told where the database cannot be reached.
+    ///   - damaged: what is told where a row cannot be what was written.
     public convenience init(
         _ database: Database, most: Int = 256, atOnce: Int = 1, busy: Fault, unavailable: Fault,
-        ask: @escaping Ask
+        damaged: Fault, ask: @escaping Ask
     ) {
         self.init(
             most: most, atOnce: atOnce,
@@ -159,8 +160,8 @@ extension QueryCoalescing where Source == Connection {
             },
             ask: { connection, place, keys in
                 let found = ask(connection, place, keys)
-                // A damaged row: nothing of what was read with it counts.
-                guard (try? connection.refuseNulls()) != nil else { return .failure(unavailable) }
+                // Nothing of what was read with it counts.
+                guard (try? connection.refuseNulls()) != nil else { return .failure(damaged) }
                 return found
             })
     }

@@ -47,4 +47,32 @@ import Threads
         try reader.run("rollback")
         #expect(try await waiting.value == ["33 noted_erasures"])
     }
+
+    @Test func `a migration gives up where a reader does not end, and has changed nothing`()
+        async throws
+    {
+        let database = try TestCluster.shared.makeDatabase()
+        let owner = try Connection(database.owner)
+        try owner.run(
+            """
+            delete from urd.migration where version = 33;
+            drop function urd.note_erasure; alter table urd.realm_log drop column erasures
+            """)
+        let reader = try Connection(database.observer)
+        try reader.run("begin; select from urd.realm_log")
+        await #expect(throws: Migrator.Refusal.tablesAreHeld(version: 33)) {
+            try await DedicatedThread.run {
+                try Migrator(Connection(database.owner), attempts: 2).migrate()
+            }
+        }
+        #expect(try Migrator(Connection(database.owner)).state().pending == ["33 noted_erasures"])
+        #expect(
+            try owner.run("select from pg_proc where proname = 'note_erasure'").isEmpty)
+        // Once the reader ends the step is applied.
+        try reader.run("rollback")
+        #expect(try Migrator(owner).migrate() == ["33 noted_erasures"])
+        #expect(
+            Migrator.Refusal.tablesAreHeld(version: 33).description.contains(
+                "idle in a transaction"))
+    }
 }

@@ -130,6 +130,8 @@ class Holes(unittest.TestCase):
             page = admin("GET", path)
             self.assertEqual([one["position"] for one in page["items"]], [self.hole - 1])
             self.assertEqual((page["next"], page["more"]), (f"1:{self.hole - 1}", True))
+            self.assertEqual(page["position"], self.hole - 1)
+            self.assertGreaterEqual(page["head"], self.head)
             status, problem, _ = urd.api.call(
                 "GET", f"{urd.realm}/events?after={page['next']}")
             self.assertEqual((status, problem["type"]), (500, "/problems/log-damaged"))

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import signal
 import time
 import unittest
 import urllib.parse
@@ -14,7 +15,7 @@ import uuid
 
 from federation_client import App as Version, OLD_JWT_BEARER, Site, Token, signed, together
 from token_tool import missing, rerun
-from urd_process import PATIENCE, Urd
+from urd_process import PATIENCE, Server, Urd
 from verify_client import App, address
 
 MISSING = missing("jose", "fido2", "cryptography", "jwcrypto")
@@ -218,6 +219,49 @@ class OldInterface(unittest.TestCase):
         status, held = site.call("POST", assertion["redirect_uri"], {
             "grant_type": OLD_JWT_BEARER, "assertion": assertion["code"]})
         self.assertEqual(status, 200, held)
+
+    def test_edu_03_what_has_no_time_is_good_once_on_all_nodes_and_after_a_restart(self):
+        global base
+        # One issuer at all nodes, whatever port each listens at.
+        issuer, before = "https://federation.localhost", base
+        settings("federation", links_base_url=issuer)
+        self.addCleanup(settings, "federation", links_base_url=None)
+        base = issuer + "/eduid/eduid.php"
+
+        def back():
+            global base
+            base = before
+        self.addCleanup(back)
+        node = Server(urd.values).ready()
+        self.addCleanup(lambda: node.close())
+        elsewhere = Site(urd.values)
+        elsewhere.port = node.port
+        app, other, last = opened(), opened(), opened()
+
+        def ask(place, app):
+            return place.call(
+                "GET", base + "/user-profile", None, "Bearer " + app.jwt(app.person))[0]
+
+        def show(place):
+            return place.call("POST", base + "/token", {"grant_type": "client_credentials"},
+                              "Bearer " + app.shown())[0]
+
+        self.assertEqual([ask(site, app), ask(elsewhere, app), show(elsewhere)], [200, 403, 403])
+        answers = together(20, lambda number: ask((site, elsewhere)[number % 2], other))
+        self.assertEqual(sorted(answers), [200] + [403] * 19)
+        self.assertEqual(ask(elsewhere, last), 200)
+        node.end(signal.SIGKILL)
+        node.close()
+        node = Server(urd.values).ready()
+        elsewhere = Site(urd.values)
+        elsewhere.port = node.port
+        for place in site, elsewhere:
+            self.assertEqual([ask(place, one) for one in (app, other, last)], [403] * 3)
+            self.assertEqual(show(place), 403)
+        # The database remembers, and so many of one key at most.
+        most = urd.sql("select max(n) from (select count(*) as n from urd.untimed_request"
+                       " group by realm, token) t")
+        self.assertLessEqual(int(most), 1000)
 
     def test_edu_03_the_memory_of_a_device_is_kept_and_has_an_end(self):
         """What came before is never forgotten for what comes after."""

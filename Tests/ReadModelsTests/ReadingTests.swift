@@ -129,7 +129,7 @@ import Values
         }
         // Other realms and other models are not concerned.
         #expect(try await queries.client("mine", in: #require(RealmID("two"))) == nil)
-        #expect(try await queries.apps(in: realm, after: nil, limit: 5) == [])
+        #expect(try await queries.apps(in: realm, after: nil, limit: 5).isEmpty)
     }
 
     @Test func `a read model gives no answer for a realm that it was never told of`() async throws {

@@ -62,6 +62,45 @@ import Values
         #expect(throws: AppAttest.Flaw.chainUntrusted) { try Self.verify(vector, root: other) }
     }
 
+    /// The chain with one certificate more at its end.
+    private static func lengthened(_ vector: Vector, by der: [UInt8]) throws -> [UInt8] {
+        var attestation = vector.value("attestation")
+        let chain = try #require(CBOR.decode(attestation)["attStmt"]?["x5c"])
+        guard case .array(let elements) = chain, elements.count == 2,
+            let issuer = elements[1].bytes
+        else { throw AppAttest.Flaw.certificates }
+        let key = try #require(
+            attestation.indices.first { attestation[$0...].starts(with: [0x63, 0x78, 0x35, 0x63]) })
+        let end = try #require(
+            attestation.indices.first { attestation[$0...].starts(with: issuer) })
+        let length = der.count
+        attestation.insert(
+            contentsOf: [0x59, UInt8(length >> 8), UInt8(length & 0xFF)] + der,
+            at: end + issuer.count)
+        attestation[key + 4] = 0x83
+        return attestation
+    }
+
+    @Test(arguments: attested)
+    func `COZ-06: a root in an App Attest chain is believed nothing for`(_ vector: Vector) throws {
+        let apple = try #require(AppAttest.appleRoot)
+        let other = try Certificate(der: Vector.root)
+        let with = try Self.lengthened(vector, by: apple.der)
+        // It says no more than the chain without it.
+        #expect(try Self.verify(vector) { $0 = with } == Self.verify(vector))
+        // Where the realm has another root, the chain has brought its own in vain.
+        #expect(throws: AppAttest.Flaw.chainUntrusted) {
+            try Self.verify(vector, { $0 = with }, root: other)
+        }
+        // Nor does the root that the realm has carry a chain that does not end at it.
+        let foreign = try Self.lengthened(vector, by: other.der)
+        for root in [apple, other] {
+            #expect(throws: AppAttest.Flaw.self) {
+                try Self.verify(vector, { $0 = foreign }, root: root)
+            }
+        }
+    }
+
     @Test(arguments: attested) func `COZ-06: an App Attest sample with any byte changed is refused`(
         _ vector: Vector
     ) throws {

@@ -100,6 +100,43 @@ private let places: [(Int64, Int64)] = [
         #expect(later.isCopyOfThisLog && later.shared == 150)
     }
 
+    @Test func `a loss is named whole where a node without the copy sealed before anybody noticed`()
+        async throws
+    {
+        let log = try await TamperedLog.sealed(154, every: 77)
+        try log.setBack(to: 114, sealed: 77)
+        try log.attack("update urd.checkpoint set at = at - interval '2 hours'")
+        log.setCopyBack(minutes: 60)
+        // No epoch has begun, so that nothing in the database tells what was appended before from what is new.
+        try await log.append(36)
+        let elsewhere = log.directory + "-elsewhere"
+        defer { try? removeFolder(elsewhere) }
+        try await log.makeSealer(directory: elsewhere).sealOnce()
+        func look(_ directory: String) async throws -> LogLoss {
+            try await LogLoss.look(
+                at: log.realm, log.pool, keyring: log.keyring, directory: directory)
+        }
+        #expect(try log.epoch() == 1)
+        var found = try await look(log.directory)
+        #expect(found.copy == 154 && !found.isCopyOfThisLog)
+        #expect(found.sealed == 150 && found.shared == 77)
+        // The node with the copy notices after that: the epoch that begins then knows no better.
+        try await log.sealer.sealOnce()
+        #expect(try log.epoch() > 1)
+        found = try await look(log.directory)
+        #expect(found.shared == 77)
+        // A copy whose file is newer than what it tells of says when it was written: nobody can know better.
+        let copied = log.directory + "-copied"
+        defer { try? removeFolder(copied) }
+        let note = try #require(try log.file.read(log.realm))
+        try CheckpointFile(directory: copied).write(note, of: log.realm)
+        let late = try await look(copied)
+        let (then, now) = (try #require(found.copiedAt), try #require(late.copiedAt))
+        #expect(late.shared == 150 && now > then)
+        let other = try await look(elsewhere)
+        #expect(other.isCopyOfThisLog && other.shared == 150)
+    }
+
     @Test func `a log that was set back is sealed by all running nodes once its loss is accepted`()
         async throws
     {

@@ -1,5 +1,6 @@
 import Cryptography
 import EventSourcing
+import Glibc
 import JSON
 import Postgres
 import PostgresTesting
@@ -138,6 +139,13 @@ final class TamperedLog: Sendable {
             "delete from urd.checkpoint where size > \(sealed)",
             "delete from urd.tile where (index + 1) << (8 * (level + 1)) > \(sealed)",
             repairing: true)
+    }
+
+    /// As if the copy had been written so long ago.
+    func setCopyBack(minutes: Int) {
+        let then = time(nil) - 60 * minutes
+        let times = [timespec(tv_sec: then, tv_nsec: 0), timespec(tv_sec: then, tv_nsec: 0)]
+        utimensat(AT_FDCWD, file.path(of: realm), times, 0)
     }
 
     func epoch() throws -> Int64 {

@@ -21,16 +21,13 @@ enum AccountDeviceRoutes {
             owners' devices are in another list (`urd device list`).
             """,
         right: .realm, parameters: [.realm, AccountRoutes.accountID],
-        answer: .ok(
-            "The devices.",
-            .named(
-                "AccountDeviceList",
-                .object(.required("items", .list(of: schema, 0...10_000), "The devices."))),
-            example: ["items": [example]]),
+        answer: Lists.whole(
+            "AccountDeviceList", of: schema, 0...10_000, "The devices.", example: example),
         refusals: [.noSuchRealm, .noSuchAccount]
     ) { call throws(Problem) in
         let account = try await call.knownAccount().id
         let realm = try call.realm
+        let standing = try await call.standing()
         let (queries, now) = (call.context.queries, call.context.time.now(in: realm))
         let sessions = try await reading { () throws(LogFailure) in
             try await queries.sessions(of: account, in: realm, at: now) {
@@ -55,7 +52,7 @@ enum AccountDeviceRoutes {
                 .terms
             items.append(json(device.id, device.sessions, terms))
         }
-        return .json(.ok, ["items": .array(items)])
+        return Lists.whole(items, at: standing)
     }
 
     private static func json(

@@ -86,10 +86,12 @@ enum AccountRoutes {
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.uuid)
-        let items: [AccountView]
+        let items: ListPage<AccountView>
         if let address = try call.addressLookedFor {
+            let standing = try await call.standing()
             let found = try await call.find(address)
-            items = [found].compactMap { $0 }
+            items = ListPage(
+                [found].compactMap { $0 }, position: standing.position, head: standing.head)
         } else {
             items = try await reading { () throws(LogFailure) in
                 try await call.context.queries.accounts(

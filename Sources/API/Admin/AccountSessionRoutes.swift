@@ -27,6 +27,7 @@ enum AccountSessionRoutes {
         let realm = try call.realm
         let now = call.context.time.now(in: realm)
         let after = call.text("after").flatMap(Cursor.uuid)
+        let standing = try await call.standing()
         let items = try await reading { () throws(LogFailure) in
             let clients = try await call.context.queries.livingSessions(
                 of: account, in: realm, at: now, after: after, limit: call.limit + 1)
@@ -35,7 +36,9 @@ enum AccountSessionRoutes {
             return (clients.map(ListedSession.client) + browsers.map(ListedSession.browser))
                 .sorted { $1.id < $0.id }
         }
-        return Lists.page(call.limit, of: items, item: \.json) { Cursor.encode($0.id) }
+        return Lists.page(call.limit, of: items, at: standing, item: \.json) {
+            Cursor.encode($0.id)
+        }
     }
 
     private static let end = Route<AdminContext>(

@@ -91,7 +91,8 @@ public struct AdminContext: RouteContext {
         return .key(key)
     }
 
-    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's.
+    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's, and nobody write
+    /// down a private key.
     public func answer(
         _ call: Call<Self>, by handler: Route<Self>.Handler
     ) async throws(Problem) -> Response {
@@ -101,6 +102,8 @@ public struct AdminContext: RouteContext {
                 try await require(needed, of: key, in: call.request, field: parameter.name)
             }
         }
+        try DisclosedKeys.check(call.parameters, of: call.outline.id, as: .invalidParameter)
+        try DisclosedKeys.check(call.body.object ?? [:], of: call.outline.id)
         return try await handler(call)
     }
 

@@ -36,13 +36,14 @@ enum AsOfRoleRoutes {
                 "RolesAsOf",
                 .object(
                     AsOfSchema.momentMembers + [
+                        ListStanding.headMember,
                         .required("items", .list(of: item, 0...200), "This page."),
                         .required(
                             "next", .nullable(Cursor.uuid),
                             "Where the next page begins; null on the last one."), Lists.more,
                     ])),
             example: [
-                "position": 48211, "at": "2026-11-22T11:59:58.123456Z",
+                "position": 48211, "at": "2026-11-22T11:59:58.123456Z", "head": 48213,
                 "items": [
                     [
                         "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "enabled": true,
@@ -63,6 +64,7 @@ enum AsOfRoleRoutes {
             items.append((id, json))
         }
         var members = moment.members
+        members["head"] = .integer(max(moment.position, try await call.standing().head))
         members["items"] = .array(items.prefix(call.limit).map(\.json))
         let hasMore = items.count > call.limit
         members["next"] =

@@ -25,6 +25,7 @@ enum DeviceHistoryRoutes {
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.uuid) ?? .zero
+        let standing = try await call.standing()
         let ids = try await reading { () throws(LogFailure) in
             try await call.context.queries.installations(in: realm)
         }
@@ -36,7 +37,7 @@ enum DeviceHistoryRoutes {
             chosen.append(id)
         }
         return Lists.page(
-            call.limit, of: Array(zip(chosen, devices)), item: { json($0.1) },
+            call.limit, of: Array(zip(chosen, devices)), at: standing, item: { json($0.1) },
             next: { Cursor.encode($0.0) })
     }
 

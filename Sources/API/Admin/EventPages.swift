@@ -12,6 +12,8 @@ struct EventPages: Sendable {
         /// Up to where the log was looked at.
         var reached: Int64
         var hasMore = false
+        /// Behind it something is missing: what is wanted was looked for up to here alone.
+        var endsAtHole = false
     }
 
     /// So many events are looked at for one answer, however few are wanted.
@@ -45,7 +47,10 @@ struct EventPages: Sendable {
             }
             (place, read) = (part.reached, read + part.read)
             page.reached = place
-            if part.endsAtHole { break }
+            if part.endsAtHole {
+                page.endsAtHole = true
+                break
+            }
             if part.read < count { return page }
         }
         page.hasMore = true
@@ -141,10 +146,11 @@ struct AwaitedEvents: Sendable {
             let isOver = now.head.epoch != cursor.epoch || place.standing != .good
             let page = isOver ? nil : try await pages.page(after: cursor.position)
             if let page, !page.events.isEmpty || page.hasMore {
-                return try await write(page.events, page.reached, page.hasMore, writer)
+                return try await write(page, writer)
             }
             if page == nil || following.ticks >= end {
-                return try await write([], page?.reached ?? cursor.position, false, writer)
+                return try await write(
+                    EventPages.Page(reached: page?.reached ?? cursor.position), writer)
             }
             let reached = page?.reached ?? cursor.position
             if reached == cursor.position { try await Task.sleep(for: .milliseconds(100)) }
@@ -152,13 +158,20 @@ struct AwaitedEvents: Sendable {
         }
     }
 
-    private func write(
-        _ events: [Recorded], _ reached: Int64, _ hasMore: Bool, _ writer: BodyStream.Writer
-    ) async throws {
-        try await writer.write(
-            start.page(
-                events.map { EventEnvelope($0, epoch: start.epochs.head.epoch, issuer: "").json },
-                next: reached, hasMore: hasMore
-            ).body)
+    private func write(_ page: EventPages.Page, _ writer: BodyStream.Writer) async throws {
+        try await writer.write(start.answer(page).body)
+    }
+}
+
+extension LogPlace {
+    func answer(_ page: EventPages.Page) -> Response {
+        var place = self
+        if page.endsAtHole {
+            let head = max(standing?.head ?? 0, epochs.head.position)
+            place.standing = ListStanding(position: page.reached, head: head)
+        }
+        return place.page(
+            page.events.map { EventEnvelope($0, epoch: epochs.head.epoch, issuer: "").json },
+            next: page.reached, hasMore: page.hasMore)
     }
 }

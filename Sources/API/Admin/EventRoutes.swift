@@ -49,8 +49,7 @@ enum EventRoutes {
         let page = try await pages.page(after: place.position)
         let seconds = call.integer("wait") ?? 0
         guard seconds > 0, page.events.isEmpty, !page.hasMore else {
-            return place.page(
-                page.events.map { json($0, place) }, next: page.reached, hasMore: page.hasMore)
+            return place.answer(page)
         }
         let awaited = AwaitedEvents(
             pages: pages, start: place.moved(to: page.reached),
@@ -151,10 +150,6 @@ extension EventRoutes {
         "wait", in: .query, .integer(0...30),
         "So many seconds an answer without events waits for the next one.", example: 30)
 
-    private static func json(_ event: Recorded, _ place: LogPlace) -> JSON {
-        EventEnvelope(event, epoch: place.epochs.head.epoch, issuer: "").json
-    }
-
     private static let entry = Schema.named(
         "AuditEntry",
         .object(
@@ -224,6 +219,15 @@ extension Call<AdminContext> {
     /// The system's log is there although it is no realm.
     func knownLog() async throws(Problem) {
         if try realm != .system { try await knownRealm() }
+    }
+
+    /// Where the log ends. It is asked for before what is read as of now: nothing up to there is missing then.
+    func standing() async throws(Problem) -> ListStanding {
+        let realm = try realm
+        let head = try await reading { () throws(LogFailure) in
+            try await context.commands.events.head(of: realm)
+        }
+        return ListStanding(position: head.position, head: head.position)
     }
 
     /// Waits for what `min_position` asks, if it is given, and says how far the list is.

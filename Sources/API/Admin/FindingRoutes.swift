@@ -99,7 +99,8 @@ enum FindingRoutes {
             guard let account = view.account else { return [FindingView]() }
             return try await call.context.queries.findings(
                 in: realm, FindingSelection(isOpen: true, account: account), after: nil,
-                limit: CloseFinding.mostOthers)
+                limit: CloseFinding.mostOthers
+            ).items
         }
         let write = call.write(in: realm)
         let done = try await call.run(

@@ -13,15 +13,12 @@ enum FindingRuleRoutes {
         commandLine: .urd("finding rules", examples: "urd finding rules --realm demo"),
         tag: "Findings", summary: "List the rules for findings with their thresholds.",
         right: .realm, permission: .auditRead, parameters: [.realm],
-        answer: .ok(
-            "The rules.",
-            .named(
-                "FindingRuleList",
-                .object(.required("items", .list(of: schema, 0...100), "One for each rule."))),
-            example: ["items": [example]]),
+        answer: Lists.whole(
+            "FindingRuleList", of: schema, 0...100, "One for each rule.", example: example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
+        let standing = try await call.standing()
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(FindingRules.stream, after: 0, in: realm)
         }
@@ -31,8 +28,8 @@ enum FindingRuleRoutes {
             guard let event = FindingRulesEvent(recorded) else { throw Problem(.logDamaged) }
             rules.apply(event)
         }
-        return .json(
-            .ok, ["items": .array(FindingRule.allCases.sorted().map { json(rules[$0]) })])
+        return Lists.whole(
+            FindingRule.allCases.sorted().map { json(rules[$0]) }, at: standing)
     }
 
     private static let set = Route<AdminContext>(

@@ -29,8 +29,7 @@ enum MailRoutes {
             Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
         ],
         answer: Lists.answer(
-            "MailList", of: schema, next: Cursor.uuid, follows: true,
-            example: example),
+            "MailList", of: schema, next: Cursor.uuid, example: example),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm

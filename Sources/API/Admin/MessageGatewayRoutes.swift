@@ -18,15 +18,12 @@ enum MessageGatewayRoutes {
         tag: "Messages", summary: "Show the gateways that carry messages to phones.",
         detail: "Without the secrets, which are never shown again.", right: .realm,
         parameters: [.realm],
-        answer: .ok(
-            "The gateways.",
-            .named(
-                "MessageGatewayList",
-                .object(.required("items", .list(of: schema, 0...2), "One of a channel."))),
-            example: ["items": [example]]),
+        answer: Lists.whole(
+            "MessageGatewayList", of: schema, 0...2, "One of a channel.", example: example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
+        let standing = try await call.standing()
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(
                 MessageGateways.stream, after: 0, in: realm)
@@ -37,14 +34,10 @@ enum MessageGatewayRoutes {
             guard let event = MessageGatewayEvent(recorded) else { throw Problem(.logDamaged) }
             gateways.apply(event)
         }
-        return .json(
-            .ok,
-            [
-                "items": .array(
-                    Channel.ofPhones.compactMap { channel in
-                        gateways.byChannel[channel].map { json($0, channel) }
-                    })
-            ])
+        return Lists.whole(
+            Channel.ofPhones.compactMap { channel in
+                gateways.byChannel[channel].map { json($0, channel) }
+            }, at: standing)
     }
 
     private static let set = Route<AdminContext>(

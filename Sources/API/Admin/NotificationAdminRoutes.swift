@@ -26,8 +26,7 @@ enum NotificationAdminRoutes {
             Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
         ],
         answer: Lists.answer(
-            "NotificationList", of: schema, next: Cursor.uuid, follows: true,
-            example: example),
+            "NotificationList", of: schema, next: Cursor.uuid, example: example),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm

@@ -46,16 +46,13 @@ enum ProviderAdminRoutes {
         commandLine: .urd("provider list", examples: "urd provider list"), tag: "Providers",
         summary: "List the OpenID providers of a realm.", right: .realm,
         parameters: [.realm],
-        answer: .ok(
-            "All of them.",
-            .named(
-                "ProviderList",
-                .object(.required("items", .list(of: schema, 0...100), "In the order of names."))),
-            example: ["items": [example]]), refusals: [.noSuchRealm]
+        answer: Lists.whole(
+            "ProviderList", of: schema, 0...100, "In the order of names.", example: example),
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         try await call.knownRealm()
-        let known = try await call.providers()
-        return .json(.ok, ["items": .array(known.all.map(json))])
+        let standing = try await call.standing()
+        return Lists.whole(try await call.providers().all.map(json), at: standing)
     }
 
     private static let configure = Route<AdminContext>(

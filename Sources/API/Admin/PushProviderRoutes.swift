@@ -30,15 +30,12 @@ enum PushProviderRoutes {
         tag: "Flagship", summary: "Show the services that deliver notifications to devices.",
         detail: "Without the keys, which are never shown again.", right: .realm,
         parameters: [.realm],
-        answer: .ok(
-            "The providers.",
-            .named(
-                "PushProviderList",
-                .object(.required("items", .list(of: schema, 0...2), "One of a kind."))),
-            example: ["items": [example]]),
+        answer: Lists.whole(
+            "PushProviderList", of: schema, 0...2, "One of a kind.", example: example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
+        let standing = try await call.standing()
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(PushProviders.stream, after: 0, in: realm)
         }
@@ -48,7 +45,7 @@ enum PushProviderRoutes {
             guard let event = PushProviderEvent(recorded) else { throw Problem(.logDamaged) }
             providers.apply(event)
         }
-        return .json(.ok, ["items": .array(items(providers))])
+        return Lists.whole(items(providers), at: standing)
     }
 
     private static let setFirebase = Route<AdminContext>(

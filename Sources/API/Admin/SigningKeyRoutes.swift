@@ -19,7 +19,8 @@ enum SigningKeyRoutes {
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try await call.knownRealm().realm
-        return .json(.ok, try await call.signingKeys(in: realm))
+        let standing = try await call.standing()
+        return Lists.whole(try await call.signingKeys(in: realm), at: standing)
     }
 
     private static let rotate = Route<AdminContext>(
@@ -50,8 +51,11 @@ enum SigningKeyRoutes {
         let next = try await call.newSigningKey(algorithm)
         let done = try await call.run(
             RotateSigningKey(next: next, now: write.origin.at), as: write)
-        return Response.json(
-            .ok, try await call.signingKeys(in: write.realm, upTo: done.positions.last)
+        let head = try await call.standing().head
+        let keys = try await call.signingKeys(in: write.realm, upTo: done.positions.last)
+        return Lists.whole(
+            keys,
+            at: ListStanding(position: done.positions.last, head: max(head, done.positions.last))
         ).at(done)
     }
 
@@ -64,20 +68,23 @@ enum SigningKeyRoutes {
     private static let schema = Schema.named(
         "SigningKeyList",
         .object(
-            .required(
-                "items",
-                .list(
-                    of: .named(
-                        "SigningKey",
-                        .object(
-                            .required("kid", .text(1...256), "Its name in tokens."),
-                            .required("algorithm", algorithm, "What it signs by."),
-                            .required(
-                                "phase", .oneOf(["published", "active", "retired"]),
-                                "Known beforehand, signing, or known afterwards."),
-                            .optional("retired_at", Fields.time, "Since when it does not sign."),
-                            .optional("shown_until", Fields.time, "Until when it is shown."))),
-                    0...1000), "The keys.")))
+            [
+                .required(
+                    "items",
+                    .list(
+                        of: .named(
+                            "SigningKey",
+                            .object(
+                                .required("kid", .text(1...256), "Its name in tokens."),
+                                .required("algorithm", algorithm, "What it signs by."),
+                                .required(
+                                    "phase", .oneOf(["published", "active", "retired"]),
+                                    "Known beforehand, signing, or known afterwards."),
+                                .optional(
+                                    "retired_at", Fields.time, "Since when it does not sign."),
+                                .optional("shown_until", Fields.time, "Until when it is shown."))),
+                        0...1000), "The keys.")
+            ] + ListStanding.schema))
 
     private static let example: JSON = [
         "items": [
@@ -85,7 +92,7 @@ enum SigningKeyRoutes {
                 "kid": "eKtA9GlUh9AlDbTDfHdMURbxvpwkPkFLnUJcyJNIWmM", "algorithm": "ES256",
                 "phase": "active",
             ]
-        ]
+        ], "position": 48211, "head": 48213,
     ]
 }
 
@@ -111,7 +118,7 @@ extension Call<AdminContext> {
 
     fileprivate func signingKeys(
         in realm: RealmID, upTo position: Int64 = .max
-    ) async throws(Problem) -> JSON {
+    ) async throws(Problem) -> [JSON] {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(SigningKeys.stream, after: 0, in: realm)
         }
@@ -120,7 +127,7 @@ extension Call<AdminContext> {
             guard let event = SigningKeyEvent(recorded) else { throw Problem(.logDamaged) }
             keys.apply(event)
         }
-        return ["items": .array(keys.entries.map(\.json))]
+        return keys.entries.map(\.json)
     }
 }
 

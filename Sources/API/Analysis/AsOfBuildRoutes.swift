@@ -58,23 +58,18 @@ enum AsOfBuildRoutes {
         .get, "/api/admin/realms/{realm}/as-of-builds", id: "listAsOfBuilds", tag: "As of",
         summary: "List the moments for which the whole realm is being built, or kept.",
         right: .realm, permission: .historyRead, parameters: [.realm],
-        answer: .ok(
-            "The newest first.",
-            .named(
-                "AsOfBuildList",
-                .object([
-                    .required(
-                        "items", .list(of: AsOfBuildSchema.schema, 0...AsOfBuildStore.mostAtOnce),
-                        "All of them.")
-                ])), example: ["items": [AsOfBuildSchema.example]]),
+        answer: Lists.whole(
+            "AsOfBuildList", of: AsOfBuildSchema.schema, 0...AsOfBuildStore.mostAtOnce,
+            "The newest first.", example: AsOfBuildSchema.example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
+        let standing = try await call.standing()
         let builds = try await reading { () throws(LogFailure) in
             try await call.context.asOfBuilds.builds(in: realm)
         }
         if builds.isEmpty { try await call.knownLog() }
-        return .json(.ok, ["items": .array(builds.map(AsOfBuildSchema.json))])
+        return Lists.whole(builds.map(AsOfBuildSchema.json), at: standing)
     }
 
     private static let get = Route<AdminContext>(
@@ -136,8 +131,11 @@ enum AsOfBuildRoutes {
                     after: after, limit: call.limit + 1)
             }
             guard let items else { throw Problem(.buildGone) }
+            let head = try await call.standing().head
             return Lists.page(
-                call.limit, of: items, item: { .object($0.members) },
+                call.limit, of: items,
+                at: ListStanding(position: build.position, head: max(head, build.position)),
+                item: { .object($0.members) },
                 next: { Cursor.encode(name: $0.place.text) })
         }
     }

@@ -12,7 +12,8 @@ extension Call<AdminContext> {
     ) async throws(Problem) -> Done {
         let known = try await reading { () throws(LogFailure) in
             try await context.queries.subscriptions(
-                of: C.kind, in: write.realm, after: nil, limit: C.kind.limit)
+                of: C.kind, in: write.realm, after: nil, limit: C.kind.limit
+            ).items
         }
         for slot in Self.freeSlots(of: C.kind, beside: known, for: command.id) {
             var command = command

@@ -39,9 +39,7 @@ enum Lists {
     static let more = Member.required(
         "more", .boolean, "Whether there is a next page now, which begins behind `next`.")
 
-    static func schema(
-        of item: Schema, named name: String, next: Schema, follows: Bool = false
-    ) -> Schema {
+    static func schema(of item: Schema, named name: String, next: Schema) -> Schema {
         .named(
             name,
             .object(
@@ -50,39 +48,55 @@ enum Lists {
                     .required(
                         "next", .nullable(next),
                         "Where the next page begins; null on the last one."), more,
-                ] + (follows ? ListStanding.schema : [])))
+                ] + ListStanding.schema))
     }
 
-    /// - Parameter follows: whether the list is behind the log, and says how far.
-    static func answer(
-        _ name: String, of item: Schema, next: Schema, follows: Bool = false, example: JSON
-    ) -> Answer {
-        var page: JSONObject = ["items": [example], "next": .null, "more": false]
-        if follows { page.merge(ListStanding.example.members) { $1 } }
+    static func answer(_ name: String, of item: Schema, next: Schema, example: JSON) -> Answer {
+        let page: JSONObject = ["items": [example], "next": .null, "more": false]
         return Answer(
             status: .ok, description: "A page of the list.",
             content: .json(
-                schema(of: item, named: name, next: next, follows: follows),
-                example: .object(page)))
+                schema(of: item, named: name, next: next),
+                example: .object(page.merging(ListStanding.example.members) { $1 })))
+    }
+
+    /// A list that has no pages: of what there are few.
+    static func whole(
+        _ name: String, of item: Schema, _ count: ClosedRange<Int>, _ description: String,
+        example: JSON
+    ) -> Answer {
+        .ok(
+            description,
+            .named(
+                name,
+                .object(
+                    [.required("items", .list(of: item, count), "All of them.")]
+                        + ListStanding.schema)),
+            example: .object(
+                (["items": [example]] as JSONObject).merging(ListStanding.example.members) { $1 }))
+    }
+
+    static func whole(_ items: [JSON], at standing: ListStanding) -> Response {
+        let all: JSONObject = ["items": .array(items)]
+        return .json(.ok, .object(all.merging(standing.members) { $1 }))
     }
 
     /// Reads one item more than asked for: whether it is there tells whether there is a next page.
     static func page<Item>(
-        _ limit: Int, of items: [Item], at standing: ListStanding? = nil, item: (Item) -> JSON,
-        next: (Item) -> String
+        _ limit: Int, of items: some Collection<Item>, at standing: ListStanding,
+        item: (Item) -> JSON, next: (Item) -> String
     ) -> Response {
-        let shown = items.prefix(limit)
+        let shown = Array(items.prefix(limit))
         var cursor = JSON.null
         if items.count > limit, let last = shown.last { cursor = .string(next(last)) }
-        var page: JSONObject = [
+        let page: JSONObject = [
             "items": .array(shown.map(item)), "next": cursor, "more": .bool(cursor != .null),
         ]
-        if let standing { page.merge(standing.members) { $1 } }
-        return .json(.ok, .object(page))
+        return .json(.ok, .object(page.merging(standing.members) { $1 }))
     }
 }
 
-/// How far a list that follows the log has come, and where the log ends.
+/// How far in the log a list is, and where the log ends. They are the same for what moves with the log.
 struct ListStanding: Sendable {
     let position: Int64
     let head: Int64
@@ -93,9 +107,11 @@ struct ListStanding: Sendable {
         .required(
             "position", .integer(0...281_474_976_710_655),
             "Up to this position of the log the list has everything."),
-        .required(
-            "head", .integer(0...281_474_976_710_655), "Where the log of the realm ends."),
+        headMember,
     ]
+
+    static let headMember = Member.required(
+        "head", .integer(0...281_474_976_710_655), "Where the log of the realm ends.")
 
     var members: JSONObject { ["position": .integer(position), "head": .integer(head)] }
 }

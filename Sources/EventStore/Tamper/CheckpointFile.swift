@@ -1,5 +1,6 @@
 public import EventSourcing
 internal import Glibc
+internal import Values
 
 /// The last checkpoint of each realm, kept outside the database: an attacker who rewrites the
 /// database must reach this place too. One directory for each node, best on another disk.
@@ -43,6 +44,15 @@ public struct CheckpointFile: Sendable {
     /// Nil where there is no copy yet.
     public func read(_ realm: RealmID) throws(Failure) -> [UInt8]? {
         try Self.content(of: path(of: realm))
+    }
+
+    /// When the copy was written, by the clock of this machine.
+    func time(of realm: RealmID) -> Timestamp? {
+        var facts = stat()
+        guard stat(path(of: realm), &facts) == 0 else { return nil }
+        return Timestamp(
+            microseconds: Int64(facts.st_mtim.tv_sec) * 1_000_000
+                + Int64(facts.st_mtim.tv_nsec) / 1000)
     }
 
     /// Nil where there is no such file.

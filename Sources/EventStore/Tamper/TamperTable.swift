@@ -1,5 +1,6 @@
 import EventSourcing
 import Postgres
+import Values
 
 /// The statements over `urd.tile`, `urd.checkpoint` and the leaves of `urd.event`.
 enum TamperTable {
@@ -71,6 +72,18 @@ enum TamperTable {
         parameters.add(Int32(clamping: epoch))
         let rows = try connection.execute(readingShared, parameters)
         return rows.isNull(0, 0) ? nil : rows.int64(0, 0)
+    }
+
+    /// How much of a log was sealed at a time, of what was sealed up to a size. A second is for the clocks of both machines.
+    static func sealed(
+        _ realm: RealmID, at time: Timestamp, upTo size: Int64, on connection: Connection
+    ) throws(Failure) -> Int64 {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(size)
+        parameters.add(time: time.microseconds)
+        let rows = try connection.execute(readingSealedAt, parameters)
+        return rows.int64(0, 0)
     }
 
     /// Moves a realm to an epoch behind one in which something was signed that is lost. Nothing
@@ -215,6 +228,12 @@ private let readingEpoch = Statement(
 private let readingShared = Statement(
     "tamper_shared",
     "select min(e.began_after) from urd.epoch e where e.realm = $1 and e.epoch > $2")
+private let readingSealedAt = Statement(
+    "tamper_sealed_at",
+    """
+    select coalesce(max(c.size), 0) from urd.checkpoint c
+    where c.realm = $1 and c.size <= $2 and c.at <= $3 + interval '1 second'
+    """)
 private let leavingEpoch = Statement("tamper_leave_epoch", "select urd.leave_epoch($1, $2)")
 private let readingLeaves = Statement(
     "tamper_leaves",

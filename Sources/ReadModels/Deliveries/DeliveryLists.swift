@@ -64,7 +64,7 @@ extension DeliveryStore {
     public func deliveries(
         of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?, since: Timestamp?,
         after: Int64, limit: Int
-    ) async throws -> [Delivery] {
+    ) async throws -> ListPage<Delivery> {
         try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
             parameters.add(givenUp)
@@ -72,8 +72,7 @@ extension DeliveryStore {
             parameters.add(after)
             parameters.add(Int64(limit))
             parameters.add(time: since?.microseconds)
-            let rows = try connection.execute(listing, parameters)
-            return (0..<rows.count).map { Delivery(rows, $0) }
+            return list(try connection.execute(listing, parameters), Delivery.init(_:_:))
         }
     }
 
@@ -81,7 +80,7 @@ extension DeliveryStore {
     public func attempts(
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
-    ) async throws -> [DeliveryAttempt] {
+    ) async throws -> ListPage<DeliveryAttempt> {
         try await database.run { connection throws(Failure) in
             var parameters = Parameters(in: realm, subscription)
             parameters.add(position)
@@ -89,8 +88,8 @@ extension DeliveryStore {
             parameters.add(time: since?.microseconds)
             parameters.add(before)
             parameters.add(Int64(limit))
-            let rows = try connection.execute(listingAttempts, parameters)
-            return (0..<rows.count).map { DeliveryAttempt(rows, $0) }
+            return list(
+                try connection.execute(listingAttempts, parameters), DeliveryAttempt.init(_:_:))
         }
     }
 
@@ -179,27 +178,38 @@ private let readingStanding = Statement(
         c.blocked_since, c.halted, c.last_status
     from urd.subscription_cursor c where c.realm = $1 and c.subscription = $2
     """)
+/// Up to where events were looked at for the subscription, and where the log ends: all that is in a list is of before.
+private let standing = """
+    (select least(coalesce(c.position, 0), h.position) as position, h.position as head
+    from urd.realm_log h
+    left join urd.subscription_cursor c on c.realm = h.realm and c.subscription = $2
+    where h.realm = $1)
+    """
 private let listing = Statement(
     "deliveries_list",
     """
-    select \(deliveryColumns) from urd.delivery d
-    where d.realm = $1 and d.subscription = $2 and d.given_up = $3
-        and ($4::text is null or d.type = $4) and d.position > $5
-        and ($7::timestamptz is null or exists (
-            select from urd.event e
-            where e.realm = d.realm and e.position = d.position and e.at >= $7))
-    order by d.position limit $6
+    select \(deliveryColumns), p.position, p.head from \(standing) p left join lateral (
+        select * from urd.delivery d
+        where d.realm = $1 and d.subscription = $2 and d.given_up = $3
+            and ($4::text is null or d.type = $4) and d.position > $5
+            and ($7::timestamptz is null or exists (
+                select from urd.event e
+                where e.realm = d.realm and e.position = d.position and e.at >= $7))
+        order by d.position limit $6) d on true
+    order by d.position
     """)
 private let listingAttempts = Statement(
     "delivery_attempts_list",
     """
     select a.number, a.position, a.type, a.at, a.milliseconds, a.status, a.outcome, a.replay,
-        a.answer
-    from urd.delivery_attempt a
-    where a.realm = $1 and a.subscription = $2 and ($3::bigint is null or a.position = $3)
-        and ($4::text is null or a.outcome = $4) and ($5::timestamptz is null or a.at >= $5)
-        and a.number < $6
-    order by a.number desc limit $7
+        a.answer, p.position, p.head
+    from \(standing) p left join lateral (
+        select * from urd.delivery_attempt a
+        where a.realm = $1 and a.subscription = $2 and ($3::bigint is null or a.position = $3)
+            and ($4::text is null or a.outcome = $4) and ($5::timestamptz is null or a.at >= $5)
+            and a.number < $6
+        order by a.number desc limit $7) a on true
+    order by a.number desc
     """)
 private let listingRecent = Statement(
     "delivery_attempts_recent",
@@ -210,6 +220,13 @@ private let listingRecent = Statement(
         on s.realm = a.realm and s.subscription = a.subscription
     order by a.number desc limit $1
     """)
+private func list<Item>(_ rows: Rows, _ item: (Rows, Int) -> Item) -> ListPage<Item> {
+    guard !rows.isEmpty else { return .empty }
+    return ListPage(
+        (0..<rows.count).filter { !rows.isNull($0, 0) }.map { item(rows, $0) },
+        position: rows.int64(0, rows.width - 2), head: rows.int64(0, rows.width - 1))
+}
+
 private func texts(_ texts: [String]) -> ArrayParameter {
     var array = ArrayParameter(of: .text)
     for text in texts { array.append(text) }

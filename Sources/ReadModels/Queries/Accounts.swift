@@ -63,8 +63,8 @@ extension ReadModelQueries {
 
     public func accounts(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [AccountView] {
-        try await rows(page, Parameters(in: realm, after: after, limit: limit))
+    ) async throws(LogFailure) -> ListPage<AccountView> {
+        try await list(page, Parameters(in: realm, after: after, limit: limit))
     }
 }
 

@@ -65,8 +65,10 @@ extension ReadModelQueries {
         try await row(byID, Parameters(in: .system, id))
     }
 
-    public func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> [AdminKeyView] {
-        try await rows(page, Parameters(in: .system, after: after, limit: limit))
+    public func adminKeys(
+        after: UUID?, limit: Int
+    ) async throws(LogFailure) -> ListPage<AdminKeyView> {
+        try await list(page, Parameters(in: .system, after: after, limit: limit))
     }
 }
 

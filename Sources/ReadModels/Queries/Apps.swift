@@ -43,8 +43,8 @@ extension ReadModelQueries {
 
     public func apps(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [AppView] {
-        try await rows(page, Parameters(in: realm, after: after, limit: limit))
+    ) async throws(LogFailure) -> ListPage<AppView> {
+        try await list(page, Parameters(in: realm, after: after, limit: limit))
     }
 
     /// What holds in an app: its own settings where it has some, else the realm's. Nil where there

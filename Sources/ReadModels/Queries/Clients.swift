@@ -83,8 +83,8 @@ extension ReadModelQueries {
 
     public func clients(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [ClientView] {
-        try await rows(ClientView.page, Parameters(in: realm, after: after, limit: limit))
+    ) async throws(LogFailure) -> ListPage<ClientView> {
+        try await list(ClientView.page, Parameters(in: realm, after: after, limit: limit))
     }
 
     /// Those that belong to an app, in the order of their ids.

@@ -119,15 +119,15 @@ extension ReadModelQueries {
     /// Newest first, from behind an id on.
     public func findings(
         in realm: RealmID, _ selection: FindingSelection, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [FindingView] {
+    ) async throws(LogFailure) -> ListPage<FindingView> {
         var parameters = Parameters(
             in: realm, after: after ?? UUID(high: .max, low: .max), limit: limit)
         parameters.add(selection.isOpen)
         parameters.add(selection.rule?.rawValue)
         parameters.add(selection.source)
-        guard let account = selection.account else { return try await rows(page, parameters) }
+        guard let account = selection.account else { return try await list(page, parameters) }
         parameters.add(account)
-        return try await rows(pageOfAccount, parameters)
+        return try await list(pageOfAccount, parameters)
     }
 }
 

@@ -30,11 +30,11 @@ extension ReadModelQueries {
     /// In the order of their names.
     public func hosts(
         of realm: RealmID, after: String?, limit: Int
-    ) async throws(LogFailure) -> [HostView] {
+    ) async throws(LogFailure) -> ListPage<HostView> {
         var parameters = Parameters(in: .system, realm.name)
         parameters.add(after ?? "")
         parameters.add(Int64(limit))
-        return try await rows(page, parameters)
+        return try await list(page, parameters)
     }
 }
 

@@ -31,10 +31,10 @@ extension ReadModelQueries {
     /// Of one app, or all.
     public func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [InviteView] {
+    ) async throws(LogFailure) -> ListPage<InviteView> {
         var parameters = Parameters(in: realm, after: after, limit: limit)
         if let app { parameters.add(app) }
-        return try await rows(app == nil ? page : pageOfApp, parameters)
+        return try await list(app == nil ? page : pageOfApp, parameters)
     }
 }
 

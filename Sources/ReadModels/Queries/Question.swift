@@ -26,11 +26,29 @@ struct Question<Row: Sendable>: Sendable {
             guard let found = Self.found(in: rows) else { return .failure(.behind) }
             var values: [Row] = []
             for row in found {
-                // A row that can't be read is as good as a model that is behind: no answer.
-                guard let value = read(rows, row) else { return .failure(.unavailable) }
+                // A row that can't be read is no answer, and asking again gives none.
+                guard let value = read(rows, row) else { return .failure(.damaged) }
                 values.append(value)
             }
             return .success(values)
+        }
+    }
+
+    /// A page of a list: the last two columns of its statement say where the model is, and where the log ends.
+    func list(
+        _ parameters: Parameters, from database: Database
+    ) async throws(ReadFailure) -> ListPage<Row> {
+        try await database.read { connection throws(Postgres.Failure) in
+            let rows = try connection.execute(statement, parameters)
+            // Nothing ever happened there.
+            guard !rows.isEmpty else { return .success(.empty) }
+            guard let found = Self.found(in: rows) else { return .failure(.behind) }
+            let values = found.compactMap { read(rows, $0) }
+            guard values.count == found.count else { return .failure(.damaged) }
+            return .success(
+                ListPage(
+                    values, position: rows.int64(0, rows.width - 2),
+                    head: rows.int64(0, rows.width - 1)))
         }
     }
 
@@ -44,7 +62,7 @@ struct Question<Row: Sendable>: Sendable {
         guard let found = Self.found(in: rows) else { return .failure(.behind) }
         var values: [Key: Result<Row, ReadFailure>] = [:]
         for row in found {
-            values[key(rows, row)] = read(rows, row).map { .success($0) } ?? .failure(.unavailable)
+            values[key(rows, row)] = read(rows, row).map { .success($0) } ?? .failure(.damaged)
         }
         return .success(values)
     }
@@ -61,7 +79,7 @@ struct Question<Row: Sendable>: Sendable {
         for row in found {
             let key = key(rows, row)
             lists[key] = (lists[key] ?? .success([])).flatMap { list in
-                read(rows, row).map { .success(list + [$0]) } ?? .failure(.unavailable)
+                read(rows, row).map { .success(list + [$0]) } ?? .failure(.damaged)
             }
         }
         return .success(lists)
@@ -136,7 +154,7 @@ struct Columns<Row: Sendable>: Sendable {
         Question(
             name,
             """
-            select p.current, \(list)
+            select p.current, \(list), p.position, p.head
             from urd.\(model)_position p left join \(join)
             where p.realm = $1\(order)
             """, read)

@@ -10,12 +10,15 @@ public enum ReadFailure: Error, Equatable, Sendable {
     case busy
     /// The database cannot be reached or failed.
     case unavailable
+    /// What is read cannot be what was written.
+    case damaged
 
     /// The same in the words of the log: a model that is behind is not available.
     public var asLogFailure: LogFailure {
         switch self {
         case .busy: .busy
         case .behind, .unavailable: .unavailable
+        case .damaged: .damaged
         }
     }
 }
@@ -27,7 +30,9 @@ typealias LookUp<Key: Hashable & Sendable, Value: Sendable> = QueryCoalescing<
 
 extension QueryCoalescing where Source == Connection, Fault == ReadFailure {
     convenience init(_ database: Database, atOnce: Int = 1, ask: @escaping Ask) {
-        self.init(database, atOnce: atOnce, busy: .busy, unavailable: .unavailable, ask: ask)
+        self.init(
+            database, atOnce: atOnce, busy: .busy, unavailable: .unavailable, damaged: .damaged,
+            ask: ask)
     }
 }
 
@@ -43,7 +48,7 @@ extension Database {
         } catch is Database.Busy {
             throw .busy
         } catch {
-            throw .unavailable
+            throw (error as? Postgres.Failure)?.damage == nil ? .unavailable : .damaged
         }
         return try result.get()
     }

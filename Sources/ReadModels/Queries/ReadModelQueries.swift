@@ -66,6 +66,14 @@ public struct ReadModelQueries: Sendable {
         try await rows(question, parameters).first
     }
 
+    func list<Row>(
+        _ question: Question<Row>, _ parameters: Parameters
+    ) async throws(LogFailure) -> ListPage<Row> {
+        try await reading { () throws(ReadFailure) in
+            try await question.list(parameters, from: database)
+        }
+    }
+
     /// The rows of a model that follows the log.
     func rows<Row: Sendable>(
         _ statement: Statement, _ parameters: Parameters,

@@ -29,16 +29,19 @@ public struct RealmView: Sendable, Equatable {
 }
 
 extension ReadModelQueries {
-    /// Nil where no such realm was created.
+    /// Nil where no such realm was created. One that was, and whose log has no head any more, is damaged.
     public func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
-        try await row(byName, Parameters(realm: realm.name))
+        if let view = try await row(byName, Parameters(realm: realm.name)) { return view }
+        let isLeft = try await rows(leftOver, Parameters(realm: realm.name)) { _, _ in true }
+        if !isLeft.isEmpty { throw .damaged }
+        return nil
     }
 
     /// In the order of their names.
-    public func realms(after: String?, limit: Int) async throws(LogFailure) -> [RealmView] {
+    public func realms(after: String?, limit: Int) async throws(LogFailure) -> ListPage<RealmView> {
         var parameters = Parameters(realm: after ?? "")
         parameters.add(Int64(limit))
-        return try await rows(page, parameters)
+        return try await list(page, parameters)
     }
 }
 
@@ -46,11 +49,19 @@ private let byName = Columns(
     of: "realms", key: "realm", "m.disabled, m.settings::text, m.created_at",
     RealmView.init(_:_:)
 ).find("realm_by_name", where: "true")
-/// Every row that is given is current by itself: realms have no order among each other.
+private let leftOver = Statement(
+    "realm_without_log", "select realm from urd.realms where realm = $1")
+/// Every row that is given is current by itself: realms have no order among each other. How far the log is, is said of
+/// the system's.
 private let page = Question(
     "realm_page",
     """
-    select (select p.current from urd.realms_position p where p.realm = r.realm),
-        r.realm, r.disabled, r.settings::text, r.created_at
-    from urd.realms r where r.realm > $1 order by r.realm limit $2
+    select coalesce(p.current, true), r.realm, r.disabled, r.settings::text, r.created_at,
+        s.position, s.position
+    from (select coalesce(max(h.position), 0) as position from urd.realm_log h
+        where h.realm = '\(RealmID.system.name)') s
+    left join lateral (
+        select * from urd.realms m where m.realm > $1 order by m.realm limit $2) r on true
+    left join urd.realms_position p on p.realm = r.realm
+    order by r.realm
     """, RealmView.init(_:_:))

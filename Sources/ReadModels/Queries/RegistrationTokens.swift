@@ -31,8 +31,8 @@ public struct RegistrationTokenView: Sendable, Equatable {
 extension ReadModelQueries {
     public func registrationTokens(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [RegistrationTokenView] {
-        try await rows(page, Parameters(in: realm, after: after, limit: limit))
+    ) async throws(LogFailure) -> ListPage<RegistrationTokenView> {
+        try await list(page, Parameters(in: realm, after: after, limit: limit))
     }
 }
 

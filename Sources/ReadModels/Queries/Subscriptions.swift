@@ -73,16 +73,16 @@ extension ReadModelQueries {
 
     public func subscriptions(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [SubscriptionView] {
-        try await rows(page, Parameters(in: realm, after: after, limit: limit))
+    ) async throws(LogFailure) -> ListPage<SubscriptionView> {
+        try await list(page, Parameters(in: realm, after: after, limit: limit))
     }
 
     public func subscriptions(
         of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [SubscriptionView] {
+    ) async throws(LogFailure) -> ListPage<SubscriptionView> {
         var parameters = Parameters(in: realm, after: after, limit: limit)
         parameters.add(kind.rawValue)
-        return try await rows(pageOfKind, parameters)
+        return try await list(pageOfKind, parameters)
     }
 }
 

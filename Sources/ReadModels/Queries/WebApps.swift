@@ -48,8 +48,8 @@ extension ReadModelQueries {
 
     public func webApps(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [WebAppView] {
-        try await rows(page, Parameters(in: realm, after: after, limit: limit))
+    ) async throws(LogFailure) -> ListPage<WebAppView> {
+        try await list(page, Parameters(in: realm, after: after, limit: limit))
     }
 }
 

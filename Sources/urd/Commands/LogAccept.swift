@@ -94,9 +94,13 @@ struct LogAccept: Subcommand {
         let known: String
         switch found.copy {
         case let copy? where !found.isCopyOfThisLog && copy > found.shared:
+            let written = found.copiedAt.map { " and written at \($0)" } ?? ""
+            let lost = "what stood at positions \(found.shared + 1) to \(copy) then is lost"
+            let later = "What the database has sealed behind \(found.shared) may be of later."
             known =
-                "This machine's checkpoint was signed over \(copy) events: what stood at positions "
-                + "\(found.shared + 1) to \(copy) then is lost, or was altered."
+                "This machine's checkpoint was signed over \(copy) events\(written): \(lost), or was "
+                + "altered."
+                + (found.sealed > found.shared ? " " + later : "")
         case let copy? where !found.isCopyOfThisLog:
             known =
                 "This machine's checkpoint was signed over \(copy) events, and not over this log: "

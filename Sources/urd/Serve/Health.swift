@@ -10,14 +10,14 @@ final class Health: Sendable {
     private let store: Store
     private let models: Models
     private let sealer: Sealer
-    private let readyLag: Int64
+    private let watch: RealmsWatch
     private let isSchemaRight = Mutex(false)
 
-    init(store: Store, models: Models, sealer: Sealer, readyLag: Int) {
+    init(store: Store, models: Models, sealer: Sealer, watch: RealmsWatch) {
         self.store = store
         self.models = models
         self.sealer = sealer
-        self.readyLag = Int64(readyLag)
+        self.watch = watch
     }
 
     func schemaIsRight() { isSchemaRight.withLock { $0 = true } }
@@ -36,9 +36,10 @@ final class Health: Sendable {
                         name: "database", isReady: false, detail: "it does not answer"), sealing,
                 ]
             }
-            return [database, commits] + projections(asked.projections)
-                + [sealing, Self.seals(asked.standstill), Self.leases(asked.standstill)]
-                + [store.clockState]
+            let standstill = Standstill(leases: asked.leases, seal: asked.realms.standstill.seal)
+            return [database, commits] + projections(asked.realms.projections)
+                + [sealing, Self.seals(standstill), Self.leases(standstill)]
+                + [Self.realms(asked.realms), store.clockState]
         } catch {
             return [
                 ComponentState(name: "database", isReady: false, detail: "\(error)"), sealing,
@@ -70,18 +71,27 @@ final class Health: Sendable {
         return nil
     }
 
-    /// What the database is asked each time: the same few rows however many realms there are.
     private struct Asked: Sendable {
-        let projections: [ProjectionTrouble]
-        let standstill: Standstill
+        let leases: [Standstill.Lease]
+        let realms: RealmsWatch.Reading
     }
 
+    /// The database is asked for the same few rows each time, however many realms there are.
     private func question() async throws -> Asked {
-        try await store.database.run { [readyLag] connection throws(Postgres.Failure) in
-            Asked(
-                projections: try ProjectionTrouble.read(lag: readyLag, connection),
-                standstill: try Standstill.read(connection))
-        }
+        Asked(
+            leases: try await store.database.run { connection throws(Postgres.Failure) in
+                try Standstill.leases(connection)
+            }, realms: try await watch.reading())
+    }
+
+    /// What is said of all realms is a little older than the rest.
+    private static func realms(_ reading: RealmsWatch.Reading) -> ComponentState {
+        let age = ContinuousClock.now - reading.at
+        let isOld = age > RealmsWatch.mostAge
+        return ComponentState(
+            name: "realms", isReady: true,
+            detail: isOld ? "could not be looked at for \(age.components.seconds) s" : nil,
+            needsAttention: isOld)
     }
 
     /// One line for each read model, of the realm where it is worst off.

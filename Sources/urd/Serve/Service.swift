@@ -59,8 +59,8 @@ struct Service: Sendable {
             store.database, keyring: store.keyring,
             settings: .init(directory: options.checkpointDirectory), metrics: store.metrics,
             log: store.lines)
-        let health = Health(
-            store: store, models: models, sealer: sealer, readyLag: options.readyLag)
+        let watch = RealmsWatch(store, readyLag: options.readyLag)
+        let health = Health(store: store, models: models, sealer: sealer, watch: watch)
         let sender = try WebhookSender(options, store, models.queries)
         let places = GeoDatabases(
             options.geoDatabases, lines: store.lines, metrics: store.metrics)
@@ -81,7 +81,7 @@ struct Service: Sendable {
                 group.addTask { try await store.log.pollHeads(every: .milliseconds(50)) }
                 group.addTask { try await store.log.tryCommits() }
                 group.addTask { try await store.watchClocks() }
-                group.addTask { try await store.watchStandstill() }
+                group.addTask { try await watch.run() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget(models.queries.sequences) }

@@ -33,7 +33,7 @@ struct WebhookDesk: WebhookDeliveries {
     func deliveries(
         of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?,
         since: Timestamp?, after: Int64, limit: Int
-    ) async throws(LogFailure) -> [Delivery] {
+    ) async throws(LogFailure) -> ListPage<Delivery> {
         try await asking {
             try await store.deliveries(
                 of: subscription, in: realm, givenUp: givenUp, type: type, since: since,
@@ -44,7 +44,7 @@ struct WebhookDesk: WebhookDeliveries {
     func attempts(
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
-    ) async throws(LogFailure) -> [DeliveryAttempt] {
+    ) async throws(LogFailure) -> ListPage<DeliveryAttempt> {
         try await asking {
             try await store.attempts(
                 of: subscription, in: realm, position: position, outcome: outcome, since: since,

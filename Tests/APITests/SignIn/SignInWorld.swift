@@ -202,7 +202,7 @@ struct FoldedQueries: RealmQueries, Folding {
 
     func clients(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [ClientView] {
+    ) async throws(LogFailure) -> ListPage<ClientView> {
         try await MemoryQueries(log: log).clients(in: realm, after: after, limit: limit)
     }
 
@@ -235,7 +235,7 @@ struct FoldedQueries: RealmQueries, Folding {
 
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [InviteView] {
+    ) async throws(LogFailure) -> ListPage<InviteView> {
         try await MemoryQueries(log: log).invites(in: realm, app: app, after: after, limit: limit)
     }
 

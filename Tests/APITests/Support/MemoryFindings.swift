@@ -15,7 +15,7 @@ extension MemoryQueries {
 
     func findings(
         in realm: RealmID, _ selection: FindingSelection, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [FindingView] {
+    ) async throws(LogFailure) -> ListPage<FindingView> {
         var states: [UUID: (state: Finding, first: Recorded, last: Recorded)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = FindingEvent(recorded) else { continue }
@@ -41,7 +41,7 @@ extension MemoryQueries {
                 && (selection.source.map { $0 == view.source } ?? true)
                 && (after.map { view.id < $0 } ?? true)
         }
-        return Array(wanted.sorted { $1.id < $0.id }.prefix(limit))
+        return try await listed(Array(wanted.sorted { $1.id < $0.id }.prefix(limit)), of: realm)
     }
 }
 

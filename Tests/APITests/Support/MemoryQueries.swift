@@ -13,14 +13,15 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         try await adminKeys(after: nil, limit: .max).first { $0.id == id }
     }
 
-    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> [AdminKeyView] {
+    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> ListPage<AdminKeyView> {
         let folded = try await streams(AdminKey.self, named: "admin_key.created", in: .system)
-        return page(folded, after: after, limit: limit, id: \.stream).map { key in
+        let views = folded.map { key in
             AdminKeyView(
                 id: key.stream, name: key.state.name, digest: key.state.digest?.bytes ?? [],
                 scope: key.state.scope, permissions: key.state.permissions, createdAt: key.first,
                 revokedAt: key.state.isRevoked ? key.last : nil)
         }
+        return try await page(views, of: .system, after: after, limit: limit, id: \.id)
     }
 
     func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
@@ -32,22 +33,22 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         }
     }
 
-    func realms(after: String?, limit: Int) async throws(LogFailure) -> [RealmView] {
+    func realms(after: String?, limit: Int) async throws(LogFailure) -> ListPage<RealmView> {
         var views: [RealmView] = []
         for id in log.realms where after.map({ id.name > $0 }) ?? true {
             if let view = try await realm(id) { views.append(view) }
         }
-        return Array(views.prefix(limit))
+        return try await listed(Array(views.prefix(limit)), of: .system)
     }
 
     func hosts(
         of realm: RealmID, after: String?, limit: Int
-    ) async throws(LogFailure) -> [HostView] {
+    ) async throws(LogFailure) -> ListPage<HostView> {
         let folded = try await streams(Host.self, named: "host.assigned", in: .system)
         let views = folded.filter { $0.state.realm == realm }.map { host in
             HostView(host: host.state.name, realm: realm, assignedAt: host.last)
         }
-        return page(views, after: after, limit: limit, id: \.host)
+        return try await page(views, of: .system, after: after, limit: limit, id: \.host)
     }
 
     func app(_ app: UUID, in realm: RealmID) async throws(LogFailure) -> AppView? {
@@ -56,14 +57,14 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
 
     func apps(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [AppView] {
+    ) async throws(LogFailure) -> ListPage<AppView> {
         let folded = try await streams(App.self, named: "app.created", in: realm)
         let views = folded.filter { !$0.state.isDeleted }.map { app in
             AppView(
                 id: app.stream, slug: app.state.slug, name: app.state.name,
                 settings: app.state.settings.overrides, createdAt: app.first)
         }
-        return page(views, after: after, limit: limit, id: \.id)
+        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
     func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
@@ -110,14 +111,14 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
 
     func webApps(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [WebAppView] {
+    ) async throws(LogFailure) -> ListPage<WebAppView> {
         let folded = try await streams(WebApp.self, named: "web_app.registered", in: realm)
         var views: [WebAppView] = []
         for app in folded where !app.state.isRemoved {
             guard let card = app.state.card else { continue }
             views.append(WebAppView(id: app.stream, card: card, createdAt: app.first))
         }
-        return page(views, after: after, limit: limit, id: \.id)
+        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
     func subscription(
@@ -128,10 +129,10 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
 
     func subscriptions(
         of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [SubscriptionView] {
-        page(
-            try await allSubscriptions(in: realm).filter { $0.kind == kind }, after: after,
-            limit: limit, id: \.id)
+    ) async throws(LogFailure) -> ListPage<SubscriptionView> {
+        try await page(
+            try await allSubscriptions(in: realm).filter { $0.kind == kind }, of: realm,
+            after: after, limit: limit, id: \.id)
     }
 
     private func allSubscriptions(
@@ -163,7 +164,7 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
 
     func clients(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [ClientView] {
+    ) async throws(LogFailure) -> ListPage<ClientView> {
         let folded = try await streams(Client.self, named: "client.registered", in: realm)
         let views = folded.filter { !$0.state.isDeleted }.map { client in
             var metadata = client.state.metadata?.members ?? [:]
@@ -172,12 +173,12 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
                 id: client.stream, clientID: client.state.clientID, metadata: metadata,
                 isDisabled: client.state.isDisabled, issuedAt: client.first)
         }
-        return page(views, after: after, limit: limit, id: \.id)
+        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [InviteView] {
+    ) async throws(LogFailure) -> ListPage<InviteView> {
         let folded = try await streams(Invite.self, named: "invite.created", in: realm)
         var views: [InviteView] = []
         for invite in folded where !invite.state.isRevoked {
@@ -187,12 +188,12 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
                     id: invite.stream, terms: terms, createdAt: invite.first,
                     usedAt: invite.state.usedAt))
         }
-        return page(views, after: after, limit: limit, id: \.id)
+        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
     func registrationTokens(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [RegistrationTokenView] {
+    ) async throws(LogFailure) -> ListPage<RegistrationTokenView> {
         let folded = try await streams(
             RegistrationToken.self, named: "registration_token.created", in: realm)
         var views: [RegistrationTokenView] = []
@@ -203,7 +204,7 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
                     id: token.stream, terms: terms, used: token.state.used,
                     createdAt: token.first))
         }
-        return page(views, after: after, limit: limit, id: \.id)
+        return try await page(views, of: realm, after: after, limit: limit, id: \.id)
     }
 
     func auditTrail(
@@ -283,11 +284,11 @@ struct MemoryQueries: AdminQueries, LogProofQueries, Folding {
         return found.values.sorted { $0.stream < $1.stream }
     }
 
-    private func page<Item, ID: Comparable>(
-        _ items: [Item], after: ID?, limit: Int, id: (Item) -> ID
-    ) -> [Item] {
+    private func page<Item: Sendable, ID: Comparable>(
+        _ items: [Item], of realm: RealmID, after: ID?, limit: Int, id: (Item) -> ID
+    ) async throws(LogFailure) -> ListPage<Item> {
         let sorted = items.sorted { id($0) < id($1) }
-        guard let after else { return Array(sorted.prefix(limit)) }
-        return Array(sorted.filter { id($0) > after }.prefix(limit))
+        let wanted = after.map { after in sorted.filter { id($0) > after } } ?? sorted
+        return try await listed(Array(wanted.prefix(limit)), of: realm)
     }
 }

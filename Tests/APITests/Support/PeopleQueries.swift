@@ -29,7 +29,7 @@ extension Folding {
 
     func accounts(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [AccountView] {
+    ) async throws(LogFailure) -> ListPage<AccountView> {
         var found: [UUID: (state: Account, first: Timestamp, last: Timestamp)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = AccountEvent(recorded) else { continue }
@@ -41,9 +41,19 @@ extension Folding {
         let views = found.filter { !$0.value.state.isDeleted }.map { id, known in
             AccountView(id, as: known.state, registeredAt: known.first, changedAt: known.last)
         }
-        return Array(
-            views.sorted { $0.id < $1.id }
-                .filter { view in after.map { view.id > $0 } ?? true }.prefix(limit))
+        return try await listed(
+            Array(
+                views.sorted { $0.id < $1.id }
+                    .filter { view in after.map { view.id > $0 } ?? true }.prefix(limit)),
+            of: realm)
+    }
+
+    /// What moves with the log is where the log is.
+    func listed<Item: Sendable>(
+        _ items: [Item], of realm: RealmID
+    ) async throws(LogFailure) -> ListPage<Item> {
+        let head = try await log.head(of: realm).position
+        return ListPage(items, position: head, head: head)
     }
 }
 

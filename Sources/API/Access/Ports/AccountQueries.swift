@@ -11,7 +11,7 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
 
     func accounts(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [AccountView]
+    ) async throws(LogFailure) -> ListPage<AccountView>
 
     /// Newest first.
     func passkeys(

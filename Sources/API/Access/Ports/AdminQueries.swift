@@ -10,25 +10,25 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
     /// Decides who gets in: must never lag, and must throw rather than answer from an old copy.
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView?
 
-    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> [AdminKeyView]
+    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> ListPage<AdminKeyView>
 
     func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView?
 
-    func realms(after: String?, limit: Int) async throws(LogFailure) -> [RealmView]
+    func realms(after: String?, limit: Int) async throws(LogFailure) -> ListPage<RealmView>
 
     func hosts(
         of realm: RealmID, after: String?, limit: Int
-    ) async throws(LogFailure) -> [HostView]
+    ) async throws(LogFailure) -> ListPage<HostView>
 
     func app(_ app: UUID, in realm: RealmID) async throws(LogFailure) -> AppView?
 
     func apps(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [AppView]
+    ) async throws(LogFailure) -> ListPage<AppView>
 
     func webApps(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [WebAppView]
+    ) async throws(LogFailure) -> ListPage<WebAppView>
 
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func client(
@@ -37,7 +37,7 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
 
     func clients(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [ClientView]
+    ) async throws(LogFailure) -> ListPage<ClientView>
 
     /// Those that belong to an app, in the order of their ids.
     func clients(
@@ -47,11 +47,11 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries,
     /// Of one app, or all.
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [InviteView]
+    ) async throws(LogFailure) -> ListPage<InviteView>
 
     func registrationTokens(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [RegistrationTokenView]
+    ) async throws(LogFailure) -> ListPage<RegistrationTokenView>
 
     /// From behind a position on, in the order that is asked for. It follows the log at a distance.
     func auditTrail(

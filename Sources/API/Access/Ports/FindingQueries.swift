@@ -9,5 +9,5 @@ public protocol FindingQueries: Sendable {
     /// Newest first, from behind an id on.
     func findings(
         in realm: RealmID, _ selection: FindingSelection, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [FindingView]
+    ) async throws(LogFailure) -> ListPage<FindingView>
 }

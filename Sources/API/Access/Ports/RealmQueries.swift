@@ -20,7 +20,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
     /// In the order of their ids, from behind one on.
     func clients(
         in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [ClientView]
+    ) async throws(LogFailure) -> ListPage<ClientView>
 
     /// The streams of a realm's installations, in the order in which they were made.
     func installations(in realm: RealmID) async throws(LogFailure) -> [UUID]
@@ -28,7 +28,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
     /// Of one app, or all.
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [InviteView]
+    ) async throws(LogFailure) -> ListPage<InviteView>
 
     /// By the stream of the two. Withdrawn ones are not found.
     func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView?

@@ -13,7 +13,7 @@ public protocol SubscriptionQueries: Sendable {
 
     func subscriptions(
         of kind: Subscription.Kind, in realm: RealmID, after: UUID?, limit: Int
-    ) async throws(LogFailure) -> [SubscriptionView]
+    ) async throws(LogFailure) -> ListPage<SubscriptionView>
 }
 
 /// What is asked and done about deliveries, which are in no log.
@@ -33,13 +33,13 @@ public protocol WebhookDeliveries: Sendable {
     func deliveries(
         of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?,
         since: Timestamp?, after: Int64, limit: Int
-    ) async throws(LogFailure) -> [Delivery]
+    ) async throws(LogFailure) -> ListPage<Delivery>
 
     /// The newest first.
     func attempts(
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
-    ) async throws(LogFailure) -> [DeliveryAttempt]
+    ) async throws(LogFailure) -> ListPage<DeliveryAttempt>
 
     /// The position in a range before which there are as many events of these types and streams as are queued at once;
     /// nil where there are no more.
@@ -86,12 +86,12 @@ public struct NoDeliveries: WebhookDeliveries {
     public func deliveries(
         of subscription: UUID, in realm: RealmID, givenUp: Bool, type: String?,
         since: Timestamp?, after: Int64, limit: Int
-    ) async throws(LogFailure) -> [Delivery] { [] }
+    ) async throws(LogFailure) -> ListPage<Delivery> { .empty }
 
     public func attempts(
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
-    ) async throws(LogFailure) -> [DeliveryAttempt] { [] }
+    ) async throws(LogFailure) -> ListPage<DeliveryAttempt> { .empty }
 
     public func cut(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], in realm: RealmID

@@ -21,7 +21,7 @@ extension RealmPosture {
                 realm: realm.realm.name, settings: Identity.Settings(overrides: realm.settings))
             for app in try await pages(
                 { after in
-                    try await queries.apps(in: realm.realm, after: after, limit: pageSize)
+                    try await queries.apps(in: realm.realm, after: after, limit: pageSize).items
                 }, next: { $0.id }) where !app.settings.isEmpty
             {
                 posture.apps[app.slug] = posture.settings.overlaid(
@@ -32,7 +32,7 @@ extension RealmPosture {
             }
             for client in try await pages(
                 { after in
-                    try await queries.clients(in: realm.realm, after: after, limit: pageSize)
+                    try await queries.clients(in: realm.realm, after: after, limit: pageSize).items
                 }, next: { $0.id })
             {
                 posture.disclosedKeys.inForce += names(client.metadata).map {
