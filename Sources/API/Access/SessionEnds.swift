@@ -13,9 +13,6 @@ struct AskingClient: Sendable {
 
 /// What ends with a browser session: the sessions that clients were given for as long as it lasted.
 struct SessionEnds {
-    /// So many streams are read and written in one append.
-    private static var atOnce: Int { 500 }
-
     private let call: Call<RealmContext>
 
     init(_ call: Call<RealmContext>) { self.call = call }
@@ -79,9 +76,7 @@ struct SessionEnds {
         by caller: Commands.Caller
     ) async throws(Problem) {
         let over = try await ends(of: account, from: line, alsoEnding: asking)
-        for some in over.pieces(of: Self.atOnce) {
-            try await Commands(call).dispatch(LeaveSessions(ended: some), as: caller)
-        }
+        for some in LeaveSessions.each(over) { try await Commands(call).dispatch(some, as: caller) }
         let place = context.place
         let stay = try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
@@ -89,9 +84,7 @@ struct SessionEnds {
             ) { $0.terms.browser == line && $0.terms.isOffline }
         }
         let told = stay.map { DetachSession(session: $0.id, of: account, notice: noticeOrder()) }
-        for some in told.pieces(of: Self.atOnce) {
-            try await Commands(call).dispatch(LeaveSessions(detached: some), as: caller)
-        }
+        for some in LeaveSessions.each(told) { try await Commands(call).dispatch(some, as: caller) }
     }
 
     /// The ends of what clients have of a browser session.
@@ -133,11 +126,5 @@ extension SessionQueries {
                     && (!session.terms.isOffline || endsOffline
                         || session.terms.client == asking?.client)
         }.map(\.id)
-    }
-}
-
-extension Array {
-    fileprivate func pieces(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

@@ -173,11 +173,12 @@ extension Call<AdminContext> {
                 of: account, from: line, in: realm.realm,
                 at: write.origin.at, endsOffline: settings[SettingCatalogue.logoutEndsOffline])
         }
-        for session in dependents {
-            let command = EndSession(
-                session: session, reason: .loggedOut, of: account,
-                notice: NoticeOrder(id: newID()))
-            _ = try await run(command, as: write.another(newID()))
+        let ends = dependents.map {
+            EndSession(
+                session: $0, reason: .loggedOut, of: account, notice: NoticeOrder(id: newID()))
+        }
+        for some in LeaveSessions.each(ends) {
+            _ = try await run(some, as: write.another(newID()))
         }
     }
 }

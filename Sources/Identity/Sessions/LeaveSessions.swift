@@ -11,6 +11,23 @@ public struct LeaveSessions: Command {
         self.detached = detached
     }
 
+    /// So many sessions in one append.
+    private static var most: Int { 500 }
+
+    public static func each(_ ended: [EndSession]) -> [LeaveSessions] {
+        pieces(of: ended).map { LeaveSessions(ended: $0) }
+    }
+
+    public static func each(_ detached: [DetachSession]) -> [LeaveSessions] {
+        pieces(of: detached).map { LeaveSessions(detached: $0) }
+    }
+
+    private static func pieces<Some>(of all: [Some]) -> [[Some]] {
+        stride(from: 0, to: all.count, by: most).map {
+            Array(all[$0..<min($0 + most, all.count)])
+        }
+    }
+
     public typealias Rejection = Never
 
     public struct Facts: Sendable {
