@@ -244,6 +244,9 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         let name = try #require(there.json["client_id"]?.string)
         #expect(try await ask(one, in: other, as: name) == nil)
         #expect(try await ask(two, in: other, as: name) == "invalid_target")
+        try await other.carryOut(SetRealmSettings(["unchecked_resources": list(two)]))
+        #expect(try await ask(two, in: other, as: name) == nil)
+        #expect(try await ask(one, in: other, as: name) == "invalid_target")
     }
 
     @Test func `RFC 8707: a client's resource list bounds exchanges, beside the exchange targets`()
