@@ -229,7 +229,7 @@ func browserSamples() throws -> [any Event] {
     }
 
     @Test func `signing a browser out ends the first session of its line in earnest`() async throws {
-        let first = UUID.random()
+        let first = client
         var terms = try browserTerms()
         terms.line = first
         let realm = given(BrowserSessionEvent.opened(try browserTerms()), in: first)

@@ -28,7 +28,7 @@ public struct LeaveSessions: Command {
         }
     }
 
-    public typealias Rejection = Never
+    public typealias Rejection = NotFound<Session>
 
     public struct Facts: Sendable {
         let ended: [EndSession.Facts]
