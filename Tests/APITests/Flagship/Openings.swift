@@ -78,7 +78,8 @@ struct OpeningWorld {
 
     init(_ opening: Opening) async throws {
         world = try await FlagshipWorld(["owner_links": true], callProviders: provider.calls)
-        provider.clock.withLock { $0 = world.world.clock }
+        let clock = world.world.clock
+        provider.clock.withLock { $0 = clock }
         isOfProvider = opening.isOfProvider
         try await world.add(FlagshipWorld.drive)
         providers = try PushStandIn(world.world.clock)
