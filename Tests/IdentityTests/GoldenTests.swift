@@ -69,6 +69,7 @@ func samples() throws -> [any Event] {
         AdminKeyEvent.revoked, AdminRefusalEvent.refused(key: key, reason: .wrongSecret),
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
         + passphraseSamples() + (try flagshipSamples()) + removalSamples()
+        + [DelegatedCodeEvent.issued(stampedDelegatedCode)]
 }
 
 private func signInSamples() throws -> [any Event] {
@@ -268,8 +269,7 @@ private func providerSamples() -> [any Event] {
         DelegatedCodeEvent.issued(
             DelegatedCodeTerms(
                 identity: client, upstream: app, upstreamName: "s-1", provider: "corporate",
-                expiresAt: noon)), DelegatedCodeEvent.issued(stampedDelegatedCode),
-        DelegatedCodeEvent.used(installation: client),
+                expiresAt: noon)), DelegatedCodeEvent.used(installation: client),
         InstallationUpstreamEvent.bound(provider: "corporate", name: "s-1"),
     ]
 }

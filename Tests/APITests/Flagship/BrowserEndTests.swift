@@ -2,6 +2,7 @@ import EventSourcing
 import HTTP
 import Identity
 import JSON
+import Synchronization
 import Testing
 import Values
 

@@ -2,6 +2,7 @@ import EventSourcing
 import HTTP
 import Identity
 import JSON
+import Synchronization
 import Testing
 import Values
 
@@ -69,7 +70,8 @@ struct OpeningWorld {
 
     init(_ opening: Opening) async throws {
         world = try await FlagshipWorld(["owner_links": true], callProviders: provider.calls)
-        provider.clock.withLock { $0 = world.world.clock }
+        let clock = world.world.clock
+        provider.clock.withLock { $0 = clock }
         isOfProvider = opening.isOfProvider
         try await world.add(FlagshipWorld.drive)
         desk = try await world.certified("Desk")
