@@ -69,6 +69,16 @@ enum KeyTable {
         }
     }
 
+    /// Whether something was ever written to the realm, as far as the database has it.
+    static func hasLog(_ realm: RealmID, on connection: Connection) throws(Failure) -> Bool {
+        try connection.execute(lookingForLog, realmParameter(realm)).bool(0, 0)
+    }
+
+    static func realmsWithoutKeys(on connection: Connection) throws(Failure) -> [RealmID] {
+        let rows = try connection.execute(listingKeyless)
+        return (0..<rows.count).compactMap { RealmID(rows.text($0, 0)) }
+    }
+
     static func loadAll(
         notUnder master: [UInt8], on connection: Connection
     ) throws(Failure) -> [(String, WrappedKey)] {
@@ -244,6 +254,19 @@ private let loading = Statement(
     "realm_key_load",
     "select purpose, version, master, wrapped, id, announced from urd.realm_key where realm = $1"
 )
+private let lookingForLog = Statement(
+    "realm_has_log",
+    """
+    select exists (select from urd.realm_log where realm = $1 and position > 0)
+        or exists (select from urd.event where realm = $1)
+    """)
+private let listingKeyless = Statement(
+    "realms_without_keys",
+    """
+    select h.realm from urd.realm_log h where h.position > 0
+        and not exists (select from urd.realm_key k where k.realm = h.realm)
+    order by h.realm
+    """)
 private let loadingAll = Statement(
     "realm_key_load_all",
     """

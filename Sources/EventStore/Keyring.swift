@@ -40,7 +40,7 @@ public final class Keyring: Sendable {
         }
     }
 
-    /// The keys of a realm, made when it has none yet. A caller that asks while they are loading
+    /// The keys of a realm, made when it has none and nothing was ever written to it. A caller that asks while they are loading
     /// waits for them, and does not load them a second time.
     public func keys(of realm: RealmID) async throws(LogFailure) -> RealmKeys {
         if let known = cache.withLock({ $0.keys(of: realm) }) { return known }
@@ -66,8 +66,14 @@ public final class Keyring: Sendable {
         }
         let masterID = master.id
         let generation = generation
-        let rows = try await database.tryRun { connection throws(Postgres.Failure) in
-            let found = try KeyTable.load(realm, on: connection)
+        let stored = try await database.tryRun {
+            connection throws(Postgres.Failure) -> [KeyTable.Stored]? in
+            var found = try KeyTable.load(realm, on: connection)
+            if found.isEmpty, try KeyTable.hasLog(realm, on: connection) {
+                // Another node may have made them meanwhile: they are there before its first event.
+                found = try KeyTable.load(realm, on: connection)
+                if found.isEmpty { return nil }
+            }
             guard found.isEmpty else { return found }
             // All or none: who comes second waits here and takes what the first one made.
             try KeyTable.transaction(on: connection) { connection throws(Postgres.Failure) in
@@ -81,6 +87,11 @@ public final class Keyring: Sendable {
                 }
             }
             return try KeyTable.load(realm, on: connection)
+        }
+        // New ones would open nothing of what is there, and would not fit a backup that has the old.
+        guard let rows = stored else {
+            log.error("keys.missing", ["realm": .string(realm.name)])
+            throw .damaged
         }
         // The very same need not be unwrapped, and may be wrapped under a master key that is not here.
         let last = cache.withLock { $0.lastKeys(of: realm) }.flatMap {
@@ -128,6 +139,13 @@ public final class Keyring: Sendable {
             try KeyTable.otherMasters(than: id, on: connection)
         }
         return Set(rows.filter { !isKnown($0.master) }.map(\.realm)).sorted()
+    }
+
+    /// The realms with a log and without a key.
+    public func realmsWithoutKeys() async throws(LogFailure) -> [RealmID] {
+        try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.realmsWithoutKeys(on: connection)
+        }
     }
 
     /// A generation ends when the cache is cleared.

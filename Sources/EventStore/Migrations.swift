@@ -71,6 +71,7 @@ enum Migrations {
         Step(
             version: 36, name: "untimed_requests",
             sql: PackageResources.m036_untimed_requests_sql),
+        Step(version: 37, name: "analyst_bounds", sql: PackageResources.m037_analyst_bounds_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -39,6 +39,12 @@ def owner(sql):
     return urd.sql(sql)
 
 
+def alone(sql):
+    """As the superuser, what may be in no transaction."""
+    subprocess.run(["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", urd.superuser(), "-c", sql], check=True,
+                   capture_output=True, text=True, timeout=PATIENCE)
+
+
 class AnalystSQL(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -163,8 +169,10 @@ class AnalystSQL(unittest.TestCase):
 
     def test_a_removed_analyst_is_disconnected_and_gone(self):
         gone = Analyst(urd, "demo")
-        # PostgreSQL lets every role make these.
-        gone.ask("select lo_from_bytea(0, 'x')")
+        # PostgreSQL lets every role make these where no superuser keeps it from that.
+        owner(f"grant execute on function lo_from_bytea(oid, bytea) to {gone.name}")
+        gone.ask("set default_transaction_read_only = off; select lo_from_bytea(0, 'x')")
+        owner(f"revoke execute on function lo_from_bytea(oid, bytea) from {gone.name}")
         with subprocess.Popen(
                 ["psql", "-XqAt", gone.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, env={"PGPASSWORD": gone.password, "PATH": "/usr/bin:/bin"},
@@ -179,6 +187,37 @@ class AnalystSQL(unittest.TestCase):
         names = [one["analyst"] for one in json.loads(urd.command("analyst", "list", "--json").stdout)]
         self.assertNotIn(gone.name, names)
         self.assertIn(self.demo.name, names)
+
+    def test_an_analyst_whose_role_cannot_be_dropped_keeps_nothing_else(self):
+        stays = Analyst(urd, "demo")
+        database = f"other_{uuid.uuid4().hex[:8]}"
+        alone(f"create database {database}")
+        self.addCleanup(alone, f"drop database {database} with (force)")
+        elsewhere = Analyst.__new__(Analyst)
+        elsewhere.__dict__.update(stays.__dict__, address=stays.address.rsplit("/", 1)[0] + "/" + database)
+        elsewhere.ask("set default_transaction_read_only = off; select lo_create(0)")
+        # And a session that changes the role for as long as it can.
+        with subprocess.Popen(
+                ["psql", "-XqAt", stays.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, env={"PGPASSWORD": stays.password, "PATH": "/usr/bin:/bin"},
+                text=True) as held:
+            held.stdin.write("set default_transaction_read_only = off; begin; "
+                             f"alter role {stays.name} set work_mem = '5MB';\nselect 'held';\n")
+            held.stdin.flush()
+            self.assertEqual(held.stdout.readline(), "held\n")
+            for _ in range(2):
+                done = urd.command("analyst", "remove", stays.name, "--yes")
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"{database} (1)", done.stderr)
+                self.assertIn(f"drop owned by {stays.name}", done.stderr)
+                self.assertRegex(stays.refused("select 1"), "password|not permitted to log in")
+        self.assertEqual(owner(f"select count(*) from urd.analyst where role = '{stays.name}'"), "0")
+        self.assertEqual(owner("select rolpassword is null and not rolcanlogin from pg_authid "
+                               f"where rolname = '{stays.name}'"), "t")
+        subprocess.run(["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", f"drop owned by {stays.name}",
+                        urd.superuser().rsplit("/", 1)[0] + "/" + database], check=True, timeout=PATIENCE)
+        self.assertEqual(urd.command("analyst", "remove", stays.name, "--yes").returncode, 0)
+        self.assertEqual(owner(f"select count(*) from pg_roles where rolname = '{stays.name}'"), "0")
 
     def test_the_password_is_kept_as_a_verifier(self):
         kept = owner(f"select rolpassword from pg_authid where rolname = '{self.demo.name}'")

@@ -76,6 +76,32 @@ class Damage(unittest.TestCase):
                    "the sealer names the realm")
         self.assertIn(f"{REALM}: its log is gone from the database", urd.command("doctor").stdout)
 
+    def test_the_keys_are_gone(self):
+        urd.sealed(REALM)
+        kept = (f"delete from urd.realm_key where realm = '{REALM}';"
+                "insert into urd.realm_key select * from public.kept_keys")
+        before = self.node()
+        self.assertEqual(self.account(before, REALM), (201, None))
+        head = urd.sql(f"select {HEAD}")
+        urd.sql(f"create table public.kept_keys as select * from urd.realm_key where realm = '{REALM}';"
+                f"delete from urd.realm_key where realm = '{REALM}'")
+        try:
+            for node in (urd, before, self.node()):
+                for _ in range(3):
+                    self.assertEqual(self.account(node, REALM), (500, "/problems/log-damaged"))
+                self.assertEqual(self.account(node, "demo"), (201, None))
+            self.assertEqual(urd.sql(f"select count(*) from urd.realm_key where realm = '{REALM}'"), "0")
+            self.assertEqual(urd.sql(f"select {HEAD}"), head)
+            told = urd.command("doctor")
+            self.assertEqual(told.returncode, 1)
+            self.assertRegex(told.stdout, rf"keys +wrong +those of {REALM} are gone from the database")
+        finally:
+            urd.sql(kept)
+        for node in (urd, before, self.node()):
+            eventually(lambda: self.account(node, REALM) == (201, None), "it goes on with its keys")
+        urd.sealed(REALM)
+        self.assertEqual(urd.command("verify", "--realm", REALM).returncode, 0)
+
     def test_columns_without_a_value(self):
         cells = [
             ("realm_log", "realm", ("epoch", "position", "keys")),

@@ -76,6 +76,11 @@ class Analysts(unittest.TestCase):
         name = f"analyst_{uuid.uuid4().hex[:8]}"
         made = json.loads(urd.command("analyst", "add", name, "--realm", "verify", "--json").stdout)
         address = urd.values["URD_DATABASE_OWNER_URL"].replace("//urd_owner@", f"//{name}@")
+        # As where no superuser fenced it in.
+        urd.sql(f"grant execute on function pg_try_advisory_lock(bigint), "
+                f"pg_try_advisory_lock(integer, integer) to {name}")
+        self.addCleanup(urd.sql, f"revoke execute on function pg_try_advisory_lock(bigint), "
+                        f"pg_try_advisory_lock(integer, integer) from {name}")
         with subprocess.Popen(
                 ["psql", "-XqAt", address, "-c", POLL],
                 env={"PGPASSWORD": made["password"], "PATH": "/usr/bin:/bin"},

@@ -29,6 +29,8 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
     case unableToSign
     /// The realm's keys are wrapped under another master key.
     case otherMasterKey
+    /// The realm's keys are not in the database, or cannot be read.
+    case unreadableKeys
 
     /// A stable name for health, metrics and logs.
     public var code: String {
@@ -46,6 +48,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
         case .fileDiffers: "file_differs"
         case .unableToSign: "unable_to_sign"
         case .otherMasterKey: "other_master_key"
+        case .unreadableKeys: "unreadable_keys"
         }
     }
 
@@ -54,7 +57,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .logIsShorter, .lostCheckpoints, .changedCheckpoint, .fileDiffers: true
         case .forgedEvent, .missingEvent, .changedEvent, .badCheckpoint, .changedTree, .badFile,
-            .unreadableFile, .unableToSign, .otherMasterKey:
+            .unreadableFile, .unableToSign, .otherMasterKey, .unreadableKeys:
             false
         }
     }
@@ -69,7 +72,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
             .fileDiffers(let size):
             size
         case .lostCheckpoints(_, let found): found + 1
-        case .badFile, .unreadableFile, .unableToSign, .otherMasterKey: nil
+        case .badFile, .unreadableFile, .unableToSign, .otherMasterKey, .unreadableKeys: nil
         }
     }
 
@@ -96,6 +99,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
             "the checkpoint file was signed over another log of size \(size)"
         case .unableToSign: "the realm's key made no signature"
         case .otherMasterKey: LogFailure.otherMasterKey.description
+        case .unreadableKeys: "the realm's keys are gone from the database, or cannot be read"
         }
     }
 }

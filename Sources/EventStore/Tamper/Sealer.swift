@@ -176,7 +176,13 @@ public final class Sealer: Sendable {
     private func look(
         at realm: RealmID, after tree: SealedTree?, recheck: Bool
     ) async throws -> SealingRound.Outcome {
-        let keys = try await keyring.keys(of: realm)
+        let keys: RealmKeys
+        do throws(LogFailure) {
+            keys = try await keyring.keys(of: realm)
+        } catch {
+            guard error == .damaged else { throw error }
+            return .halted(.unreadableKeys)
+        }
         guard let signer = NoteSigner(name: settings.name(of: realm), key: keys.signing) else {
             preconditionFailure("The origin of checkpoints was checked when it was configured.")
         }

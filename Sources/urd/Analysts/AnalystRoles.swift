@@ -87,31 +87,83 @@ struct AnalystRoles {
         }
     }
 
-    /// Ends the connections of the analyst too. False where there is no such analyst.
-    func remove(_ name: String) throws(Postgres.Failure) -> Bool {
+    /// Takes from the analyst what it sees, how it connects and its sessions, each for good before the next: whatever it
+    /// holds, it keeps none of these. False where there is no such analyst.
+    func disable(_ name: String) throws(Postgres.Failure) -> Bool {
+        var parameters = Parameters()
+        parameters.add(name)
+        let seats = try connection.executeOnce(
+            "delete from urd.analyst where role = $1::text::name returning role", parameters)
+        // One that could not be dropped has no seat any more.
+        let left = try connection.executeOnce(
+            """
+            select from pg_roles r where r.rolname = $1::text and not r.rolcanlogin
+                and pg_has_role(r.oid, 'urd_analyst', 'member')
+            """, parameters)
+        guard seats.count + left.count > 0 else { return false }
+        // Of a restored database, which had its roles on another server.
+        guard try exists(name) else { return true }
+        // Of a role that this one made it may end connections (membership), others it cannot see.
+        try run("select format('grant %I to current_user', $1::text)", parameters)
+        try connection.run("set lock_timeout = '1s'")
+        // A session that is changing the role holds it until it is ended, and another may be faster than this one.
+        for attempt in 1...20 {
+            try endSessions(of: parameters)
+            do throws(Postgres.Failure) {
+                try run("select format('alter role %I nologin password null', $1::text)", parameters)
+                break
+            } catch {
+                guard attempt < 20, connection.isAlive else { throw error }
+            }
+        }
+        try endSessions(of: parameters)
+        return true
+    }
+
+    /// Drops the role of an analyst that is disabled.
+    func drop(_ name: String) throws(Postgres.Failure) {
+        guard try exists(name) else { return }
+        var parameters = Parameters()
+        parameters.add(name)
         try connection.transaction { connection throws(Postgres.Failure) in
-            var parameters = Parameters()
-            parameters.add(name)
-            guard
-                try connection.executeOnce(
-                    "delete from urd.analyst where role = $1::text::name returning role", parameters
-                ).count == 1
-            else { return false }
-            let roles = try connection.executeOnce(
-                "select from pg_roles where rolname = $1::text", parameters)
-            // Of a restored database, which had its roles on another server.
-            guard !roles.isEmpty else { return true }
-            try run("select format('alter role %I nologin', $1::text)", parameters)
-            // Of a role that this one made it may end connections (membership), others it cannot see.
-            try run("select format('grant %I to current_user', $1::text)", parameters)
-            try connection.executeOnce(
-                "select pg_terminate_backend(pid) from pg_stat_activity where usename = $1::text::name",
-                parameters)
-            // Large objects, which PostgreSQL lets every role make.
+            // What it was given, and what it could make before it was fenced in.
             try run("select format('drop owned by %I', $1::text)", parameters)
             try run("select format('drop role %I', $1::text)", parameters)
-            return true
         }
+    }
+
+    /// The databases in which a role has something, each with how many things.
+    func belongings(of name: String) throws(Postgres.Failure) -> [String] {
+        var parameters = Parameters()
+        parameters.add(name)
+        let rows = try connection.executeOnce(
+            """
+            select format('%s (%s)', coalesce(d.datname, 'the server'), count(*))
+            from pg_shdepend s join pg_roles r on r.oid = s.refobjid left join pg_database d on d.oid = s.dbid
+            where s.refclassid = 'pg_authid'::regclass and r.rolname = $1::text
+            group by d.datname order by 1
+            """, parameters)
+        return (0..<rows.count).map { rows.text($0, 0) }
+    }
+
+    /// What is open to analysts on this server. Nil: it cannot be seen.
+    func gaps() throws(Postgres.Failure) -> AnalystFences.Gaps? {
+        let rows = try connection.executeOnce(AnalystFences.question, Parameters())
+        return AnalystFences.Gaps((0..<rows.width).map { rows.text(0, $0) })
+    }
+
+    private func exists(_ name: String) throws(Postgres.Failure) -> Bool {
+        var parameters = Parameters()
+        parameters.add(name)
+        return try !connection.executeOnce(
+            "select from pg_roles where rolname = $1::text", parameters
+        ).isEmpty
+    }
+
+    private func endSessions(of name: Parameters) throws(Postgres.Failure) {
+        try connection.executeOnce(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = $1::text::name",
+            name)
     }
 
     private static let limits = [

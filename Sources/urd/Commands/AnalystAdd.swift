@@ -29,7 +29,7 @@ struct AnalystAdd: Subcommand {
         }
         let address = try call.settings().require(Settings.databaseOwnerURL)
         let password = Base64URL.encode(SecretBytes.random(24).exposedCopy())
-        let place = try await AnalystRoles.run(address) { roles in
+        let (place, gaps) = try await AnalystRoles.run(address) { roles in
             let realms = try roles.realms()
             guard realms.contains(realm) else {
                 throw CommandFailure.missing(
@@ -40,7 +40,7 @@ struct AnalystAdd: Subcommand {
                     "PostgreSQL has a role '\(name)' already.",
                     remedy: "Choose another name; `urd analyst list` shows those of analysts.")
             }
-            return roles.address(of: name, password: password)
+            return (roles.address(of: name, password: password), try roles.gaps())
         }
         var table = Table("analyst", "realm", "password")
         table.add(name, realm, password)
@@ -54,6 +54,9 @@ struct AnalystAdd: Subcommand {
             asJSON: asJSON)
         // Below the table, whose cells are broken where they are long.
         if !asJSON { call.console.write("Tools connect to \(place)") }
+        if let words = gaps?.words {
+            call.console.complain("Take care: \(words.what).\n\(words.mend)")
+        }
         return .success
     }
 }

@@ -15,7 +15,8 @@ enum Commands {
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
             ProjectionsVerify(), ProjectionsRollback(), AnalystAdd(), AnalystList(),
-            AnalystRemove(), CaseCommand(), AsOfRealmCommand(), ExportCommand(), WhatIfCommand(),
+            AnalystRemove(), AnalystFenceStatement(), CaseCommand(), AsOfRealmCommand(),
+            ExportCommand(), WhatIfCommand(),
         ]
 }
 

@@ -68,6 +68,8 @@ struct Migrate: Subcommand {
             let steps = try migrator.migrate()
             let built = try await Models.migrate(owner: address, console: console)
             try EventFieldTable.write(to: address)
+            // Another process may be at it.
+            try? AnalystFences.close(at: address)
             return steps + built
         } catch let refusal as Migrator.Refusal {
             throw CommandFailure(refusal.description)

@@ -70,14 +70,17 @@ struct Cluster: Sendable {
         }
     }
 
+    /// Once the schema is there.
+    func fenceAnalysts() async throws { try await run(AnalystFences.statement, in: Self.database) }
+
     /// One statement as the superuser, whom only this cluster's user can be.
     @discardableResult
-    private func run(_ sql: String) async throws -> String {
+    private func run(_ sql: String, in database: String = "postgres") async throws -> String {
         let program = ChildProcess(
             executable: programs.path("psql"),
             arguments: [
                 "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", socketFolder, "-p",
-                String(ClusterPlace.port), "-U", "postgres", "-d", "postgres", "-c", sql,
+                String(ClusterPlace.port), "-U", "postgres", "-d", database, "-c", sql,
             ],
             signalWhenWeDie: "TERM")
         let result = try await DedicatedThread.run { try program.run() }

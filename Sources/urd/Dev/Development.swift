@@ -106,6 +106,7 @@ final class Development: Sendable {
         try File.makeFolder(folder.checkpoints, mode: 0o700)
         try Task.checkCancellation()
         try await steps.migrate(place)
+        try await state.withLock { $0.cluster }?.fenceAnalysts()
         try Task.checkCancellation()
         let previous = (try? File.text(folder.environmentFile)).flatMap(
             DevelopmentEnvironment.demo(in:))

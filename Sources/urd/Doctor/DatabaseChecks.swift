@@ -48,7 +48,7 @@ struct DatabaseChecks: Sendable {
             + [
                 await writes(facts), await readModels(facts), await mails(facts),
                 await webhooks(facts), await feedCursors(facts), await signals(facts),
-                await leases(facts), await seals(facts),
+                await leases(facts), await seals(facts), await analysts(facts),
             ].compactMap(\.self)
     }
 

@@ -7,6 +7,8 @@ struct RealmsReport: Sendable {
     var isOtherMasterKey = false
     /// Realms whose keys yet another master key wraps.
     var leftBehind: [String] = []
+    /// Realms with a log and without a key.
+    var keyless: [String] = []
     var unsound: [Unsound] = []
     /// Realms with sealed events that cannot be read.
     var unreadable: [Unsound] = []
@@ -25,6 +27,12 @@ struct RealmsReport: Sendable {
                 check, "another master key wraps those in the database",
                 mend: "Let master-key-file name the one that made them; after "
                     + "`urd keys rotate-master`, the new one.")
+        }
+        guard keyless.isEmpty else {
+            return .wrong(
+                check, "those of " + keyless.joined(separator: ", ") + " are gone from the database",
+                mend: "Nothing is written there. Put the rows of these realms in urd.realm_key back "
+                    + "from a backup; without them nothing that is sealed there can be read again.")
         }
         guard leftBehind.isEmpty else {
             return .wrong(
@@ -71,12 +79,13 @@ extension RealmsReport {
             return RealmsReport(isOtherMasterKey: true)
         }
         let left = try await store.keyring.realmsOfOtherMasters()
-        var report = RealmsReport(leftBehind: left.map(\.name))
+        let keyless = try await store.keyring.realmsWithoutKeys()
+        var report = RealmsReport(leftBehind: left.map(\.name), keyless: keyless.map(\.name))
         let directory = settings[Settings.checkpointDirectory]
         let file = directory.map { CheckpointFile(directory: $0) }
         let verifier = LogVerifier(store.database, keyring: store.keyring, directory: directory)
         let there = try await store.log.realms()
-        for realm in there where !left.contains(realm) {
+        for realm in there where !left.contains(realm) && !keyless.contains(realm) {
             let head = try await store.log.head(of: realm).position
             let from = min(head, file?.size(of: realm) ?? head)
             if let finding = try await verifier.verify(realm, from: max(1, from)).finding {

@@ -138,6 +138,7 @@ struct Service: Sendable {
         group.addTask { try await CaseFileService.rounds(store, models.queries).runAll() }
         group.addTask { try await WhatIfService.rounds(store).runAll() }
         group.addTask { try await AsOfBuildService(store).run() }
+        group.addTask { try await AnalystWatch(store: store).run() }
     }
 
     private func mailers(_ models: Models) -> [Mailer] {
