@@ -160,7 +160,7 @@ class AnalystEstimates(unittest.TestCase):
             self.asked, plans[BEFORE], plans[AFTER]) if before != after]
         self.assertEqual([sql for sql, _, _ in told], [], told[:1])
 
-    def test_no_estimate_depends_on_what_another_realm_had_at_a_moment(self):
+    def test_nothing_is_gathered_of_a_realm_as_of_a_moment(self):
         head = int(urd.sql("select position from urd.realm_log where realm = 'demo'"))
         status, build, _ = urd.api.call("POST", f"{urd.realm}/as-of/{head}")
         self.assertIn(status, (200, 201, 202), build)

@@ -103,11 +103,11 @@ import Values
         let again = try await world.send(.delete, "\(path)/\(browser)")
         #expect(again.status == .noContent)
         let events = Array(try await world.events().dropFirst(before))
-        #expect(events.map(\.name) == ["browser.ended", "session.ended"])
-        #expect(events.map(\.stream) == [browser, ids[3]])
+        #expect(events.map(\.name) == ["session.ended", "browser.ended"])
+        #expect(events.map(\.stream) == [ids[3], browser])
         #expect(events.map(\.actor) == Array(repeating: "admin:\(world.key.id)", count: 2))
-        #expect(events.first?.open == ["reason": "administrator"])
-        #expect(events.last?.open["reason"] == "logged_out")
+        #expect(events.first?.open["reason"] == "logged_out")
+        #expect(events.last?.open == ["reason": "administrator"])
         let left = try await listed().ids
         let own = try #require(world.names["session_id"])
         #expect(
