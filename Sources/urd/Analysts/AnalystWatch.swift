@@ -13,18 +13,23 @@ struct AnalystWatch: Sendable {
     let store: Store
 
     func run() async throws {
+        var isWatched = true
         while true {
             try Task.checkCancellation()
             do {
                 let ended = try await store.database.run { connection throws(Postgres.Failure) in
                     try connection.execute(ending).int32(0, 0)
                 }
+                isWatched = true
                 if ended > 0 {
                     store.lines.warning("analysts.ended", ["sessions": .integer(Int64(ended))])
                 }
             } catch {
                 try Task.checkCancellation()
-                store.lines.warning("analysts.unwatched", ["reason": .string("\(error)")])
+                if isWatched {
+                    store.lines.warning("analysts.unwatched", ["reason": .string("\(error)")])
+                }
+                isWatched = false
             }
             try await Task.sleep(for: .seconds(1))
         }
