@@ -5,8 +5,8 @@ import Postgres
 enum AnalystFences {
     /// Functions that take locks for as long as a session likes, or write.
     private static let functions = """
-        p.pronamespace = 'pg_catalog'::regnamespace and (p.proname ~ '^pg_.*advisory'
-            or p.proname = any ('{lo_creat, lo_create, lo_from_bytea, lo_import, lo_put, lo_unlink,
+        p.pronamespace = 'pg_catalog'::regnamespace and (
+            p.proname ~ '^pg_.*advisory' or p.proname = any ('{lo_creat, lo_create, lo_from_bytea, lo_import, lo_put, lo_unlink,
                 lo_truncate, lo_truncate64, lowrite, pg_logical_emit_message}'))
         """
 
@@ -17,7 +17,8 @@ enum AnalystFences {
             v_name text;
         begin
             for v_name in
-                select p.oid::regprocedure from pg_proc p where \(functions)
+                select p.oid::regprocedure from pg_proc p
+                where \(functions)
                     and has_function_privilege('public', p.oid, 'execute')
             loop
                 -- Urd itself tries by messages whether commits get through.
