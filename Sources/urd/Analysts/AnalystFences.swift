@@ -6,8 +6,9 @@ enum AnalystFences {
     /// Functions that take locks for as long as a session likes, or write.
     private static let functions = """
         p.pronamespace = 'pg_catalog'::regnamespace and (
-            p.proname ~ '^pg_.*advisory' or p.proname = any ('{lo_creat, lo_create, lo_from_bytea, lo_import, lo_put, lo_unlink,
-                lo_truncate, lo_truncate64, lowrite, pg_logical_emit_message}'))
+            p.proname ~ '^pg_.*advisory' or p.proname = any ('{
+                lo_creat, lo_create, lo_from_bytea, lo_import, lo_put, lo_unlink, lo_truncate,
+                lo_truncate64, lowrite, pg_logical_emit_message}'))
         """
 
     /// For a superuser, in Urd's database once its schema is there. To run it again changes nothing.
