@@ -244,9 +244,13 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         let name = try #require(there.json["client_id"]?.string)
         #expect(try await ask(one, in: other, as: name) == nil)
         #expect(try await ask(two, in: other, as: name) == "invalid_target")
-        try await other.carryOut(SetRealmSettings(["unchecked_resources": list(two)]))
-        #expect(try await ask(two, in: other, as: name) == nil)
-        #expect(try await ask(one, in: other, as: name) == "invalid_target")
+        let third = try await SignInWorld([
+            "client_registration": "open", "resources": list(one), "unchecked_resources": list(two),
+        ])
+        let mine = try await third.registerItself(["token_endpoint_auth_method": "none"])
+        let own = try #require(mine.json["client_id"]?.string)
+        #expect(try await ask(two, in: third, as: own) == nil)
+        #expect(try await ask(one, in: third, as: own) == "invalid_target")
     }
 
     @Test func `RFC 8707: a client's resource list bounds exchanges, beside the exchange targets`()
