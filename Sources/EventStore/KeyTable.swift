@@ -257,8 +257,10 @@ private let loading = Statement(
 private let lookingForLog = Statement(
     "realm_has_log",
     """
-    select exists (select from urd.realm_log where realm = $1 and position > 0)
-        or exists (select from urd.event where realm = $1)
+    select coalesce((select h.position > 0 from urd.realm_log h where h.realm = $1), false)
+        or coalesce((
+            select true from urd.event e where e.realm = $1 and e.position >= 1
+            order by e.position limit 1), false)
     """)
 private let listingKeyless = Statement(
     "realms_without_keys",

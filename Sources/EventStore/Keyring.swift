@@ -40,8 +40,8 @@ public final class Keyring: Sendable {
         }
     }
 
-    /// The keys of a realm, made when it has none and nothing was ever written to it. A caller that asks while they are loading
-    /// waits for them, and does not load them a second time.
+    /// The keys of a realm, made when it has none and nothing was ever written to it. A caller that asks while
+    /// they are loading waits for them, and does not load them a second time.
     public func keys(of realm: RealmID) async throws(LogFailure) -> RealmKeys {
         if let known = cache.withLock({ $0.keys(of: realm) }) { return known }
         let coming = loading.withLock { loading in
