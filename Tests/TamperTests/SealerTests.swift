@@ -206,7 +206,8 @@ import Testing
         try await sealer.sealOnce()
         #expect(sealer.states[log.realm]?.sealed == 20)
         let broken = try #require(RealmID("broken"))
-        #expect(sealer.states[broken] == SealingState(sealed: 0, head: 5, halt: nil))
+        #expect(
+            sealer.states[broken] == SealingState(sealed: 0, head: 5, halt: .unreadableKeys))
     }
 
     // MARK: - Privileges
