@@ -313,7 +313,7 @@ class Poison(unittest.TestCase):
         urd.sql(move.format("+ 5"))
         try:
             self.assertEqual(urd.api.call("GET", urd.clients)[0], 503)
-            self.assertIn("projection.clients", urd.ready()[1])
+            eventually(lambda: "projection.clients" in urd.ready()[1], "it says that it is not ready")
         finally:
             urd.sql(move.format("- 1"))
         eventually(lambda: urd.ready()[0] == 200, "it is where the log is")
