@@ -188,7 +188,7 @@ class AnalystSQL(unittest.TestCase):
         self.assertNotIn(gone.name, names)
         self.assertIn(self.demo.name, names)
 
-    def test_an_analyst_whose_role_cannot_be_dropped_keeps_nothing_else(self):
+    def test_a_role_of_an_analyst_that_cannot_be_dropped_keeps_neither_login_nor_seat(self):
         stays = Analyst(urd, "demo")
         database = f"other_{uuid.uuid4().hex[:8]}"
         alone(f"create database {database}")
