@@ -34,7 +34,7 @@ public struct EventForm<Kind: Event, each Value: Sendable>: EventReading {
     }
 }
 
-/// The form of an event, whatever its values are.
+/// The form of one kind of event, without the types of its values.
 public protocol EventReading<Kind>: Sendable {
     associatedtype Kind
 

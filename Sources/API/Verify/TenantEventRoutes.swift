@@ -128,7 +128,7 @@ extension Call<RealmContext> {
             throw TenantEvent.wrongForm
         }
         let owner = methodOwner(asked.account, tenant)
-        // A PIN can be guessed, a signature cannot: whoever knows the person's name keeps no device of theirs out.
+        // A PIN can be guessed, a signature cannot: a stranger who knows the person's id keeps none of their devices out.
         if asked.method == .pin {
             try RateCounter(self).count(.passphrase, target: owner.stream.description)
         } else {

@@ -87,8 +87,8 @@ struct AnalystRoles {
         }
     }
 
-    /// Takes from the analyst what it sees, how it connects and its sessions, each for good before the next: whatever it
-    /// holds, it keeps none of these. False where there is no such analyst.
+    /// Takes an analyst's realm, then its login and password, then its sessions, each in a transaction of its own: what
+    /// the role owns elsewhere keeps none of them. False where there is no such analyst.
     func disable(_ name: String) throws(Postgres.Failure) -> Bool {
         var parameters = Parameters()
         parameters.add(name)

@@ -147,7 +147,7 @@ struct FlagshipWorld {
         try await send(.post, "/auth/session_code", bearer: token)
     }
 
-    /// A code for somebody whom the provider of `StandIn` named, in a session there.
+    /// A code for a person whom the provider of `StandIn` named, in a session there.
     func delegatedCode(
         _ subject: String = "248289761001", session: String? = nil
     ) async throws -> String {
