@@ -67,10 +67,11 @@ class Damage(unittest.TestCase):
         self.assertIn(REALM, urd.command("doctor").stdout)
 
     def test_the_head_is_gone(self):
-        urd.sql(f"create table public.head as select * from urd.realm_log where realm = '{REALM}'")
-        self.addCleanup(urd.sql, f"delete from urd.realm_log where realm = '{REALM}';"
-                        "insert into urd.realm_log select * from public.head")
-        self.survive(f"delete from urd.realm_log where realm = '{REALM}'")
+        head = f"urd.realm_log where realm = '{REALM}'"
+        self.addCleanup(urd.sql, f"delete from {head}; insert into urd.realm_log select * from public.head")
+        # In one transaction and behind a lock: what is kept is what is taken away.
+        self.survive("lock table urd.realm_log;"
+                     f"create table public.head as select * from {head}; delete from {head}")
         # By the copies of checkpoints, which the node has that has a folder for them.
         eventually(lambda: f"halted in {REALM}" in urd.attention().get("sealer", {}).get("detail", ""),
                    "the sealer names the realm")
@@ -115,10 +116,11 @@ class Damage(unittest.TestCase):
             for column in columns:
                 realm = f"realm = '{REALM}'"
                 kept = f"public.kept_{table}_{column}"
-                urd.sql(f"alter table urd.{table} alter column {column} drop not null;"
-                        f"create table {kept} as select * from urd.{table} where {realm}")
                 last = f" and position = {HEAD}" if table == "event" else ""
-                self.survive(f"update urd.{table} set {column} = null where {realm}{last}")
+                # What is written meanwhile waits for the end of this transaction, and keeps its value.
+                self.survive(f"alter table urd.{table} alter column {column} drop not null;"
+                             f"create table {kept} as select * from urd.{table} where {realm};"
+                             f"update urd.{table} set {column} = null where {realm}{last}")
                 urd.sql(f"update urd.{table} t set {column} = k.{column} from {kept} k"
                         f" where t.{column} is null"
                         f" and {' and '.join(f't.{name} = k.{name}' for name in key.split(', '))};"
