@@ -20,7 +20,7 @@ create table urd.accounts_{build} (
     stamp bigint not null,
     -- How often it moved to another mailbox while sessions stayed: those that rest on a mailbox alone did not.
     moves bigint not null,
-    -- By the stream of a client or a device from which access was removed: the number of the last removal. Sessions
+    -- By the place from which access was removed (`AccessPlace.name`): the number of the last removal. Sessions
     -- of it that were opened under a lower number are over. Null as long as nothing was removed.
     removed jsonb,
     -- In a row that is proposed to an update, infinity means that it was called off.
@@ -78,7 +78,8 @@ begin
                 collate "C") filter (where e.type in (
                     'account.deletion_scheduled', 'account.deletion_cancelled')) as deletion,
             jsonb_object_agg(
-                coalesce(e.data ->> 'client', e.data ->> 'federated_device', ''),
+                coalesce(e.data ->> 'client', e.data ->> 'federated_device', concat(
+                    case when e.data ->> 'offline' = 'true' then 'offline ' end, e.data ->> 'browser')),
                 (e.data ->> 'removals')::bigint order by e.version)
                 filter (where e.type = 'account.access_removed') as removed,
             count(*) filter (where e.type in ('account.disabled', 'account.stamp_rotated',

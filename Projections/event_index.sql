@@ -163,7 +163,8 @@ begin
             case
                 when e.type in ('browser.opened', 'browser.ended') then e.stream
                 when e.type = 'upstream_session.used' and d.browser = 'true' then d.session
-                when e.type in ('session.opened', 'session_code.used', 'connection.begun')
+                when e.type in (
+                    'session.opened', 'session_code.used', 'connection.begun', 'account.access_removed')
                     then d.browser::uuid end,
             case
                 when e.type like 'client.%' then e.stream

@@ -119,17 +119,22 @@ begin
                 where d.account is not null;
             end if;
         elsif v_end.type = 'account.access_removed' then
-            -- Of what the account had at the client, or by then on the device, as the session's first event says.
+            -- Of what the account had at the client, or by then on the device or of the browser, as the session's
+            -- first event says.
             update urd.login_history_{build} h
-                set ended_at = v_end.at, end_reason =
-                    case when v_end.data ->> 'client' is null then 'revoked' else 'withdrawn' end
+                set ended_at = v_end.at, end_reason = case
+                    when v_end.data ->> 'client' is not null then 'withdrawn'
+                    when v_end.data ->> 'browser' is not null then 'logged_out' else 'revoked' end
                 where h.realm = p_realm and h.account = v_end.stream and h.session is not null
                     and h.ended_at is null and h.position < v_end.position
                     and (h.client = (v_end.data ->> 'client')::uuid
                         or v_end.data ->> 'client' is null and exists (
                             select from urd.event o
                             where o.realm = p_realm and o.position = h.position
-                                and o.data ->> 'federated_device' = v_end.data ->> 'federated_device'));
+                                and (o.data ->> 'federated_device' = v_end.data ->> 'federated_device'
+                                    or o.data ->> 'browser' = v_end.data ->> 'browser'
+                                        and (o.data ->> 'offline' = 'true')
+                                            = (v_end.data ->> 'offline' is not null))));
         else
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = case v_end.type

@@ -107,7 +107,7 @@ create or replace view analyst.sessions_v1 with (security_barrier) as
     from urd.sessions_{build} s cross join lateral json_to_record(s.terms::json) as t (
         client uuid, client_id text, app uuid, method text, stamp bigint, moves bigint,
         amr jsonb, expires_at bigint, exchanged uuid, opener_session uuid, opener_client uuid,
-        federated_device uuid, removals bigint)
+        federated_device uuid, removals bigint, browser uuid, offline boolean)
     left join urd.accounts a on a.realm = s.realm and a.account = s.account
     left join urd.clients c on c.realm = s.realm and c.client = t.client
     left join urd.clients oc on oc.realm = s.realm and oc.client = t.opener_client
@@ -119,17 +119,23 @@ create or replace view analyst.sessions_v1 with (security_barrier) as
                 where s.account is not null and coalesce(a.stamp > t.stamp, true)
                     and n.realm = s.realm and n.account = s.account and n.stamp = t.stamp limit 1)
             union all (
-                select case when n.data ->> 'client' is null then 'revoked' else 'withdrawn' end, n.at
+                select case when n.data ->> 'client' is not null then 'withdrawn'
+                    when n.data ->> 'browser' is not null then 'logged_out' else 'revoked' end, n.at
                 from urd.event n
                 where coalesce(greatest(
                         (a.removed ->> t.client::text)::bigint,
-                        (a.removed ->> t.federated_device::text)::bigint), 0)
+                        (a.removed ->> t.federated_device::text)::bigint,
+                        (a.removed ->> concat(
+                            case when t.offline then 'offline ' end, t.browser))::bigint), 0)
                         > coalesce(t.removals, 0)
                     and n.realm = s.realm and n.stream = s.account
                     and n.type = 'account.access_removed'
                     and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
-                    and coalesce(n.data ->> 'client', n.data ->> 'federated_device')
-                        in (t.client::text, t.federated_device::text)
+                    and coalesce(n.data ->> 'client', n.data ->> 'federated_device', concat(
+                            case when n.data ->> 'offline' = 'true' then 'offline ' end,
+                            n.data ->> 'browser'))
+                        in (t.client::text, t.federated_device::text,
+                            concat(case when t.offline then 'offline ' end, t.browser))
                 order by n.version limit 1)
             union all (
                 select 'mailbox_changed', m.at from urd.event m

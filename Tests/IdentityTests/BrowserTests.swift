@@ -110,11 +110,9 @@ func browserSamples() throws -> [any Event] {
             ends.append(EndSession(session: name, reason: .loggedOut, of: other))
         }
         give(1) { _ in }
-        give(2) { $0.isOffline = true }
-        give(3) { $0.browser = browser }
         give(4) { $0.account = account }
         var command = try byCode(replaced: before)
-        command.dependents = ends
+        command.dependents = LeaveSessions.end(ends)
         var expected = try opened()
         expected.append(SessionEvent.ended(.loggedOut), in: ends[0].session, of: other)
         expected.append(BrowserSessionEvent.ended(.handedOver), in: before, of: other)

@@ -114,6 +114,8 @@ func removalSamples() -> [any Event] {
     return [
         AccountEvent.accessRemoved(.client(client), number: 1),
         AccountEvent.accessRemoved(.device(code), number: 2),
+        AccountEvent.accessRemoved(.browser(code, isOffline: false), number: 3),
+        AccountEvent.accessRemoved(.browser(code, isOffline: true), number: 4),
         AccountEvent.deletionScheduled(due: noon, isAdministrators: true),
         SessionEvent.opened(terms), DeviceEvent.approved(approval),
         SessionCodeEvent.issued(opening),

@@ -87,6 +87,66 @@ private let other = UUID(high: 82, low: 4)
             .when(refresh()).then(next, in: session)
     }
 
+    @Test func `what came of a browser ends by one event, by whether it has offline access`()
+        async throws
+    {
+        func terms(isOffline: Bool, of browser: UUID? = other) -> SessionTerms {
+            var terms = self.terms()
+            terms.isOffline = isOffline
+            terms.browser = browser
+            return terms
+        }
+        func goes(_ terms: SessionTerms, _ isOffline: Bool) throws -> Bool {
+            var own = Account()
+            own.apply(.accessRemoved(.browser(other, isOffline: isOffline), number: 1))
+            return own.keeps(terms)
+        }
+        for isOffline in [false, true] {
+            #expect(try !goes(terms(isOffline: isOffline), isOffline))
+            #expect(try goes(terms(isOffline: isOffline), !isOffline))
+            #expect(try goes(terms(isOffline: isOffline, of: device), isOffline))
+            #expect(try goes(terms(isOffline: isOffline, of: nil), isOffline))
+            var later = terms(isOffline: isOffline)
+            later.stamp.removals = 1
+            #expect(try goes(later, isOffline))
+        }
+        let gone = AccountEvent.accessRemoved(.browser(other, isOffline: true), number: 1)
+        try await given(terms(isOffline: true)).when(refresh()).then(next, in: session)
+        try await given(terms(isOffline: true), gone).when(refresh())
+            .thenRejected(.invalidRefreshToken)
+    }
+
+    @Test func `sessions of a browser end one by one up to 500, and more by an event of the account`()
+        async throws
+    {
+        let all = RemoveAccess(of: account, at: .browser(other, isOffline: false))
+        func ends(_ count: Int) -> [EndSession] {
+            (0..<count).map {
+                EndSession(session: UUID(high: 83, low: UInt64($0)), reason: .loggedOut, of: account)
+            }
+        }
+        let few = LeaveSessions.end(ends(500), all: all)
+        #expect(few.map(\.ended.count) == [500])
+        #expect(few.allSatisfy { $0.removal == nil })
+        #expect(LeaveSessions.end([], all: all).isEmpty)
+        #expect(LeaveSessions.end(ends(1_001)).map(\.ended.count) == [500, 500, 1])
+        let many = LeaveSessions.end(ends(501), all: all)
+        #expect(many.count == 1)
+        let command = try #require(many.first)
+        #expect(command.ended.isEmpty)
+        try await givenAccount(removed).when(command)
+            .then(AccountEvent.accessRemoved(all.place, number: 2), in: account)
+        try await givenAccount(.deleted(subjects: [])).when(command).then(Decision())
+        // The terms of 500 sessions are read at once and told apart.
+        let opened = try given(terms())
+        try await opened.when(
+            try #require(
+                LeaveSessions.end(
+                    [EndSession(session: session, reason: .loggedOut, of: account)] + ends(3)
+                ).first)
+        ).then(Decision(SessionEvent.ended(.loggedOut), in: session, of: account))
+    }
+
     @Test func `access that was removed ends what stands below the client's sessions`()
         async throws
     {

@@ -264,8 +264,10 @@ private let everyFact = SignalFacts(
         // `reason_admin` is of the type and, where it has one, of its reason.
         #expect(signal.reason == type || signal.reason.hasPrefix("\(type): "))
         #expect(signal.isOnRequest == rule.isOnRequest)
-        #expect((signal.subject.session != nil) == (rule.subject == .session))
-        #expect((signal.subject.device != nil) == (rule.subject == .device))
+        // What a browser is signed out of is named by its session.
+        let isOfBrowser = type == "account.access_removed" && signal.subject.device == nil
+        #expect((signal.subject.session != nil) == (rule.subject == .session || isOfBrowser))
+        #expect((signal.subject.device != nil) == (rule.subject == .device && !isOfBrowser))
         #expect(signal.subject.user != nil, "\(type)")
         func text(_ name: String) -> String? { signal.claims[name]?.string }
         switch signal.kind {

@@ -85,7 +85,7 @@ class Oracle:
                     places[event["stream"]] = event["data"]
             elif event["type"] == "account.access_removed":
                 [(name, place)] = [
-                    one for one in event["data"].items() if one[0] != "removals"]
+                    one for one in event["data"].items() if one[0] not in ("removals", "offline")]
                 for stream in list(opened):
                     if places[stream].get(name) == place:
                         del opened[stream]

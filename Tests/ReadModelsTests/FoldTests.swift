@@ -134,7 +134,7 @@ import Values
                 + rows.text($0, 7)
         }
         let wanted = accounts.map { id, account in
-            let removed = account.removed.map { "\($0.key)=\($0.value)" }.sorted()
+            let removed = account.removed.map { "\($0.key.name)=\($0.value)" }.sorted()
             return "\(id) \(account.mailbox?.description ?? "") \(account.isConfirmed) "
                 + "\(account.isDisabled) \(account.stamp.number) \(account.stamp.moves) "
                 + "\(account.deletionDue?.seconds ?? 0) "

@@ -302,14 +302,15 @@ struct RandomHistory {
             let holder = chance(80) ? accounts.randomElement(using: &random) : nil
             let account = holder.map { #""account":"\#($0)","# } ?? ""
             var more = chance(50) ? #""device":"iPhone","# : ""
-            if chance(50) { more += #""federated_device":"\#(randomPlace())","# }
+            if chance(50) { more += #""federated_device":"\#(randomPlace("federated_device"))","# }
+            if chance(50) { more += #""browser":"\#(randomPlace("browser"))","# }
             if let known = holder.flatMap({ removals[$0] }) { more += #""removals":\#(known),"# }
             return happening(
                 "session.opened", stream,
                 """
-                {\(account)"amr":["\(chance(50) ? "otp" : "pwd")"],"client":"\(randomPlace())","client_id":"c",\(more)
+                {\(account)"amr":["\(chance(50) ? "otp" : "pwd")"],"client":"\(randomPlace("client"))","client_id":"c",\(more)
                 \(place())
-                "expires_at":1900000000,"method":"urn:cocoar:otp","offline":true,
+                "expires_at":1900000000,"method":"urn:cocoar:otp","offline":\(chance(50)),
                 "opened_at":1800000000,"resources":[],"scope":["openid"],"source":"s\(serial)",
                 "stamp":0}
                 """)

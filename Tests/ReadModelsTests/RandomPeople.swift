@@ -63,15 +63,20 @@ extension RandomHistory {
         }
     }
 
-    /// One of a few clients and devices.
-    mutating func randomPlace() -> UUID { UUID(high: 77, low: UInt64(number(1...3))) }
+    /// One of a few clients, devices or browsers.
+    mutating func randomPlace(_ kind: String) -> UUID {
+        let kinds = ["client", "federated_device", "browser"]
+        let index = kinds.firstIndex { kind.hasSuffix($0) } ?? 0
+        return UUID(high: 77 + UInt64(index), low: UInt64(number(1...3)))
+    }
 
     mutating func removal(of account: UUID) -> Happening {
         removals[account, default: 0] += 1
-        let place = chance(50) ? "client" : "federated_device"
+        let places = ["client", "federated_device", "browser", #"offline":true,"browser"#]
+        let place = places[number(0...3)]
         return happening(
             "account.access_removed", account,
-            #"{"\#(place)":"\#(randomPlace())","removals":\#(removals[account] ?? 0)}"#)
+            #"{"\#(place)":"\#(randomPlace(place))","removals":\#(removals[account] ?? 0)}"#)
     }
 
     mutating func consent() -> Happening {
@@ -201,8 +206,10 @@ extension Happening {
     /// Whether it removes access from where a session was opened.
     func removesAccess(from session: JSONObject) -> Bool {
         type == "account.access_removed"
-            && ["client", "federated_device"].contains { place in
+            && ["client", "federated_device", "browser"].contains { place in
                 session[place]?.string.map { data.contains("\"\(place)\":\"\($0)\"") } ?? false
             }
+            && (!data.contains("browser")
+                || data.contains("offline") == (session["offline"]?.bool ?? false))
     }
 }

@@ -46,8 +46,9 @@ private let many = 1_000
             }
             let person = Kind.person.session(number)
             return switch self {
-            case .browser: #","browser":"\#(machine)""#
-            case .offline, .installation: ""
+            case .browser: #","offline":false,"browser":"\#(window)""#
+            case .offline: #","offline":true,"browser":"\#(window)""#
+            case .installation: ""
             case .exchanged: #","exchanged":"\#(Kind.offline.session(number))","actors":[]"#
             case .webApp: #","exchanged":"\#(Kind.installation.session(number))","actors":[]"#
             case .person: below("person")
@@ -61,8 +62,8 @@ private let many = 1_000
         ID(high: 9, low: 1), ID(high: 9, low: 2), ID(high: 9, low: 3), ID(high: 9, low: 4),
         ID(high: 9, low: 5)
     )
-    private static let (account, device, machine) = (
-        ID(high: 8, low: 1), ID(high: 8, low: 2), ID(high: 8, low: 3)
+    private static let (account, device, machine, window) = (
+        ID(high: 8, low: 1), ID(high: 8, low: 2), ID(high: 8, low: 3), ID(high: 8, low: 4)
     )
 
     /// What happens by each end, by the name of its column.
@@ -72,6 +73,8 @@ private let many = 1_000
         ("access of the device's app removed", removed("client", version)),
         ("refused by the service", removed("client", campus)),
         ("device ended", removed("federated_device", machine)),
+        ("many signed out with their browser", removed("browser", window)),
+        ("many with offline access signed out with it", removed(#"offline":true,"browser"#, window)),
         ("signed out everywhere", Happening("account.stamp_rotated", account, version: 2)),
         ("account disabled", Happening("account.disabled", account, version: 2)),
         (
@@ -124,7 +127,8 @@ private let many = 1_000
             "session.opened", session, version: 1,
             """
             {\(holder)"stamp":0,"client":"\(client)","client_id":"\(client)","scope":[],
-            "resources":[],"amr":[],"opened_at":1,"offline":true,"expires_at":1900000000\(more)}
+            "resources":[],"amr":[],"opened_at":1\(more.contains("offline") ? "" : #","offline":true"#),
+            "expires_at":1900000000\(more)}
             """)
     }
 
@@ -187,7 +191,7 @@ private let many = 1_000
         #expect(try living().values.allSatisfy { $0 == 0 || $0 == many })
         let later = Self.opened(
             ID(high: 99, low: 1), Self.version, of: Self.account,
-            #","removals":5,"holder":"person","kid":"k","federated_device":"\#(Self.machine)","superiors":["\#(Self.device)"]"#
+            #","removals":7,"holder":"person","kid":"k","federated_device":"\#(Self.machine)","superiors":["\#(Self.device)"]"#
         )
         let between = Self.opened(
             ID(high: 99, low: 2), Self.version, of: Self.account,

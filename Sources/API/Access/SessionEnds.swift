@@ -70,37 +70,32 @@ struct SessionEnds {
             .map { EndBrowserSession(session: $0.id, reason: .revoked, of: account) }
     }
 
-    /// What came of a browser session that is over.
+    /// What came of a browser session that is over: it ends, and clients of what goes on are told.
     func endSessions(
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
         by caller: Commands.Caller
     ) async throws(Problem) {
-        let over = try await ends(of: account, from: line, alsoEnding: asking)
-        for some in LeaveSessions.each(over) { try await Commands(call).dispatch(some, as: caller) }
-        let place = context.place
-        let stay = try await reading { () throws(LogFailure) in
-            try await context.queries.sessions(
-                of: account, in: place.realm, at: context.clock.now()
-            ) { $0.terms.browser == line && $0.terms.isOffline }
+        let found = try await dependents(of: account, from: line, alsoEnding: asking)
+        let told = found.going.map { DetachSession(session: $0, of: account, notice: noticeOrder()) }
+        for some in found.ends(noticeOrder) + LeaveSessions.tell(told) {
+            try await Commands(call).dispatch(some, as: caller)
         }
-        let told = stay.map { DetachSession(session: $0.id, of: account, notice: noticeOrder()) }
-        for some in LeaveSessions.each(told) { try await Commands(call).dispatch(some, as: caller) }
     }
 
     /// The ends of what clients have of a browser session.
-    func ends(
-        of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil
-    ) async throws(Problem) -> [EndSession] {
+    func ends(of account: UUID, from line: UUID) async throws(Problem) -> [LeaveSessions] {
+        try await dependents(of: account, from: line, alsoEnding: nil).ends(noticeOrder)
+    }
+
+    private func dependents(
+        of account: UUID, from line: UUID, alsoEnding asking: AskingClient?
+    ) async throws(Problem) -> BrowserDependents {
         let place = context.place
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.sessions(
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.dependents(
                 of: account, from: line, alsoEnding: asking, in: place.realm,
                 at: context.clock.now(),
                 endsOffline: place.settings[SettingCatalogue.logoutEndsOffline])
-        }
-        return found.map {
-            EndSession(
-                session: $0, reason: .loggedOut, of: account, notice: noticeOrder())
         }
     }
 
@@ -113,18 +108,48 @@ struct SessionEnds {
     }
 }
 
+/// The sessions that clients have of a browser.
+struct BrowserDependents: Sendable {
+    let account: UUID
+    let line: UUID
+    /// Those that end with it: without offline access, and with it.
+    fileprivate(set) var online: [UUID] = []
+    fileprivate(set) var offline: [UUID] = []
+    /// Those that go on.
+    fileprivate(set) var going: [UUID] = []
+
+    func ends(_ notice: () -> NoticeOrder) -> [LeaveSessions] {
+        [(online, false), (offline, true)].flatMap { sessions, isOffline in
+            // What goes on has offline access too: no one event ends the others alone.
+            LeaveSessions.end(
+                sessions.map {
+                    EndSession(session: $0, reason: .loggedOut, of: account, notice: notice())
+                },
+                all: isOffline && !going.isEmpty
+                    ? nil : RemoveAccess(of: account, at: .browser(line, isOffline: isOffline)))
+        }
+    }
+}
+
 extension SessionQueries {
-    /// The sessions of clients that end with a browser session.
-    func sessions(
+    func dependents(
         of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
-        in realm: RealmID,
-        at now: Timestamp, endsOffline: Bool
-    ) async throws(LogFailure) -> [UUID] {
-        try await sessions(of: account, in: realm, at: now) { session in
-            session.id == asking?.session
-                || session.terms.browser == line
-                    && (!session.terms.isOffline || endsOffline
-                        || session.terms.client == asking?.client)
-        }.map(\.id)
+        in realm: RealmID, at now: Timestamp, endsOffline: Bool
+    ) async throws(LogFailure) -> BrowserDependents {
+        var found = BrowserDependents(account: account, line: line)
+        for session in try await sessions(of: account, in: realm, at: now, where: {
+            $0.id == asking?.session || $0.terms.browser == line
+        }) {
+            if !session.terms.isOffline {
+                found.online.append(session.id)
+            } else if endsOffline || session.id == asking?.session
+                || session.terms.client == asking?.client
+            {
+                found.offline.append(session.id)
+            } else {
+                found.going.append(session.id)
+            }
+        }
+        return found
     }
 }

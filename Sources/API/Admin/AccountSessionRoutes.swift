@@ -168,16 +168,12 @@ extension Call<AdminContext> {
         of account: UUID, from line: UUID, in realm: RealmView, as write: Write
     ) async throws(Problem) {
         let settings = Settings(overrides: realm.settings)
-        let dependents = try await reading { () throws(LogFailure) in
-            try await context.queries.sessions(
-                of: account, from: line, in: realm.realm,
-                at: write.origin.at, endsOffline: settings[SettingCatalogue.logoutEndsOffline])
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.dependents(
+                of: account, from: line, in: realm.realm, at: write.origin.at,
+                endsOffline: settings[SettingCatalogue.logoutEndsOffline])
         }
-        let ends = dependents.map {
-            EndSession(
-                session: $0, reason: .loggedOut, of: account, notice: NoticeOrder(id: newID()))
-        }
-        for some in LeaveSessions.each(ends) {
+        for some in found.ends({ NoticeOrder(id: newID()) }) {
             _ = try await run(some, as: write.another(newID()))
         }
     }

@@ -20,9 +20,8 @@ extension Account: ShownState {
         if !removed.isEmpty {
             members["access_removed"] = .object(
                 JSONObject(
-                    removed.sorted { $0.key < $1.key }.map {
-                        ($0.key.description, JSON.integer(Int64($0.value)))
-                    }))
+                    removed.map { ($0.key.name, JSON.integer(Int64($0.value))) }
+                        .sorted { $0.0 < $1.0 }))
         }
         members["deletion_due"] = deletionDue.map { .string($0.description) }
         return members
@@ -72,6 +71,7 @@ extension Session: ShownState {
         members["federated_device"] = terms.federation?.device.map { .string($0.description) }
         members["account"] = terms.account.map { .string($0.description) }
         members["browser"] = terms.browser.map { .string($0.description) }
+        members["offline"] = .bool(terms.isOffline)
         members["method"] = (terms.appMethod?.rawValue ?? terms.method?.rawValue).map {
             .string($0)
         }

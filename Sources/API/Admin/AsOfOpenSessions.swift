@@ -6,7 +6,7 @@ internal import Values
 
 extension Call<AdminContext> {
     /// Of an account's sessions those that were good: their time was not over, their stamp was the account's, access was
-    /// not removed from their client or device, their client was not deleted, and what they were exchanged for or
+    /// not removed from their client, device or browser, their client was not deleted, and what they were exchanged for or
     /// opened by was good as well.
     func openSessions(_ state: JSON?, at moment: AsOfMoment) async throws(Problem) -> JSON {
         let account = state?["account"]
@@ -20,9 +20,9 @@ extension Call<AdminContext> {
             }
             return session["stamp"] == account?["stamp"] && end.map { $0 > at } == true
                 && (session["moves"] == account?["moves"] || !shown.restOnMailbox)
-                && ["client", "federated_device"].allSatisfy { place in
-                    let removed = session[place]?.string.flatMap { account?["access_removed"]?[$0] }
-                    return removed?.integer ?? 0 <= session["removals"]?.integer ?? 0
+                && places(of: session).allSatisfy { place in
+                    let removed = account?["access_removed"]?[place]?.integer
+                    return removed ?? 0 <= session["removals"]?.integer ?? 0
                 }
         }
         let gone = try await clientsDeleted(
@@ -46,6 +46,14 @@ extension Call<AdminContext> {
             }
         }
         return .array(open.map { .string($0.key) })
+    }
+
+    /// From where access may be removed (`AccessPlace.name`).
+    private func places(of session: JSON) -> [String] {
+        let browser = session["browser"]?.string
+        return ["client", "federated_device", "opener_client"].compactMap { session[$0]?.string }
+            + [session["offline"] == true ? browser.map { "offline \($0)" } : browser]
+            .compactMap { $0 }
     }
 
     private func clientsDeleted(

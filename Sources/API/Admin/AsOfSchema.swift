@@ -35,7 +35,8 @@ enum AsOfSchema {
             .required("stamp", .integer(0...most), "Sessions of an earlier stamp are over."),
             .optional(
                 "access_removed", .map(of: .integer(1...most)),
-                "By the stream of a client or device: the number of the last removal of access. Its sessions of fewer "
+                "By the stream of a client or device, or the first session of a browser (`offline` before it: of its "
+                    + "sessions with offline access): the number of the last removal of access. Sessions of fewer "
                     + "`removals` are over."),
             .required(
                 "moves", .integer(0...most),
@@ -70,6 +71,7 @@ enum AsOfSchema {
             .optional("client", Fields.id, "The stream of the client that had its tokens."),
             .optional("client_id", .text(0...255), "The client's name in OAuth."),
             .optional("browser", Fields.id, "The session of a browser that it came of."),
+            .optional("offline", .boolean, "Whether it could be refreshed."),
             .optional("exchanged", Fields.id, "The session whose token it was exchanged for."),
             .optional("opener_client", Fields.id, "The installation whose web view it came of."),
             .optional("opener_session", Fields.id, "The session whose token opened that view."),

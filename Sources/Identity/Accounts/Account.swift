@@ -29,8 +29,8 @@ public struct Account: StreamState {
     /// Mailed proofs carry the generation that they were issued under, and end when it moves on: with
     /// every change of the stamp, another mailbox and another passphrase (docs/mailed-proofs.md).
     public private(set) var proofGeneration = 0
-    /// By the stream of the client or device: the number of the last removal of access from it.
-    public private(set) var removed: [UUID: Int] = [:]
+    /// The number of the last removal of access from each place.
+    public private(set) var removed: [AccessPlace: Int] = [:]
 
     public init() {}
 
@@ -64,7 +64,7 @@ public struct Account: StreamState {
         case .stampRotated: stamp.number += 1
         case .accessRemoved(let place, let number):
             stamp.removals = number
-            removed[place.stream] = number
+            removed[place] = number
         case .deletionScheduled(let due, let mail, let base, let isAdministrators):
             deletionDue = due
             isDeletionAdministrators = isAdministrators
@@ -85,28 +85,33 @@ public struct Account: StreamState {
 
 extension Account {
     /// Whether what was opened under these terms goes on as far as the account's events say: the stamp has not
-    /// moved on, and access was removed neither from the client, nor from the device, nor from the installation that
-    /// opened it since then.
+    /// moved on, and access was removed from none of its places since then.
     public func keeps(_ terms: SessionTerms) -> Bool {
         keeps(
             terms.stamp, terms.factors,
-            at: [terms.client, terms.federation?.device, terms.opener?.installation])
+            at: [
+                .client(terms.client), terms.federation?.device.map { .device($0) },
+                terms.opener?.installation.map { .client($0) },
+                terms.browser.map { .browser($0, isOffline: terms.isOffline) },
+            ])
     }
 
     public func keeps(_ terms: BrowserTerms) -> Bool {
-        keeps(terms.stamp, terms.factors, at: [terms.opener?.installation])
+        keeps(terms.stamp, terms.factors, at: [terms.opener?.installation.map { .client($0) }])
     }
 
     func keeps(
-        _ opened: SecurityStamp, _ factors: [AuthenticationFactor], at places: [UUID?]
+        _ opened: SecurityStamp, _ factors: [AuthenticationFactor], at places: @autoclosure () -> [AccessPlace?]
     ) -> Bool {
-        stamp.holds(opened, factors) && admits(places, since: opened.removals)
+        stamp.holds(opened, factors) && admits(places(), since: opened.removals)
     }
 
     /// Whether access was removed from none of these places since the account had removed it so often.
-    func admits(_ places: [UUID?], since removals: Int) -> Bool {
+    func admits(
+        _ places: @autoclosure () -> [AccessPlace?], since removals: Int
+    ) -> Bool {
         removed.isEmpty
-            || places.allSatisfy { place in
+            || places().allSatisfy { place in
                 (place.flatMap { removed[$0] } ?? 0) <= removals
             }
     }

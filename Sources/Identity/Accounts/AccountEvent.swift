@@ -31,8 +31,7 @@ public enum AccountEvent: Event {
     case enabled
     /// Every session that was opened before is over.
     case stampRotated(mail: UUID? = nil)
-    /// Every session that the account had by then at this client or on this device is over: it is the account's
-    /// removal of this number.
+    /// Every session that the account had by then at this place is over: it is the account's removal of this number.
     case accessRemoved(AccessPlace, number: Int)
     /// Everything mailed before is invalidated: the passphrase is another one.
     case proofsEnded
@@ -91,10 +90,14 @@ public enum AccountEvent: Event {
             [.notice.optional]),
         EventShape(
             "account.access_removed", .services,
-            "The account's sessions at a client or on a device ended.",
+            "The account's sessions at a client, on a device or of a browser ended.",
             [
                 EventField.client.optional,
                 .uuid("federated_device", "Device whose sessions ended.").optional,
+                .uuid("browser", "First session of the browser whose clients' sessions ended.")
+                    .optional,
+                .flag("offline", "Whether those of the browser with offline access ended.")
+                    .optional,
                 .integer("removals", "Number of the account's removals of access, with this one."),
             ]),
         EventShape("account.proofs_ended", .audit, "Codes and links mailed before are invalid."),

@@ -3,22 +3,32 @@ internal import JSON
 public import Values
 
 /// What an account's access is removed from.
-public enum AccessPlace: Sendable, Equatable {
+public enum AccessPlace: Sendable, Hashable {
     /// The client's stream.
     case client(UUID)
     /// The stream of a device of the federation profile.
     case device(UUID)
+    /// The first session of a browser, of which the sessions of clients came: those with offline access, or those
+    /// without.
+    case browser(UUID, isOffline: Bool)
 
     var stream: UUID {
         switch self {
-        case .client(let stream), .device(let stream): stream
+        case .client(let stream), .device(let stream), .browser(let stream, _): stream
         }
+    }
+
+    /// As read models and states at a moment have it: those of a browser are two.
+    public var name: String {
+        if case .browser(_, isOffline: true) = self { "offline \(stream)" } else { "\(stream)" }
     }
 
     var fields: JSONObject {
         switch self {
         case .client(let stream): ["client": .uuid(stream)]
         case .device(let stream): ["federated_device": .uuid(stream)]
+        case .browser(let stream, isOffline: false): ["browser": .uuid(stream)]
+        case .browser(let stream, isOffline: true): ["browser": .uuid(stream), "offline": true]
         }
     }
 
@@ -27,6 +37,8 @@ public enum AccessPlace: Sendable, Equatable {
             self = .client(client)
         } else if let device = fields.uuid("federated_device") {
             self = .device(device)
+        } else if let browser = fields.uuid("browser") {
+            self = .browser(browser, isOffline: fields["offline"]?.bool ?? false)
         } else {
             return nil
         }
@@ -52,8 +64,10 @@ public struct RemoveAccess: Command {
 
     public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
         guard facts.thing.isAlive else { throw .notFound }
-        return Decision(
-            AccountEvent.accessRemoved(place, number: facts.thing.state.stamp.removals + 1),
-            in: account)
+        return Decision(event(facts.thing), in: account)
+    }
+
+    func event(_ account: Versioned<Account>) -> AccountEvent {
+        .accessRemoved(place, number: account.state.stamp.removals + 1)
     }
 }

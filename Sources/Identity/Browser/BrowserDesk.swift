@@ -8,8 +8,10 @@ struct BrowserDesk: Sendable {
     let digest: SecretDigest
     /// The session that the browser had until now.
     let replaced: Versioned<BrowserSession>?
-    /// Client sessions that depend on that session: they end with it if another account signs in.
-    var dependents: [(end: EndSession, facts: EndSession.Facts)] = []
+    /// The first one of its line, where it was not that one.
+    var first: Versioned<BrowserSession>?
+    /// The ends of client sessions that depend on that session, if another account signs in.
+    var dependents: [(end: LeaveSessions, facts: LeaveSessions.Facts)] = []
     /// Seconds that it lasts at most, where it is for one purpose.
     var most: Int64?
     /// The web app at whose place the page is.
@@ -52,24 +54,17 @@ struct BrowserDesk: Sendable {
         if let replaced, let terms = replaced.state.terms, replaced.state.end == nil {
             let isHandedOver = terms.account != account.id
             if isHandedOver {
-                decision.append(ends(from: terms.line ?? replaced.stream, settings))
+                for dependent in dependents {
+                    decision.append(dependent.end.decide(dependent.facts))
+                }
             }
-            decision.append(
-                BrowserSessionEvent.ended(isHandedOver ? .handedOver : .replaced),
-                in: replaced.stream, of: terms.account)
+            // With the first one end the codes of every one in between.
+            for ended in isHandedOver ? [replaced, first].compactMap({ $0 }) : [replaced] {
+                decision.append(
+                    BrowserSessionEvent.ended(isHandedOver ? .handedOver : .replaced),
+                    in: ended.stream, of: terms.account)
+            }
         }
         return decision
-    }
-
-    /// The same, ended by a log-out: offline sessions of clients stay.
-    private func ends(from line: UUID, _ settings: Settings) -> Decision {
-        let endsOffline = settings[SettingCatalogue.logoutEndsOffline]
-        return dependents.reduce(into: Decision()) { decision, dependent in
-            guard let terms = dependent.facts.session.state.terms, terms.browser == line,
-                !terms.isOffline || endsOffline,
-                let end = try? dependent.end.decide(dependent.facts)
-            else { return }
-            decision.append(end)
-        }
     }
 }

@@ -14,8 +14,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
     public var digest: SecretDigest
     /// The session that the browser had.
     public var replaced: UUID?
-    /// What clients may have of that one.
-    public var dependents: [EndSession] = []
+    /// The ends of what clients may have of that one: they are its person's, if another one signs in.
+    public var dependents: [LeaveSessions] = []
     public var app: UUID?
     public var from: SignInPlace
     public var now: Timestamp
@@ -48,7 +48,9 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
         public let realm: Versioned<Realm>
         let settings: Settings
         let replaced: Versioned<BrowserSession>?
-        let dependents: [(end: EndSession, facts: EndSession.Facts)]
+        /// The first one of its line, where another account signs in.
+        let first: Versioned<BrowserSession>?
+        let dependents: [(end: LeaveSessions, facts: LeaveSessions.Facts)]
         /// Replay: the proof has been shown before.
         let isRepeated: Bool
         let shown: Shown.Facts
@@ -67,14 +69,16 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
         var before: Versioned<BrowserSession>?
         if let replaced { before = try await streams.read(BrowserSession.self, replaced) }
         let facts = try await shown.gather(streams)
-        var dependents: [(end: EndSession, facts: EndSession.Facts)] = []
+        var dependents: [(end: LeaveSessions, facts: LeaveSessions.Facts)] = []
+        var first: Versioned<BrowserSession>?
         if let terms = before?.state.terms, terms.account != shown.account(facts) {
+            if let line = terms.line { first = try await streams.read(BrowserSession.self, line) }
             for end in self.dependents {
                 dependents.append((end, try await end.gather(streams)))
             }
         }
         return Facts(
-            realm: realm, settings: settings, replaced: before, dependents: dependents,
+            realm: realm, settings: settings, replaced: before, first: first, dependents: dependents,
             isRepeated: isRepeated, shown: facts)
     }
 
@@ -121,7 +125,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
                 session: shown.sessionName ?? session, from: from, now: now),
             settings: facts.settings, metadata: metadata, method: .authorizationCode,
             browser: BrowserDesk(
-                method: method, digest: digest, replaced: facts.replaced,
+                method: method, digest: digest, replaced: facts.replaced, first: facts.first,
                 dependents: facts.dependents, most: most, webApp: webApp, isLong: isLong))
     }
 

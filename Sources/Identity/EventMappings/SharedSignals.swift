@@ -67,6 +67,8 @@ public enum SharedSignals {
         return switch about {
         case .user: SignalSubject(user: user, session: nil, device: nil)
         case .session: SignalSubject(user: user, session: event.stream, device: nil)
+        case .device where event.open.uuid("browser") != nil:
+            SignalSubject(user: user, session: event.open.uuid("browser"), device: nil)
         case .device:
             SignalSubject(
                 user: user, session: nil,

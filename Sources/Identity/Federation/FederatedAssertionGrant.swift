@@ -67,7 +67,7 @@ public struct FederatedAssertionGrant: Grant {
             now < terms.expiresAt, let person = facts.line.last,
             let above = person.state.terms?.federation, facts.line.areAlive(at: desk),
             let account = facts.account, person.state.terms.map(account.state.keeps) == true,
-            account.state.admits([terms.service], since: terms.removals)
+            account.state.admits([.client(terms.service)], since: terms.removals)
         else { throw .invalidAssertion }
         guard account.isWelcome else { throw .accountBlocked }
         guard facts.standing?.state.isRefused != true else { throw .exchangeNotAllowed }

@@ -76,7 +76,7 @@ public struct AuthorizationCodeGrant: Grant {
         guard let login = facts.browser.login(of: account, at: now) else {
             throw .invalidAuthorizationCode("browser_signed_out")
         }
-        guard account.state.admits([code.client], since: code.removals) else {
+        guard account.state.admits([.client(code.client)], since: code.removals) else {
             throw .invalidAuthorizationCode("access_removed")
         }
         if desk.metadata.asksForConsent {

@@ -49,7 +49,7 @@ public struct DeviceGrant: Grant {
             return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
         }
         guard account.isWelcome,
-            account.state.keeps(approval.stamp, approval.factors, at: [terms.client])
+            account.state.keeps(approval.stamp, approval.factors, at: [.client(terms.client)])
         else {
             throw .accountBlocked
         }

@@ -49,7 +49,7 @@ public struct TokenExchangeGrant: Grant {
             desk.request.now < shown.expiresAt, desk.request.now < subject.expiresAt,
             shown.isTrusted(in: desk.settings),
             let account = facts.account, account.isWelcome, account.state.keeps(shown),
-            account.state.admits([desk.request.client], since: shown.stamp.removals),
+            account.state.admits([.client(desk.request.client)], since: shown.stamp.removals),
             facts.opener.isStanding(at: desk.request.now),
             let holder = facts.holder, let held = holder.aliveMetadata, !holder.state.isDisabled
         else { throw .invalidSubjectToken }

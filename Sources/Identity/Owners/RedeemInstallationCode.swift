@@ -69,7 +69,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
         let everything = code.scope.contains(Installation.scope)
         guard facts.account.isWelcome, facts.owner.state.account == facts.account.stream,
             facts.browser.login(of: facts.account, at: now) != nil,
-            facts.account.state.admits([client.stream], since: code.removals),
+            facts.account.state.admits([.client(client.stream)], since: code.removals),
             !everything || client.state.certification != nil
         else { throw .invalidCode }
         // Without a challenge a verifier means nothing; an app that asks for everything has a challenge.

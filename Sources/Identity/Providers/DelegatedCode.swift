@@ -46,7 +46,7 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     /// Whether an account's events since then leave it good for an installation. What was issued for no account
     /// is of the stamp that accounts begin with, and so is what was issued before any carried one.
     func isKept(by account: Account, at installation: UUID?) -> Bool {
-        account.keeps(stamp ?? 0, [.provider], at: [installation])
+        account.keeps(stamp ?? 0, [.provider], at: [installation.map { .client($0) }])
     }
 }
 

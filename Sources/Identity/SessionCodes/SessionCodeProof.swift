@@ -39,7 +39,9 @@ public struct SessionCodeProof: SignInProof {
         else { throw .accountBlocked }
         // A code that was got before opens nothing for a removed installation, nor without what it was got by.
         guard facts.line.isStanding(at: desk.request.now),
-            account.state.keeps(terms.stamp, terms.factors, at: [terms.opener?.installation])
+            account.state.keeps(
+                terms.stamp, terms.factors,
+                at: [terms.opener?.installation.map { .client($0) }])
         else { throw .invalidCode }
         let used = Decision(
             SessionCodeEvent.used(browser: desk.request.session), in: facts.code.stream)

@@ -1,30 +1,37 @@
 public import EventSourcing
+internal import Values
 
 /// Ends sessions of clients and tells the clients of others, all in one append: what came of a browser that is signed
 /// out. What is no session any more is left out.
 public struct LeaveSessions: Command {
-    public var ended: [EndSession]
-    public var detached: [DetachSession]
-
-    public init(ended: [EndSession] = [], detached: [DetachSession] = []) {
-        self.ended = ended
-        self.detached = detached
-    }
+    public var ended: [EndSession] = []
+    public var detached: [DetachSession] = []
+    /// What ends by an event of its account, in the place of events of its own.
+    public var removal: RemoveAccess?
 
     /// So many sessions in one append.
     private static var most: Int { 500 }
 
-    public static func each(_ ended: [EndSession]) -> [LeaveSessions] {
-        pieces(of: ended).map { LeaveSessions(ended: $0) }
+    /// - Parameter all: the removal that ends these sessions and no others. More than an append takes end by it: their
+    ///   clients are told later (`EndLapsedSession`). Nil: there is none.
+    public static func end(_ sessions: [EndSession], all: RemoveAccess? = nil) -> [LeaveSessions] {
+        guard let all, sessions.count > most else { return each(sessions) { $0.ended = $1 } }
+        var command = LeaveSessions()
+        command.removal = all
+        return [command]
     }
 
-    public static func each(_ detached: [DetachSession]) -> [LeaveSessions] {
-        pieces(of: detached).map { LeaveSessions(detached: $0) }
+    public static func tell(_ sessions: [DetachSession]) -> [LeaveSessions] {
+        each(sessions) { $0.detached = $1 }
     }
 
-    private static func pieces<Some>(of all: [Some]) -> [[Some]] {
+    private static func each<Some>(
+        _ all: [Some], _ take: (inout LeaveSessions, [Some]) -> Void
+    ) -> [LeaveSessions] {
         stride(from: 0, to: all.count, by: most).map {
-            Array(all[$0..<min($0 + most, all.count)])
+            var command = LeaveSessions()
+            take(&command, Array(all[$0..<min($0 + most, all.count)]))
+            return command
         }
     }
 
@@ -33,13 +40,19 @@ public struct LeaveSessions: Command {
     public struct Facts: Sendable {
         let ended: [EndSession.Facts]
         let detached: [DetachSession.Facts]
+        let account: Versioned<Account>?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        var (ends, stay): ([EndSession.Facts], [DetachSession.Facts]) = ([], [])
-        for end in ended { ends.append(try await end.gather(streams)) }
-        for session in detached { stay.append(try await session.gather(streams)) }
-        return Facts(ended: ends, detached: stay)
+        var account: Versioned<Account>?
+        if let removal { account = try await streams.read(Account.self, removal.account) }
+        return Facts(
+            ended: try await ended.concurrently { (end) async throws(LogFailure) in
+                try await end.gather(streams)
+            },
+            detached: try await detached.concurrently { (session) async throws(LogFailure) in
+                try await session.gather(streams)
+            }, account: account)
     }
 
     public func decide(_ facts: Facts) -> Decision {
@@ -50,6 +63,34 @@ public struct LeaveSessions: Command {
         for (session, facts) in zip(detached, facts.detached) {
             if let one = try? session.decide(facts) { decision.append(one) }
         }
+        if let removal, let account = facts.account, account.isAlive {
+            decision.append(removal.event(account), in: account.stream)
+        }
         return decision
+    }
+}
+
+extension Array where Element: Sendable {
+    /// What is found for each, in their order: reads that are under way at once are one question to the database.
+    fileprivate func concurrently<Found: Sendable>(
+        _ find: @escaping @Sendable (Element) async throws(LogFailure) -> Found
+    ) async throws(LogFailure) -> [Found] {
+        let found = await withTaskGroup(of: (Int, Result<Found, LogFailure>).self) { group in
+            for (place, element) in enumerated() {
+                group.addTask {
+                    do throws(LogFailure) {
+                        return (place, .success(try await find(element)))
+                    } catch {
+                        return (place, .failure(error))
+                    }
+                }
+            }
+            return await group.reduce(into: [Result<Found, LogFailure>?](repeating: nil, count: count)) {
+                $0[$1.0] = $1.1
+            }
+        }
+        var all: [Found] = []
+        for case let one? in found { all.append(try one.get()) }
+        return all
     }
 }

@@ -47,7 +47,7 @@ public struct ApprovalProof: SignInProof {
         guard terms.stamp == own.account.state.stamp.number else {
             throw .methodRefused("stamp_rotated")
         }
-        guard own.account.state.admits([terms.client], since: terms.removals) else {
+        guard own.account.state.admits([.client(terms.client)], since: terms.removals) else {
             throw .methodRefused("access_removed")
         }
         let isKept =

@@ -66,7 +66,8 @@ public enum AsOfList: String, CaseIterable, Sendable {
         return """
             cross join lateral json_to_record(a.terms::json) as t (
                 client uuid, stamp bigint, moves bigint, amr jsonb, exchanged uuid,
-                opener_session uuid, opener_client uuid, federated_device uuid, removals bigint)
+                opener_session uuid, opener_client uuid, federated_device uuid, removals bigint,
+                browser uuid, offline boolean)
             left join \(schema).accounts o on o.realm = a.realm and o.account = a.account
             left join \(schema).clients c on c.realm = a.realm and c.client = t.client
             left join \(schema).clients oc
@@ -79,20 +80,7 @@ public enum AsOfList: String, CaseIterable, Sendable {
                         where a.account is not null and coalesce(o.stamp > t.stamp, true)
                             and n.realm = a.realm and n.account = a.account and n.stamp = t.stamp
                         limit 1)
-                    union all (
-                        select case when n.data ->> 'client' is null then 'revoked' else 'withdrawn' end,
-                            n.at
-                        from urd.event n
-                        where coalesce(greatest(
-                                (o.removed ->> t.client::text)::bigint,
-                                (o.removed ->> t.federated_device::text)::bigint), 0)
-                                > coalesce(t.removals, 0)
-                            and n.realm = a.realm and n.stream = a.account
-                            and n.type = 'account.access_removed'
-                            and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
-                            and coalesce(n.data ->> 'client', n.data ->> 'federated_device')
-                                in (t.client::text, t.federated_device::text)
-                        order by n.version limit 1)
+                    union all (\(Self.removal))
                     union all (
                         select 'mailbox_changed', m.at from urd.event m
                         where coalesce(t.moves, 0) < o.moves and t.amr <@ '["otp", "mail"]'
@@ -129,6 +117,30 @@ public enum AsOfList: String, CaseIterable, Sendable {
                 order by x.reason = 'lapsed', x.at limit 1) e on true
             """
     }
+
+    /// The first removal of access that a session ended by.
+    private static let removal = """
+        select case when n.data ->> 'client' is not null then 'withdrawn'
+                when n.data ->> 'browser' is not null then 'logged_out'
+                else 'revoked' end,
+            n.at
+        from urd.event n
+        where coalesce(greatest(
+                (o.removed ->> t.client::text)::bigint,
+                (o.removed ->> t.federated_device::text)::bigint,
+                (o.removed ->> concat(
+                    case when t.offline then 'offline ' end, t.browser))::bigint), 0)
+                > coalesce(t.removals, 0)
+            and n.realm = a.realm and n.stream = a.account
+            and n.type = 'account.access_removed'
+            and (n.data ->> 'removals')::bigint > coalesce(t.removals, 0)
+            and coalesce(n.data ->> 'client', n.data ->> 'federated_device', concat(
+                    case when n.data ->> 'offline' = 'true' then 'offline ' end,
+                    n.data ->> 'browser'))
+                in (t.client::text, t.federated_device::text,
+                    concat(case when t.offline then 'offline ' end, t.browser))
+        order by n.version limit 1
+        """
 
     private func time(_ column: String) -> String {
         #"to_char(\#(column) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"#

@@ -17,8 +17,13 @@ private let many = 450
     private let client: UUID
     private var world: SignInWorld { browser.world }
 
-    init() async throws {
-        let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
+    init() async throws { try await self.init([:]) }
+
+    private init(_ settings: JSONObject) async throws {
+        let settings = settings.merging([
+            "registration": "jit_on_otp", "otp_resend_delay": 0,
+        ]) { own, _ in own }
+        let world = try await SignInWorld(settings)
         let metadata: JSONObject = [
             "grant_types": ["authorization_code", "refresh_token"], "consent": "none",
             "redirect_uris": [.string(AuthorizeWorld.back)], "client_name": "Northwind",
@@ -38,16 +43,25 @@ private let many = 450
                 .first { $0.name == "account.registered" }?.stream)
     }
 
-    private func open(_ count: Int = many, removals: Int = 0) async throws -> [UUID] {
+    private func open(
+        _ count: Int = many, removals: Int = 0, isOffline: Bool = true, of browser: UUID? = nil
+    ) async throws -> [UUID] {
         let now = world.clock.next()
         var terms = SessionTerms(
             account: try await account(), stamp: 0, client: client, clientID: "web", app: nil,
             scope: ["openid", "offline_access"], resources: [], factors: [.mailedCode],
-            openedAt: now, expiresAt: now.adding(seconds: 86_400), isOffline: true)
+            openedAt: now, expiresAt: now.adding(seconds: 86_400), isOffline: isOffline)
         terms.stamp.removals = removals
+        terms.browser = browser
         let command = OpenMany(sessions: (0..<count).map { _ in UUID.random() }, terms: terms)
         try await world.carryOut(command)
         return command.sessions
+    }
+
+    private func line() async throws -> UUID {
+        try #require(
+            try await world.log.events(from: 1, limit: .max, in: world.realm)
+                .first { $0.name == "browser.opened" }?.stream)
     }
 
     private func living(_ sessions: [UUID]) async throws -> Int {
@@ -78,6 +92,31 @@ private let many = 450
         #expect(!names.contains("session.ended"))
         // The person lets the app in again.
         #expect(try await living(try await open(1, removals: 1)) == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `many sessions of a browser that is signed out end by one event`(
+        _ endsOffline: Bool
+    ) async throws {
+        try await Self(["logout_ends_offline_access": .bool(endsOffline)])
+            .signOut(endsOffline: endsOffline)
+    }
+
+    private func signOut(endsOffline: Bool) async throws {
+        let line = try await line()
+        let online = try await open(510, isOffline: false, of: line)
+        let offline = try await open(510, of: line)
+        let others = try await open(3, isOffline: false, of: .random())
+        try await browser.get("/logout")
+        try await browser.submit("/logout")
+        #expect(try await browser.get("/account").status == .seeOther)
+        #expect(try await living(online) == 0)
+        #expect(try await living(offline) == (endsOffline ? 0 : 510))
+        #expect(try await living(others) == 3)
+        let names = try await world.events()
+        #expect(names.count { $0 == "account.access_removed" } == (endsOffline ? 2 : 1))
+        #expect(!names.contains("session.ended"))
+        #expect(names.last == "browser.ended")
     }
 }
 
