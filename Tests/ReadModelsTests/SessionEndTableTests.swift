@@ -169,12 +169,18 @@ private let many = 1_000
             try world.superuser.run("begin")
             try World.appendWithin([event], in: "one", world.superuser)
             let found = try living()
+            let enabled = Happening("client.enabled", Self.app, version: 3)
+            if event.type == "client.disabled" {
+                try World.appendWithin([enabled], in: "one", world.superuser)
+            }
+            let later = try living()
             try world.superuser.run("rollback")
             let index = try #require(columns.firstIndex(of: name))
             for row in table.dropFirst(2) {
                 let kind = try #require(Kind(rawValue: row[0]))
-                let expected = row[index] == "ends" ? 0 : many
-                #expect(found[kind] == expected, "\(kind.rawValue): \(name)")
+                #expect(["ends", "rests", "stays"].contains(row[index]))
+                #expect(found[kind] == (row[index] == "stays" ? many : 0), "\(kind.rawValue): \(name)")
+                #expect(later[kind] == (row[index] == "ends" ? 0 : many), "\(kind.rawValue): \(name)")
             }
         }
     }
