@@ -29,14 +29,14 @@ enum ServeFigures {
             defer { serving.end() }
             let took = try await waitUntilReady(serving)
             try await Task.sleep(for: .seconds(2))
-            if let size = residentMegabytes(serving.id) { sizes.append(size) }
+            if let size = ownMegabytes(serving.id) { sizes.append(size) }
             return took
         } limit: {
             let psql = try Program.start(
                 ["psql", "-c", "select pg_sleep(1)", store.database.application],
                 environment: ["PATH": "/usr/bin:/bin"])
             try await Task.sleep(for: .milliseconds(500))
-            if let size = residentMegabytes(psql.id) { limits.append(size) }
+            if let size = ownMegabytes(psql.id) { limits.append(size) }
             psql.end()
             return try seconds {
                 try Program(["psql", "-c", "select 1", store.database.application]).run()
@@ -104,9 +104,9 @@ enum ServeFigures {
         throw BenchmarkFailure("urd serve did not become ready.")
     }
 
-    private static func residentMegabytes(_ process: pid_t) -> Double? {
+    private static func ownMegabytes(_ process: pid_t) -> Double? {
         guard let status = try? Program(["cat", "/proc/\(process)/status"]).run(),
-            let kilobytes = status.replacingTabs.number(after: "VmRSS:")
+            let kilobytes = status.replacingTabs.number(after: "RssAnon:")
         else { return nil }
         return kilobytes / 1024
     }

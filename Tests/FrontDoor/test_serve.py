@@ -11,21 +11,6 @@ from front_door import (
     BINARY, PATIENCE, FrontDoorCase, Server, environment, eventually, run)
 
 
-def code_of(process):
-    """The kilobytes of code of a process that are in memory, and all of them."""
-    resident = mapped = 0
-    with open(f"/proc/{process}/smaps") as lines:
-        for line in lines:
-            words = line.split()
-            if not words[0].endswith(":"):
-                is_code = words[1] == "r-xp" and words[-1].startswith("/")
-            elif is_code and words[0] == "Size:":
-                mapped += int(words[1])
-            elif is_code and words[0] == "Rss:":
-                resident += int(words[1])
-    return resident, mapped
-
-
 class Serve(FrontDoorCase):
     """One database for all of these: each test is a node beside it."""
 
@@ -60,15 +45,6 @@ class Serve(FrontDoorCase):
         self.assertEqual(server.ask(self.clients)[0], 401)
         self.assertEqual(server.end(), 0, server.text())
         self.assertTrue(server.lines("server.stopping"))
-
-    def test_code_that_only_the_start_needs_is_released_from_memory(self):
-        server = self.serve().ready()
-        resident, mapped = code_of(server.process.pid)
-        eventually(
-            lambda: (now := code_of(server.process.pid))[0] < 0.4 * now[1],
-            f"of {mapped} kB of code, {resident} of them resident, less than two fifths are")
-        # It serves on, with what comes back.
-        self.assertEqual(server.ask("/health/ready", private=True)[0], 200)
 
     def test_private_routes_are_on_the_private_listener_alone(self):
         server = self.serve().ready()

@@ -111,7 +111,6 @@ struct Service: Sendable {
                         port: servers.open.port, privatePort: servers.inner?.port,
                         hasInbox: options.inbox != nil))
                 Notification.ready(status: "serving")
-                releaseMappedCode()
                 // Services end when they are asked to; one that ends by itself takes all with it.
                 try await group.next()
                 group.cancelAll()
@@ -154,14 +153,6 @@ struct Service: Sendable {
         let deadline = ContinuousClock.now + patience
         while store.log.commitFault != nil, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(5))
-        }
-    }
-
-    /// When the tasks above have begun and the cost of passphrases has been measured.
-    private func releaseMappedCode() {
-        try? DedicatedThread.start(stack: .oneMebibyte) {
-            DedicatedThread.sleep(milliseconds: 1000)
-            MappedCode.release()
         }
     }
 
