@@ -50,7 +50,7 @@ enum ServeFigures {
 
     private static func memory(_ value: Double?, _ limit: Double?, note: String? = nil) -> Figure {
         Figure(
-            "memory", "resident memory of urd serve while idle", value, "MB",
+            "memory", "memory of urd serve's own while idle", value, "MB",
             limit: limit.map { .init(name: "psql, waiting for an answer", value: $0) },
             bar: .atMost(bars.memory), note: note)
     }
