@@ -4,8 +4,8 @@ public import Values
 /// A value of an event: the fields of the log that hold it, and how it is written to them and read again.
 public struct Field<Value: Sendable>: Sendable {
     public let columns: [EventField]
-    let write: @Sendable (Value, inout JSONObject) -> Void
-    let read: @Sendable (JSONObject) throws(UnreadField) -> Value
+    public let write: @Sendable (Value, inout JSONObject) -> Void
+    public let read: @Sendable (JSONObject) throws(UnreadField) -> Value
 
     public init(
         _ columns: [EventField],
@@ -37,25 +37,22 @@ public struct Field<Value: Sendable>: Sendable {
         make: @escaping @Sendable (repeat each Part) -> Value,
         take: @escaping @Sendable (Value) -> (repeat each Part)
     ) -> Field {
+        .mapped(repeat each part, write: take, read: make)
+    }
+
+    /// A value that stands in the log as another one, or as several. Nil where no such ones were ever written.
+    public static func mapped<each Written: Sendable>(
+        _ part: repeat Field<each Written>,
+        write: @escaping @Sendable (Value) -> (repeat each Written),
+        read: @escaping @Sendable (repeat each Written) -> Value?
+    ) -> Field {
         var columns: [EventField] = []
         for field in repeat each part { columns += field.columns }
         return Field(columns) { value, fields in
-            let taken = take(value)
-            for (field, value) in repeat (each part, each taken) { field.write(value, &fields) }
+            let written = write(value)
+            for (field, value) in repeat (each part, each written) { field.write(value, &fields) }
         } read: { fields throws(UnreadField) in
-            make(repeat try (each part).read(fields))
-        }
-    }
-
-    /// A value that stands in the log as another one. Nil where no such one was ever written.
-    public static func mapped<Written: Sendable>(
-        _ field: Field<Written>, write: @escaping @Sendable (Value) -> Written,
-        read: @escaping @Sendable (Written) -> Value?
-    ) -> Field {
-        Field(field.columns) { value, fields in
-            field.write(write(value), &fields)
-        } read: { fields throws(UnreadField) in
-            guard let value = read(try field.read(fields)) else { throw UnreadField() }
+            guard let value = read(repeat try (each part).read(fields)) else { throw UnreadField() }
             return value
         }
     }
