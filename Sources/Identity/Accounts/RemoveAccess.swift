@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import JSON
 public import Values
 
 /// What an account's access is removed from.
@@ -14,23 +13,17 @@ public enum AccessPlace: Sendable, Equatable {
         case .client(let stream), .device(let stream): stream
         }
     }
+}
 
-    var fields: JSONObject {
-        switch self {
-        case .client(let stream): ["client": .uuid(stream)]
-        case .device(let stream): ["federated_device": .uuid(stream)]
-        }
-    }
-
-    init?(recorded fields: JSONObject) {
-        if let client = fields.uuid("client") {
-            self = .client(client)
-        } else if let device = fields.uuid("federated_device") {
-            self = .device(device)
-        } else {
-            return nil
-        }
-    }
+extension Field<AccessPlace> {
+    static let place = mapped(
+        .optional(.client), .optional(.uuid("federated_device", "Device whose sessions ended.")),
+        write: { place in
+            switch place {
+            case .client(let stream): (stream, nil)
+            case .device(let stream): (nil, stream)
+            }
+        }, read: { client, device in client.map { .client($0) } ?? device.map { .device($0) } })
 }
 
 /// Ends every session that an account has at a client or on a device, however many there are. Those that are opened

@@ -24,25 +24,33 @@ public struct Opener: Sendable, Equatable {
         try await OpenerLine.read(self, from: streams).isStanding(at: now)
     }
 
-    static let eventFields: [EventField] = [
-        .uuid("opener_client", "Installation whose web view it came of.").optional,
-        .uuid("opener_session", "Session whose token opened that web view.").optional,
-        .uuid("opener_browser", "Browser session that was handed over.").optional,
-    ]
+    static let eventFields = Field<Opener?>.opener.columns
 
     var fields: JSONObject {
-        var fields: JSONObject = [:]
-        fields["opener_client"] = installation.map { .uuid($0) }
-        fields["opener_session"] = session.map { .uuid($0) }
-        fields["opener_browser"] = browser.map { .uuid($0) }
+        var fields = JSONObject()
+        Field.opener.write(self, &fields)
         return fields
     }
 
     /// Nil where the person proved who they are themselves.
     init?(recorded fields: JSONObject) {
-        self.init(
-            installation: fields.uuid("opener_client"), session: fields.uuid("opener_session"),
-            browser: fields.uuid("opener_browser"))
-        guard installation != nil || session != nil || browser != nil else { return nil }
+        guard let opener = try? Field<Opener?>.opener.read(fields) else { return nil }
+        self = opener
+    }
+}
+
+extension Field<Opener?> {
+    static let opener = opener(.uuid("opener_client", "Installation whose web view it came of."))
+
+    /// Nil where the person proved who they are themselves.
+    static func opener(_ installation: Field<UUID>) -> Field {
+        record(
+            .optional(installation),
+            .optional(.uuid("opener_session", "Session whose token opened that web view.")),
+            .optional(.uuid("opener_browser", "Browser session that was handed over.")),
+            make: {
+                let opener = Opener(installation: $0, session: $1, browser: $2)
+                return opener == Opener() ? nil : opener
+            }, take: { ($0?.installation, $0?.session, $0?.browser) })
     }
 }
