@@ -111,7 +111,7 @@ public enum AccountEvent: FormedEvent {
             make: { AccountEvent.erased })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.registered, Form.mailboxConfirmed, Form.mailboxChanged, Form.mailboxMoved,
         Form.addressesChanged, Form.personChanged, Form.rolesChanged, Form.disabled, Form.enabled,
         Form.stampRotated, Form.accessRemoved, Form.proofsEnded, Form.deletionScheduled,

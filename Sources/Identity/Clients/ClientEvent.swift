@@ -52,7 +52,7 @@ public enum ClientEvent: FormedEvent {
             "client.deleted", .audit, "The client was deleted.", make: { ClientEvent.deleted })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.registered, Form.updated, Form.secretRotated, Form.adopted, Form.certified,
         Form.certificationRevoked, Form.disabled, Form.enabled, Form.deleted,
     ]

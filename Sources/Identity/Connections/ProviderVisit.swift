@@ -77,7 +77,7 @@ public enum ConnectionEvent: FormedEvent {
             .account, make: ConnectionEvent.finished)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.begun, Form.finished]
+    public static let forms: EventForms<Self> = [Form.begun, Form.finished]
 
     /// The owner's name at the provider is personal data, and an app's answer may be as well.
     public var subject: UUID? {

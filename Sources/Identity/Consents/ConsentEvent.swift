@@ -53,7 +53,7 @@ public enum ConsentEvent: FormedEvent {
             make: ConsentEvent.withdrawn)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.given, Form.withdrawn]
+    public static let forms: EventForms<Self> = [Form.given, Form.withdrawn]
 
     public var subject: UUID? {
         switch self {

@@ -24,7 +24,7 @@ public enum DeviceEvent: FormedEvent {
             make: { DeviceEvent.redeemed })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.requested, Form.approved, Form.denied, Form.redeemed,
     ]
 

@@ -42,7 +42,7 @@ public enum DisclosureEvent: FormedEvent {
             .batch, make: DisclosureEvent.streamed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.made, Form.streamed]
+    public static let forms: EventForms<Self> = [Form.made, Form.streamed]
 
     public var written: WrittenEvent {
         switch self {

@@ -71,7 +71,7 @@ public enum FederatedAssertionEvent: FormedEvent {
             .clientID, make: FederatedAssertionEvent.redeemed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.issued, Form.redeemed]
+    public static let forms: EventForms<Self> = [Form.issued, Form.redeemed]
 
     public var subject: UUID? {
         switch self {

@@ -99,7 +99,7 @@ public enum FindingEvent: FormedEvent {
             "finding.closed", .services, "A finding is over.", .closed, make: FindingEvent.closed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.raised, Form.escalated, Form.closed]
+    public static let forms: EventForms<Self> = [Form.raised, Form.escalated, Form.closed]
 
     public var tellsOrigin: Bool { false }
 

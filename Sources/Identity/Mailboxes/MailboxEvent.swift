@@ -103,7 +103,7 @@ public enum MailboxEvent: FormedEvent {
             make: MailboxEvent.linkRedeemed)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.assigned, Form.released, Form.codeIssued, Form.codeRenamed, Form.codeRefused,
         Form.codeConfirmed, Form.codeRedeemed, Form.invited, Form.linkIssued, Form.linkRedeemed,
     ]

@@ -61,7 +61,7 @@ public enum NotificationEvent: FormedEvent {
             make: { NotificationEvent.requeued })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.requested, Form.pushed, Form.mailed, Form.deferred, Form.failed, Form.superseded,
         Form.requeued,
     ]
@@ -105,7 +105,7 @@ public enum NotificationSourceEvent: FormedEvent {
             make: NotificationSourceEvent.moved)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.moved]
+    public static let forms: EventForms<Self> = [Form.moved]
 
     public var written: WrittenEvent {
         switch self {

@@ -95,7 +95,7 @@ public enum PushProviderEvent: FormedEvent {
             make: PushProviderEvent.removed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.set, Form.removed]
+    public static let forms: EventForms<Self> = [Form.set, Form.removed]
 
     /// Not personal data, but sealed like it: such keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {

@@ -12,7 +12,7 @@ public enum LogEvent: FormedEvent {
             make: LogEvent.lossAccepted)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.lossAccepted]
+    public static let forms: EventForms<Self> = [Form.lossAccepted]
 
     public var written: WrittenEvent {
         switch self {

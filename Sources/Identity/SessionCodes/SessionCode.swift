@@ -56,7 +56,7 @@ public enum SessionCodeEvent: FormedEvent {
             .uuid("browser", "Browser session that it opened."), make: SessionCodeEvent.used)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.issued, Form.used]
+    public static let forms: EventForms<Self> = [Form.issued, Form.used]
 
     public var subject: UUID? {
         switch self {

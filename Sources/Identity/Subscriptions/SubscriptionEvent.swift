@@ -82,7 +82,7 @@ public enum SubscriptionEvent: FormedEvent {
             .delivery, make: SubscriptionEvent.givenUp)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.created, Form.changed, Form.paused, Form.resumed, Form.disabled, Form.halted,
         Form.failing, Form.secretRotated, Form.replayed, Form.tested, Form.deleted, Form.givenUp,
     ]

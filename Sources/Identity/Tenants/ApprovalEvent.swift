@@ -32,7 +32,7 @@ public enum ApprovalEvent: FormedEvent {
             make: ApprovalEvent.signatureUsed)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.requested, Form.answered, Form.given, Form.signatureUsed,
     ]
 
