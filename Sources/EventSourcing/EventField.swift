@@ -92,13 +92,6 @@ extension EventField {
         EventField(name, .choice(Choice.allCases.map(\.rawValue)), sentence)
     }
 
-    /// Texts out of a closed set.
-    public static func choices<Choice: RawRepresentable<String> & CaseIterable>(
-        _ name: String, _: Choice.Type, _ sentence: String
-    ) -> EventField {
-        EventField(name, .list(.choice(Choice.allCases.map(\.rawValue))), sentence)
-    }
-
     public static func integer(_ name: String, _ sentence: String) -> EventField {
         EventField(name, .integer, sentence)
     }

@@ -28,13 +28,6 @@ extension JSONObject {
         return ids.count == values.count ? ids : nil
     }
 
-    /// Of mailed proofs, where it is not the first: see `Account.proofGeneration`.
-    var generation: Int { self["generation"]?.integer.map { Int(clamping: $0) } ?? 0 }
-
-    mutating func setGeneration(_ generation: Int) {
-        self["generation"] = generation == 0 ? nil : .integer(Int64(generation))
-    }
-
     /// What sessions and such carry of their account's stamp.
     var stamp: SecurityStamp? {
         self["stamp"]?.integer.map {
