@@ -90,10 +90,10 @@ extension Event {
         if case .opened(let personal) = recorded.personal {
             fields.merge(personal) { open, _ in open }
         }
-        let shapes = Self.catalogue.filter {
-            $0.name == recorded.name && $0.revision >= recorded.revision
+        let upcasts = Self.catalogue.filter {
+            $0.upcast != nil && $0.name == recorded.name && $0.revision >= recorded.revision
         }.sorted { $0.revision < $1.revision }
-        for shape in shapes {
+        for shape in upcasts {
             if let upcast = shape.upcast { fields = upcast(fields) }
         }
         self.init(name: recorded.name, fields: fields)

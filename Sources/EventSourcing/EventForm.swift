@@ -2,11 +2,16 @@ public import JSON
 public import Values
 
 /// One kind of event, said once: its name on the wire, who is told of it, its fields, and how it is made of them.
+///
+/// What is written and read by it is inlined where the types of its values are known: they are looked up at each
+/// event otherwise.
 public struct EventForm<Kind: Event, each Value: Sendable>: EventReading {
     public let shape: EventShape
-    private let fields: (repeat Field<each Value>)
-    private let make: @Sendable (repeat each Value) -> Kind
+    public let read: @Sendable (JSONObject) -> Kind?
+    @usableFromInline
+    let fields: (repeat Field<each Value>)
 
+    @inlinable
     public init(
         _ name: String, _ reach: EventReach, _ sentence: String,
         _ field: repeat Field<each Value>, make: @escaping @Sendable (repeat each Value) -> Kind
@@ -15,57 +20,76 @@ public struct EventForm<Kind: Event, each Value: Sendable>: EventReading {
         for field in repeat each field { columns += field.columns }
         shape = EventShape(name, reach, sentence, columns)
         fields = (repeat each field)
-        self.make = make
+        read = { recorded in
+            do throws(UnreadField) {
+                return make(repeat try (each field).read(recorded))
+            } catch {
+                return nil
+            }
+        }
     }
 
     /// An event of this kind with these values.
+    @inlinable
     public func callAsFunction(_ value: repeat each Value) -> WrittenEvent {
         var written = JSONObject()
         for (field, value) in repeat (each fields, each value) { field.write(value, &written) }
         return WrittenEvent(shape: shape, fields: written)
     }
-
-    public func read(_ recorded: JSONObject) -> Kind? {
-        do throws(UnreadField) {
-            return make(repeat try (each fields).read(recorded))
-        } catch {
-            return nil
-        }
-    }
 }
 
 /// The form of one kind of event, without the types of its values.
 public protocol EventReading<Kind>: Sendable {
-    associatedtype Kind
+    associatedtype Kind: Event
 
     var shape: EventShape { get }
 
     /// Nil for what was never written.
-    func read(_ recorded: JSONObject) -> Kind?
+    var read: @Sendable (JSONObject) -> Kind? { get }
+}
+
+/// The forms of an enum's events.
+public struct EventForms<Kind: Event>: ExpressibleByArrayLiteral, Sendable {
+    let shapes: [EventShape]
+    private let forms: [(name: String, read: @Sendable (JSONObject) -> Kind?)]
+
+    public init(arrayLiteral forms: any EventReading<Kind>...) {
+        shapes = forms.map(\.shape)
+        self.forms = forms.map { ($0.shape.name, $0.read) }
+    }
+
+    func read(_ name: String, _ recorded: JSONObject) -> Kind? {
+        for form in forms where form.name == name { return form.read(recorded) }
+        return nil
+    }
 }
 
 /// An event as it goes into the log.
 public struct WrittenEvent: Sendable {
     public let shape: EventShape
     public let fields: JSONObject
+
+    @usableFromInline
+    init(shape: EventShape, fields: JSONObject) {
+        self.shape = shape
+        self.fields = fields
+    }
 }
 
 /// An event that is said by its forms.
 public protocol FormedEvent: Event {
     /// One for each case.
-    static var forms: [any EventReading<Self>] { get }
+    static var forms: EventForms<Self> { get }
 }
 
 extension FormedEvent {
-    public static var catalogue: [EventShape] { forms.map(\.shape) }
+    public static var catalogue: [EventShape] { forms.shapes }
     public var name: String { written.shape.name }
     public var fields: JSONObject { written.fields }
     public var subject: UUID? { nil }
 
     public init?(name: String, fields: JSONObject) {
-        guard let event = Self.forms.first(where: { $0.shape.name == name })?.read(fields) else {
-            return nil
-        }
+        guard let event = Self.forms.read(name, fields) else { return nil }
         self = event
     }
 }

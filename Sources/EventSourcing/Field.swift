@@ -4,9 +4,10 @@ public import Values
 /// A value of an event: the fields of the log that hold it, and how it is written to them and read again.
 public struct Field<Value: Sendable>: Sendable {
     public let columns: [EventField]
-    let write: @Sendable (Value, inout JSONObject) -> Void
-    let read: @Sendable (JSONObject) throws(UnreadField) -> Value
+    public let write: @Sendable (Value, inout JSONObject) -> Void
+    public let read: @Sendable (JSONObject) throws(UnreadField) -> Value
 
+    @inlinable
     public init(
         _ columns: [EventField],
         write: @escaping @Sendable (Value, inout JSONObject) -> Void,
@@ -18,6 +19,7 @@ public struct Field<Value: Sendable>: Sendable {
     }
 
     /// In one field, which each event of its kind has.
+    @inlinable
     public init(
         _ column: EventField, write: @escaping @Sendable (Value) -> JSON,
         read: @escaping @Sendable (JSON) -> Value?
@@ -32,35 +34,35 @@ public struct Field<Value: Sendable>: Sendable {
     }
 
     /// Of several values.
+    @inlinable
     public static func record<each Part: Sendable>(
         _ part: repeat Field<each Part>,
         make: @escaping @Sendable (repeat each Part) -> Value,
         take: @escaping @Sendable (Value) -> (repeat each Part)
     ) -> Field {
+        .mapped(repeat each part, write: take, read: make)
+    }
+
+    /// A value that stands in the log as another one, or as several. Nil where no such ones were ever written.
+    @inlinable
+    public static func mapped<each Written: Sendable>(
+        _ part: repeat Field<each Written>,
+        write: @escaping @Sendable (Value) -> (repeat each Written),
+        read: @escaping @Sendable (repeat each Written) -> Value?
+    ) -> Field {
         var columns: [EventField] = []
         for field in repeat each part { columns += field.columns }
         return Field(columns) { value, fields in
-            let taken = take(value)
-            for (field, value) in repeat (each part, each taken) { field.write(value, &fields) }
+            let written = write(value)
+            for (field, value) in repeat (each part, each written) { field.write(value, &fields) }
         } read: { fields throws(UnreadField) in
-            make(repeat try (each part).read(fields))
-        }
-    }
-
-    /// A value that stands in the log as another one. Nil where no such one was ever written.
-    public static func mapped<Written: Sendable>(
-        _ field: Field<Written>, write: @escaping @Sendable (Value) -> Written,
-        read: @escaping @Sendable (Written) -> Value?
-    ) -> Field {
-        Field(field.columns) { value, fields in
-            field.write(write(value), &fields)
-        } read: { fields throws(UnreadField) in
-            guard let value = read(try field.read(fields)) else { throw UnreadField() }
+            guard let value = read(repeat try (each part).read(fields)) else { throw UnreadField() }
             return value
         }
     }
 
     /// Nil where it is not there, or cannot be read: its subject may be erased.
+    @inlinable
     public static func optional<Part>(_ field: Field<Part>) -> Field where Value == Part? {
         Field(field.columns.map(\.optional)) { value, fields in
             if let value { field.write(value, &fields) }
@@ -70,6 +72,7 @@ public struct Field<Value: Sendable>: Sendable {
     }
 
     /// Not written where it is this one, and this one where it is not there.
+    @inlinable
     public static func unless(_ usual: Value, _ field: Field) -> Field where Value: Equatable {
         Field(field.columns.map(\.optional)) { value, fields in
             if value != usual { field.write(value, &fields) }
@@ -81,6 +84,7 @@ public struct Field<Value: Sendable>: Sendable {
 
 extension Field {
     /// Always written, and this one where it is not there: its subject may be erased.
+    @inlinable
     public static func readAs(_ missing: Value, _ field: Field) -> Field {
         Field(field.columns, write: field.write) { fields in
             (try? field.read(fields)) ?? missing
@@ -89,6 +93,7 @@ extension Field {
 
     /// A value that stands in the log as another one, or by its absence. What is there and cannot be read is not
     /// taken for absent.
+    @inlinable
     public static func whereThere<Written: Sendable>(
         _ field: Field<Written>, write: @escaping @Sendable (Value) -> Written?,
         read: @escaping @Sendable (Written?) -> Value?
@@ -105,6 +110,7 @@ extension Field {
     }
 
     /// A value that writes and reads its fields itself.
+    @inlinable
     public static func whole(
         _ columns: [EventField], write: @escaping @Sendable (Value) -> JSONObject,
         read: @escaping @Sendable (JSONObject) -> Value?
@@ -158,6 +164,7 @@ extension Field<[String]> {
 
 extension Field {
     /// A text out of a closed set.
+    @inlinable
     public static func choice(
         _ name: String, _ sentence: String
     ) -> Field where Value: RawRepresentable<String> & CaseIterable {
@@ -167,6 +174,7 @@ extension Field {
     }
 
     /// Texts of some form. None where it is not there.
+    @inlinable
     public static func list<Element: Sendable>(
         _ name: String, _ type: FieldType, _ sentence: String,
         _ visibility: EventField.Visibility = .open,

@@ -3,43 +3,11 @@ internal import JSON
 internal import Values
 
 /// The fields that events of several kinds have.
-extension EventField {
-    static let webApp: EventField =
-        .uuid("web_app", "Web app that it is limited to.").optional
-    static let scope: EventField = .texts("scope", "Scopes that it covers.")
-    static let resources: EventField = .texts("resources", "Resources that it covers (RFC 8707).")
-    static let stamp: EventField =
-        .integer("stamp", "Security stamp of the account at that time.")
-    static let moves: EventField =
-        .integer("moves", "How often the account had moved, if it had.")
-        .optional
-    static let removals: EventField =
-        .integer("removals", "How often the account had removed access by then, if it had.")
-        .optional
-    static let factors: EventField = .choices(
-        "amr", AuthenticationFactor.self, "How the person authenticated (names of RFC 8176).")
-}
-
-extension SignInPlace {
-    static let eventFields: [EventField] =
-        [
-            .text("source", "Pseudonym of the network that the request came from.").optional,
-            .text("device", "Name of the device, as its user agent tells it.").optional,
-        ] + GeoLocation.eventFields
-
-    /// Where it was good.
-    static let openedFields: [EventField] =
-        eventFields + [
-            .choice(
-                "channel", Channel.self, "By what the code came that was typed, if to a phone."
-            ).optional
-        ]
-}
-
 extension Field<UUID> {
     static let account = uuid("account", "Account that the event is about.")
     static let client = uuid("client", "Client that the event is about.")
     static let app = uuid("app", "App of the realm that it belongs to.")
+    static let webApp = uuid("web_app", "Web app that it is limited to.")
     static let notice = uuid("mail", "Mail that tells the person of it.")
 }
 
@@ -56,7 +24,16 @@ extension Field<String> {
     static let provider = text("provider", "Short name of the identity provider.")
 }
 
+extension Field<[String]> {
+    static let scope = texts("scope", "Scopes that it covers.")
+    static let resources = texts("resources", "Resources that it covers (RFC 8707).")
+}
+
 extension Field<Int> {
+    static let stampNumber = number("stamp", "Security stamp of the account at that time.")
+    static let removals = unless(
+        0,
+        .number("removals", "How often the account had removed access by then, if it had."))
     static let attempt = number("attempt", "Number of the delivery attempt.")
     static let generation = unless(
         0, .number("generation", "Generation of the account's mailed proofs, after the first."))
@@ -80,30 +57,42 @@ extension Field<ReturnPath> {
 }
 
 extension Field<SecurityStamp> {
-    static let stamp = whole(
-        [EventField.stamp, .moves, .removals],
-        write: { stamp in
-            var fields: JSONObject = [:]
-            fields.setStamp(stamp)
-            return fields
-        }, read: \.stamp)
+    static let stamp = record(
+        .stampNumber, .unless(0, .number("moves", "How often the account had moved, if it had.")),
+        .removals, make: { SecurityStamp(number: $0, moves: $1, removals: $2) },
+        take: { ($0.number, $0.moves, $0.removals) })
 }
 
-/// The same, of events that are not said by forms yet.
-extension EventField {
-    static let account = Field<UUID>.account.columns[0]
-    static let client = Field<UUID>.client.columns[0]
-    static let app = Field<UUID>.app.columns[0].optional
-    static let clientID = Field<String>.clientID.columns[0]
-    static let notice = Field<UUID>.notice.columns[0]
-    static let issuedAt = Field<Timestamp>.issuedAt.columns[0]
-    static let expiresAt = Field<Timestamp>.expiresAt.columns[0]
-    static let refusedAt = Field<Timestamp>.refusedAt.columns[0]
-    static let until = Field<Timestamp>.until.columns[0]
-    static let linkBase = Field<String>.linkBase.columns[0]
-    static let provider = Field<String>.provider.columns[0]
-    static let attempt = Field<Int>.attempt.columns[0]
-    static let generation = Field<Int>.generation.columns[0]
-    static let codeDigest = Field<SecretDigest>.codeDigest.columns[0]
-    static let returnPath = Field<ReturnPath>.returnPath.columns[0].optional
+extension Field<[AuthenticationFactor]> {
+    static let factors = choices("amr", "How the person authenticated (names of RFC 8176).")
+}
+
+extension Field {
+    /// Texts out of a closed set. What is no longer in it is left out.
+    static func choices<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ name: String, _ sentence: String
+    ) -> Field where Value == [Choice] {
+        .mapped(
+            .texts(name, .choice(Choice.allCases.map(\.rawValue)), sentence),
+            write: { $0.map(\.rawValue) }, read: { $0.compactMap(Choice.init(rawValue:)) })
+    }
+}
+
+extension Field<SignInPlace> {
+    static let place = record(
+        .optional(.text("source", "Pseudonym of the network that the request came from.")),
+        .optional(.text("device", "Name of the device, as its user agent tells it.")),
+        .optional(.location), make: { SignInPlace(source: $0, device: $1, location: $2) },
+        take: { ($0.source, $0.device, $0.location) })
+
+    /// Where it was good, or was tried.
+    static let opened = record(
+        .place,
+        .optional(
+            .choice("channel", "By what the code came that was typed, if to a phone.")),
+        make: {
+            var place = $0
+            place.channel = $1
+            return place
+        }, take: { ($0, $0.channel) })
 }

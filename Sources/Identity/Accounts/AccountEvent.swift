@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// How an account came to be.
@@ -10,7 +9,7 @@ public enum AccountOrigin: String, CaseIterable, Sendable {
 }
 
 /// What happens to a person's account.
-public enum AccountEvent: Event {
+public enum AccountEvent: FormedEvent {
     /// The mailbox is a stream of its own; whether it was proved is `confirmed`.
     case registered(mailbox: UUID, isConfirmed: Bool, origin: AccountOrigin, person: Person)
     /// A code or link that went to the mailbox came back.
@@ -45,200 +44,128 @@ public enum AccountEvent: Event {
     /// They are destroyed.
     case erased
 
-    private static let confirmed: EventField =
-        .flag("confirmed", "Whether the person proved the mailbox.")
-    private static let moved: [EventField] = [
-        .uuid("mailbox", "Mailbox of the account from now on."), confirmed,
-        .uuid("left", "Subject of what was mailed to the former mailbox."), .notice.optional,
-    ]
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let registered = EventForm(
             "account.registered", .services, "An account was created.",
-            [
-                .uuid("mailbox", "Mailbox of the account."), confirmed,
-                .choice("origin", AccountOrigin.self, "How the account came to be."),
-            ], Person.eventFields),
-        EventShape("account.mailbox_confirmed", .services, "The person proved the mailbox."),
-        EventShape(
+            .uuid("mailbox", "Mailbox of the account."), .isConfirmed,
+            .choice("origin", "How the account came to be."), .person,
+            make: AccountEvent.registered)
+        static let mailboxConfirmed = EventForm(
+            "account.mailbox_confirmed", .services, "The person proved the mailbox.",
+            make: { AccountEvent.mailboxConfirmed })
+        static let mailboxChanged = EventForm(
             "account.mailbox_changed", .services,
-            "The account has another mailbox, and its sessions end.", moved),
-        EventShape(
+            "The account has another mailbox, and its sessions end.", .nextMailbox, .isConfirmed,
+            .left, .optional(.notice), make: AccountEvent.mailboxChanged)
+        static let mailboxMoved = EventForm(
             "account.mailbox_moved", .services, "The person moved the account to another mailbox.",
-            moved),
-        EventShape(
+            .nextMailbox, .readAs(true, .isConfirmed), .left, .optional(.notice),
+            make: { AccountEvent.mailboxMoved(mailbox: $0, left: $2, mail: $3) })
+        static let addressesChanged = EventForm(
             "account.addresses_changed", .services,
-            "The account has these addresses, all of them proved.",
-            [
-                .uuid("mailbox", "Mailbox of its mail address, else of its number."),
-                .uuid("phone", "Mailbox of its number beside a mail address.").optional,
-                .uuids("left", "Subjects of what was sent to mailboxes given up."),
-                .notice.optional,
-            ]),
-        EventShape(
+            "The account has these addresses, all of them proved.", .addresses,
+            .uuids("left", "Subjects of what was sent to mailboxes given up."), .optional(.notice),
+            make: AccountEvent.addressesChanged)
+        static let personChanged = EventForm(
             "account.person_changed", .services, "What the account knows of its person changed.",
-            Person.eventFields),
-        EventShape(
-            "account.roles_changed", .services, "The roles of the account were replaced.",
-            [
-                .object("roles", "Role names by audience.")
-            ]),
-        EventShape("account.disabled", .services, "The account was disabled.", [.notice.optional]),
-        EventShape("account.enabled", .services, "The account was enabled again."),
-        EventShape(
+            .person, make: AccountEvent.personChanged)
+        static let rolesChanged = EventForm(
+            "account.roles_changed", .services, "The roles of the account were replaced.", .roles,
+            make: AccountEvent.rolesChanged)
+        static let disabled = EventForm(
+            "account.disabled", .services, "The account was disabled.", .optional(.notice),
+            make: AccountEvent.disabled)
+        static let enabled = EventForm(
+            "account.enabled", .services, "The account was enabled again.",
+            make: { AccountEvent.enabled })
+        static let stampRotated = EventForm(
             "account.stamp_rotated", .services, "All sessions of the account ended.",
-            [.notice.optional]),
-        EventShape(
+            .optional(.notice), make: AccountEvent.stampRotated)
+        static let accessRemoved = EventForm(
             "account.access_removed", .services,
-            "The account's sessions at a client, on a device or of a browser ended.",
-            [
-                EventField.client.optional,
-                .uuid("federated_device", "Device whose sessions ended.").optional,
-                .uuid("browser", "First session of the browser whose clients' sessions ended.")
-                    .optional,
-                .flag("offline", "Whether those of the browser with offline access ended.")
-                    .optional,
-                .integer("removals", "Number of the account's removals of access, with this one."),
-            ]),
-        EventShape("account.proofs_ended", .audit, "Codes and links mailed before are invalid."),
-        EventShape(
+            "The account's sessions at a client, on a device or of a browser ended.", .place,
+            .number("removals", "Number of the account's removals of access, with this one."),
+            make: AccountEvent.accessRemoved)
+        static let proofsEnded = EventForm(
+            "account.proofs_ended", .audit, "Codes and links mailed before are invalid.",
+            make: { AccountEvent.proofsEnded })
+        static let deletionScheduled = EventForm(
             "account.deletion_scheduled", .services, "The account is to be deleted.",
-            [
-                .time("due", "When it is deleted."), .notice.optional, .linkBase.optional,
+            .time("due", "When it is deleted."), .optional(.notice), .optional(.linkBase),
+            .unless(
+                false,
                 .flag(
                     "administrator",
-                    "Whether an administrator ordered it: no link of its person's calls it off."
-                ).optional,
-            ]),
-        EventShape(
-            "account.deletion_cancelled", .services, "The account is not to be deleted any more."),
-        EventShape(
+                    "Whether an administrator ordered it: no link of its person's calls it off.")),
+            make: AccountEvent.deletionScheduled)
+        static let deletionCancelled = EventForm(
+            "account.deletion_cancelled", .services, "The account is not to be deleted any more.",
+            make: { AccountEvent.deletionCancelled })
+        static let deleted = EventForm(
             "account.deleted", .services, "The account was deleted.",
-            [
-                .uuids("subjects", "Subjects whose keys are destroyed beside its own.")
-            ]),
-        EventShape(
-            "account.erased", .services, "The keys of the account's personal data were destroyed."),
-    ]
-
-    public var name: String {
-        switch self {
-        case .registered: "account.registered"
-        case .mailboxConfirmed: "account.mailbox_confirmed"
-        case .mailboxChanged: "account.mailbox_changed"
-        case .mailboxMoved: "account.mailbox_moved"
-        case .addressesChanged: "account.addresses_changed"
-        case .personChanged: "account.person_changed"
-        case .rolesChanged: "account.roles_changed"
-        case .disabled: "account.disabled"
-        case .enabled: "account.enabled"
-        case .stampRotated: "account.stamp_rotated"
-        case .accessRemoved: "account.access_removed"
-        case .proofsEnded: "account.proofs_ended"
-        case .deletionScheduled: "account.deletion_scheduled"
-        case .deletionCancelled: "account.deletion_cancelled"
-        case .deleted: "account.deleted"
-        case .erased: "account.erased"
-        }
+            .uuids("subjects", "Subjects whose keys are destroyed beside its own."),
+            make: AccountEvent.deleted)
+        static let erased = EventForm(
+            "account.erased", .services, "The keys of the account's personal data were destroyed.",
+            make: { AccountEvent.erased })
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: EventForms<Self> = [
+        Form.registered, Form.mailboxConfirmed, Form.mailboxChanged, Form.mailboxMoved,
+        Form.addressesChanged, Form.personChanged, Form.rolesChanged, Form.disabled, Form.enabled,
+        Form.stampRotated, Form.accessRemoved, Form.proofsEnded, Form.deletionScheduled,
+        Form.deletionCancelled, Form.deleted, Form.erased,
+    ]
 
     /// The account is its person's subject: erasing it is erasing the account's key.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
         case .registered(let mailbox, let isConfirmed, let origin, let person):
-            person.fields.merging([
-                "mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed),
-                "origin": .string(origin.rawValue),
-            ]) { $1 }
+            Form.registered(mailbox, isConfirmed, origin, person)
+        case .mailboxConfirmed: Form.mailboxConfirmed()
         case .mailboxChanged(let mailbox, let isConfirmed, let left, let mail):
-            Self.mail(mail).merging([
-                "mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed), "left": .uuid(left),
-            ]) { $1 }
+            Form.mailboxChanged(mailbox, isConfirmed, left, mail)
         case .mailboxMoved(let mailbox, let left, let mail):
-            Self.mail(mail).merging([
-                "mailbox": .uuid(mailbox), "confirmed": true, "left": .uuid(left),
-            ]) { $1 }
+            Form.mailboxMoved(mailbox, true, left, mail)
         case .addressesChanged(let addresses, let left, let mail):
-            Self.mail(mail)
-                .merging(addresses.phone.map { ["phone": .uuid($0)] } ?? [:]) { own, _ in own }
-                .merging([
-                    "mailbox": .uuid(addresses.mailbox), "left": .texts(left.map(\.description)),
-                ]) { own, _ in own }
-        case .personChanged(let person): person.fields
-        case .rolesChanged(let roles): ["roles": roles.json]
-        case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
-        case .accessRemoved(let place, let number):
-            place.fields.merging(["removals": .integer(Int64(number))]) { own, _ in own }
+            Form.addressesChanged(addresses, left, mail)
+        case .personChanged(let person): Form.personChanged(person)
+        case .rolesChanged(let roles): Form.rolesChanged(roles)
+        case .disabled(let mail): Form.disabled(mail)
+        case .enabled: Form.enabled()
+        case .stampRotated(let mail): Form.stampRotated(mail)
+        case .accessRemoved(let place, let number): Form.accessRemoved(place, number)
+        case .proofsEnded: Form.proofsEnded()
         case .deletionScheduled(let due, let mail, let base, let isAdministrators):
-            Self.mail(mail)
-                .merging(isAdministrators ? ["administrator": true] : [:]) { own, _ in own }
-                .merging(base.map { ["base": .string($0)] } ?? [:]) { own, _ in own }
-                .merging(["due": .integer(due.seconds)]) { own, _ in own }
-        case .deleted(let subjects): ["subjects": .texts(subjects.map(\.description))]
-        case .mailboxConfirmed, .enabled, .proofsEnded, .deletionCancelled, .erased: [:]
+            Form.deletionScheduled(due, mail, base, isAdministrators)
+        case .deletionCancelled: Form.deletionCancelled()
+        case .deleted(let subjects): Form.deleted(subjects)
+        case .erased: Form.erased()
         }
     }
+}
 
-    private static func mail(_ mail: UUID?) -> JSONObject {
-        mail.map { ["mail": .uuid($0)] } ?? [:]
-    }
+extension Field<UUID> {
+    fileprivate static let nextMailbox = uuid("mailbox", "Mailbox of the account from now on.")
+    fileprivate static let left = uuid(
+        "left", "Subject of what was mailed to the former mailbox.")
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "account.registered":
-            guard let mailbox = fields.uuid("mailbox"), let isConfirmed = fields["confirmed"]?.bool,
-                let origin: AccountOrigin = fields.choice("origin")
-            else { return nil }
-            self = .registered(
-                mailbox: mailbox, isConfirmed: isConfirmed, origin: origin,
-                person: Person(fields: fields))
-        case "account.mailbox_confirmed": self = .mailboxConfirmed
-        case "account.mailbox_changed":
-            guard let mailbox = fields.uuid("mailbox"), let isConfirmed = fields["confirmed"]?.bool,
-                let left = fields.uuid("left")
-            else { return nil }
-            self = .mailboxChanged(
-                mailbox: mailbox, isConfirmed: isConfirmed, left: left, mail: fields.uuid("mail"))
-        case "account.mailbox_moved":
-            guard let mailbox = fields.uuid("mailbox"), let left = fields.uuid("left") else {
-                return nil
-            }
-            self = .mailboxMoved(mailbox: mailbox, left: left, mail: fields.uuid("mail"))
-        case "account.addresses_changed":
-            guard let mailbox = fields.uuid("mailbox"), let left = fields.texts("left") else {
-                return nil
-            }
-            self = .addressesChanged(
-                Addresses(mailbox: mailbox, phone: fields.uuid("phone")),
-                left: left.compactMap { UUID($0) }, mail: fields.uuid("mail"))
-        case "account.person_changed": self = .personChanged(Person(fields: fields))
-        case "account.roles_changed":
-            guard let roles = GivenRoles(fields["roles"]) else { return nil }
-            self = .rolesChanged(roles)
-        case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
-        case "account.enabled": self = .enabled
-        case "account.stamp_rotated": self = .stampRotated(mail: fields.uuid("mail"))
-        case "account.access_removed":
-            guard let place = AccessPlace(recorded: fields),
-                let number = fields["removals"]?.integer
-            else { return nil }
-            self = .accessRemoved(place, number: Int(clamping: number))
-        case "account.proofs_ended": self = .proofsEnded
-        case "account.deletion_scheduled":
-            guard let due = fields.instant("due") else { return nil }
-            self = .deletionScheduled(
-                due: due, mail: fields.uuid("mail"), base: fields["base"]?.string,
-                isAdministrators: fields["administrator"]?.bool ?? false)
-        case "account.deletion_cancelled": self = .deletionCancelled
-        case "account.deleted":
-            guard let subjects = fields.texts("subjects") else { return nil }
-            self = .deleted(subjects: subjects.compactMap { UUID($0) })
-        case "account.erased": self = .erased
-        default: return nil
-        }
-    }
+extension Field<Bool> {
+    fileprivate static let isConfirmed = flag(
+        "confirmed", "Whether the person proved the mailbox.")
+}
+
+extension Field<Addresses> {
+    fileprivate static let addresses = record(
+        .uuid("mailbox", "Mailbox of its mail address, else of its number."),
+        .optional(.uuid("phone", "Mailbox of its number beside a mail address.")),
+        make: { Addresses(mailbox: $0, phone: $1) }, take: { ($0.mailbox, $0.phone) })
+}
+
+extension Field<GivenRoles> {
+    fileprivate static let roles = Field(
+        .object("roles", "Role names by audience."), write: \.json, read: { GivenRoles($0) })
 }

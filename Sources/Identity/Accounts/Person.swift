@@ -29,36 +29,28 @@ public struct Person: Sendable, Equatable {
         self.language = language
     }
 
-    static let eventFields: [EventField] = [
-        .text("email", "Mail address of the person.", .personal(.person)).optional,
-        .text("phone", "Phone number of the person.", .personal(.person)).optional,
-        .text("first_name", "First name of the person.", .personal(.person)).optional,
-        .text("last_name", "Last name of the person.", .personal(.person)).optional,
-        .text("language", "Language to write to the person in.", .personal(.person)).optional,
-        .text("external_id", "Number of the person in other systems.", .personal(.person))
-            .optional,
-    ]
-
     /// Reads what an event holds.
     public init(fields: JSONObject) {
-        email = fields["email"]?.string
-        phone = fields["phone"]?.string
-        language = fields["language"]?.string
-        externalID = fields["external_id"]?.string
-        firstName = fields["first_name"]?.string
-        lastName = fields["last_name"]?.string
+        self = (try? Field.person.read(fields)) ?? Person()
     }
+}
 
-    var fields: JSONObject {
-        var fields: JSONObject = [:]
-        fields["email"] = email.map { .string($0) }
-        fields["phone"] = phone.map { .string($0) }
-        fields["first_name"] = firstName.map { .string($0) }
-        fields["last_name"] = lastName.map { .string($0) }
-        fields["language"] = language.map { .string($0) }
-        fields["external_id"] = externalID.map { .string($0) }
-        return fields
-    }
+extension Field<Person> {
+    static let person = record(
+        .optional(.text("email", "Mail address of the person.", .personal(.person))),
+        .optional(.text("phone", "Phone number of the person.", .personal(.person))),
+        .optional(.text("first_name", "First name of the person.", .personal(.person))),
+        .optional(.text("last_name", "Last name of the person.", .personal(.person))),
+        .optional(.text("language", "Language to write to the person in.", .personal(.person))),
+        .optional(
+            .text("external_id", "Number of the person in other systems.", .personal(.person))),
+        make: {
+            Person(
+                email: $0, phone: $1, firstName: $2, lastName: $3, language: $4, externalID: $5)
+        },
+        take: {
+            ($0.email, $0.phone, $0.firstName, $0.lastName, $0.language, $0.externalID)
+        })
 }
 
 extension Person {

@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import JSON
 public import Values
 
 /// What an account's access is removed from.
@@ -22,27 +21,26 @@ public enum AccessPlace: Sendable, Hashable {
     public var name: String {
         if case .browser(_, isOffline: true) = self { "offline \(stream)" } else { "\(stream)" }
     }
+}
 
-    var fields: JSONObject {
-        switch self {
-        case .client(let stream): ["client": .uuid(stream)]
-        case .device(let stream): ["federated_device": .uuid(stream)]
-        case .browser(let stream, isOffline: false): ["browser": .uuid(stream)]
-        case .browser(let stream, isOffline: true): ["browser": .uuid(stream), "offline": true]
-        }
-    }
-
-    init?(recorded fields: JSONObject) {
-        if let client = fields.uuid("client") {
-            self = .client(client)
-        } else if let device = fields.uuid("federated_device") {
-            self = .device(device)
-        } else if let browser = fields.uuid("browser") {
-            self = .browser(browser, isOffline: fields["offline"]?.bool ?? false)
-        } else {
-            return nil
-        }
-    }
+extension Field<AccessPlace> {
+    static let place = mapped(
+        .optional(.client), .optional(.uuid("federated_device", "Device whose sessions ended.")),
+        .optional(
+            .uuid("browser", "First session of the browser whose clients' sessions ended.")),
+        .unless(
+            false, .flag("offline", "Whether those of the browser with offline access ended.")),
+        write: { place in
+            switch place {
+            case .client(let stream): (stream, nil, nil, false)
+            case .device(let stream): (nil, stream, nil, false)
+            case .browser(let stream, let isOffline): (nil, nil, stream, isOffline)
+            }
+        },
+        read: { client, device, browser, isOffline in
+            client.map { .client($0) } ?? device.map { .device($0) }
+                ?? browser.map { .browser($0, isOffline: isOffline) }
+        })
 }
 
 /// Ends every session that an account has at a client or on a device, however many there are. Those that are opened

@@ -30,7 +30,7 @@ public enum AdminKeyEvent: FormedEvent {
             make: { AdminKeyEvent.revoked })
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.created, Form.revoked]
+    public static let forms: EventForms<Self> = [Form.created, Form.revoked]
 
     public var written: WrittenEvent {
         switch self {

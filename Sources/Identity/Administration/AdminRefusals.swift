@@ -24,7 +24,7 @@ public enum AdminRefusalEvent: FormedEvent {
             .choice("reason", "Why it was refused."), make: AdminRefusalEvent.refused)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.refused]
+    public static let forms: EventForms<Self> = [Form.refused]
 
     public var written: WrittenEvent {
         switch self {

@@ -31,7 +31,7 @@ public enum AppEvent: FormedEvent {
             "app.deleted", .audit, "The app was deleted.", make: { AppEvent.deleted })
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.created, Form.deleted, Form.updated]
+    public static let forms: EventForms<Self> = [Form.created, Form.deleted, Form.updated]
 
     public var written: WrittenEvent {
         switch self {

@@ -62,7 +62,7 @@ public enum AppKeyEvent: FormedEvent {
             make: AppKeyEvent.used)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.attested, Form.used]
+    public static let forms: EventForms<Self> = [Form.attested, Form.used]
 
     public var written: WrittenEvent {
         switch self {

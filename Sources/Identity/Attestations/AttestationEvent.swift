@@ -19,7 +19,7 @@ public enum AttestationEvent: FormedEvent {
             .client, .text("reason", "Why it was refused."), make: AttestationEvent.refused)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.accepted, Form.refused]
+    public static let forms: EventForms<Self> = [Form.accepted, Form.refused]
 
     public var written: WrittenEvent {
         switch self {

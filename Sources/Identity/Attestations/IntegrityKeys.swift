@@ -36,7 +36,7 @@ public enum IntegrityKeysEvent: FormedEvent {
             make: IntegrityKeysEvent.set)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.set]
+    public static let forms: EventForms<Self> = [Form.set]
 
     /// Not personal data, but sealed like it: such keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }

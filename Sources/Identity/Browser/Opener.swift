@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import JSON
 public import Values
 
 /// What something was opened by in the place of a proof of its person: it ends with each of these.
@@ -23,26 +22,20 @@ public struct Opener: Sendable, Equatable {
     ) async throws(LogFailure) -> Bool {
         try await OpenerLine.read(self, from: streams).isStanding(at: now)
     }
+}
 
-    static let eventFields: [EventField] = [
-        .uuid("opener_client", "Installation whose web view it came of.").optional,
-        .uuid("opener_session", "Session whose token opened that web view.").optional,
-        .uuid("opener_browser", "Browser session that was handed over.").optional,
-    ]
-
-    var fields: JSONObject {
-        var fields: JSONObject = [:]
-        fields["opener_client"] = installation.map { .uuid($0) }
-        fields["opener_session"] = session.map { .uuid($0) }
-        fields["opener_browser"] = browser.map { .uuid($0) }
-        return fields
-    }
+extension Field<Opener?> {
+    static let opener = opener(.uuid("opener_client", "Installation whose web view it came of."))
 
     /// Nil where the person proved who they are themselves.
-    init?(recorded fields: JSONObject) {
-        self.init(
-            installation: fields.uuid("opener_client"), session: fields.uuid("opener_session"),
-            browser: fields.uuid("opener_browser"))
-        guard installation != nil || session != nil || browser != nil else { return nil }
+    static func opener(_ installation: Field<UUID>) -> Field {
+        record(
+            .optional(installation),
+            .optional(.uuid("opener_session", "Session whose token opened that web view.")),
+            .optional(.uuid("opener_browser", "Browser session that was handed over.")),
+            make: {
+                let opener = Opener(installation: $0, session: $1, browser: $2)
+                return opener == Opener() ? nil : opener
+            }, take: { ($0?.installation, $0?.session, $0?.browser) })
     }
 }

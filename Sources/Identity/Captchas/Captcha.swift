@@ -29,7 +29,7 @@ public enum CaptchaEvent: FormedEvent {
             make: CaptchaEvent.secretSet)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.secretSet]
+    public static let forms: EventForms<Self> = [Form.secretSet]
 
     /// Not personal data, but sealed like it: such secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// An account of a realm's owner at a provider from which a konnector fetches: how the owner went
@@ -65,41 +64,20 @@ public struct ConnectionTerms: Sendable, Equatable {
     }
 }
 
-public enum ConnectionEvent: Event {
+public enum ConnectionEvent: FormedEvent {
     case begun(ConnectionTerms)
     case finished(ConnectionOutcome, account: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let begun = EventForm(
             "connection.begun", .internal, "The owner went to a provider to connect a konnector.",
-            [
-                .uuid("konnector", "Konnector that fetches from the provider."),
-                .uuid("web_app", "Web app that the owner comes back to."),
-                .account,
-                .uuid("browser", "First session of the browser that the owner went with."),
-                .choice("step", ConnectionStep.self, "What the owner went for."),
-                .uuid("connection", "Connection that the owner looks after.").optional,
-                .text("state", "What the web app wants to hear again.", .personal(.person))
-                    .optional,
-                .expiresAt,
-            ]),
-        EventShape(
-            "connection.finished", .audit, "The owner came back from the provider.",
-            [
-                .account,
-                EventField("outcome", .choice(["connected", "failed"]), "How it ended."),
-                .text("reason", "Why it failed, in the provider's word.").optional,
-                .text("provider_id", "Name of the connection at the provider.", .personal(.person))
-                    .optional,
-            ]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .begun: "connection.begun"
-        case .finished: "connection.finished"
-        }
+            .terms, make: ConnectionEvent.begun)
+        static let finished = EventForm(
+            "connection.finished", .audit, "The owner came back from the provider.", .outcome,
+            .account, make: ConnectionEvent.finished)
     }
+
+    public static let forms: EventForms<Self> = [Form.begun, Form.finished]
 
     /// The owner's name at the provider is personal data, and an app's answer may be as well.
     public var subject: UUID? {
@@ -109,56 +87,53 @@ public enum ConnectionEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .begun(let terms):
-            var fields: JSONObject = [
-                "konnector": .uuid(terms.konnector), "web_app": .uuid(terms.app),
-                "account": .uuid(terms.account), "browser": .uuid(terms.browser),
-                "step": .string(terms.step.rawValue),
-                "expires_at": .integer(terms.expiresAt.seconds),
-            ]
-            fields["connection"] = terms.connection.map { .uuid($0) }
-            fields["state"] = terms.state.map { .string($0) }
-            return fields
-        case .finished(let outcome, let account):
-            var fields: JSONObject = ["account": .uuid(account)]
-            switch outcome {
-            case .connected(let name):
-                fields["outcome"] = "connected"
-                fields["provider_id"] = name.map { .string($0) }
-            case .failed(let reason):
-                fields["outcome"] = "failed"
-                fields["reason"] = .string(reason)
-            }
-            return fields
+        case .begun(let terms): Form.begun(terms)
+        case .finished(let outcome, let account): Form.finished(outcome, account)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let account = fields.uuid("account") else { return nil }
-        switch name {
-        case "connection.begun":
-            guard let konnector = fields.uuid("konnector"), let app = fields.uuid("web_app"),
-                let browser = fields.uuid("browser"),
-                let step: ConnectionStep = fields.choice("step"),
-                let expiresAt = fields.instant("expires_at")
-            else { return nil }
-            self = .begun(
-                ConnectionTerms(
-                    konnector: konnector, app: app, account: account, browser: browser,
-                    step: step, connection: fields.uuid("connection"),
-                    state: fields["state"]?.string, expiresAt: expiresAt))
-        case "connection.finished":
-            switch fields["outcome"]?.string {
-            case "connected":
-                self = .finished(.connected(fields["provider_id"]?.string), account: account)
-            case "failed":
-                guard let reason = fields["reason"]?.string else { return nil }
-                self = .finished(.failed(reason), account: account)
-            default: return nil
+extension Field<ConnectionTerms> {
+    fileprivate static let terms = record(
+        .uuid("konnector", "Konnector that fetches from the provider."),
+        .uuid("web_app", "Web app that the owner comes back to."), .account,
+        .uuid("browser", "First session of the browser that the owner went with."),
+        .choice("step", "What the owner went for."),
+        .optional(.uuid("connection", "Connection that the owner looks after.")),
+        .optional(.text("state", "What the web app wants to hear again.", .personal(.person))),
+        .expiresAt,
+        make: {
+            ConnectionTerms(
+                konnector: $0, app: $1, account: $2, browser: $3, step: $4, connection: $5,
+                state: $6, expiresAt: $7)
+        },
+        take: {
+            (
+                $0.konnector, $0.app, $0.account, $0.browser, $0.step, $0.connection, $0.state,
+                $0.expiresAt
+            )
+        })
+}
+
+extension Field<ConnectionOutcome> {
+    fileprivate static let outcome = mapped(
+        .text("outcome", .choice(["connected", "failed"]), "How it ended."),
+        .optional(.text("reason", "Why it failed, in the provider's word.")),
+        .optional(
+            .text("provider_id", "Name of the connection at the provider.", .personal(.person))),
+        write: { outcome in
+            switch outcome {
+            case .connected(let name): ("connected", nil, name)
+            case .failed(let reason): ("failed", reason, nil)
             }
-        default: return nil
-        }
-    }
+        },
+        read: { outcome, reason, name in
+            switch outcome {
+            case "connected": .connected(name)
+            case "failed": reason.map { .failed($0) }
+            default: nil
+            }
+        })
 }

@@ -1,5 +1,5 @@
 public import EventSourcing
-public import JSON
+internal import JSON
 public import Values
 
 /// All that a person has allowed a client so far.
@@ -40,31 +40,20 @@ public struct GivenConsent: Sendable, Equatable {
 }
 
 /// What happens between a person and a client: one stream for the two.
-public enum ConsentEvent: Event {
+public enum ConsentEvent: FormedEvent {
     case given(GivenConsent)
     case withdrawn(account: UUID, client: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let given = EventForm(
             "consent.given", .services, "The person consented to what the client asked for.",
-            [
-                .account, .client, .clientID, .scope, .resources.optional,
-                EventField(
-                    "places", .list(.object),
-                    "What was agreed to by place, of an unverified client."
-                ).optional,
-                .time("given_at", "When the person consented."),
-            ]),
-        EventShape(
-            "consent.withdrawn", .services, "The person withdrew the consent.", [.account, .client]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .given: "consent.given"
-        case .withdrawn: "consent.withdrawn"
-        }
+            .consent, make: ConsentEvent.given)
+        static let withdrawn = EventForm(
+            "consent.withdrawn", .services, "The person withdrew the consent.", .account, .client,
+            make: ConsentEvent.withdrawn)
     }
+
+    public static let forms: EventForms<Self> = [Form.given, Form.withdrawn]
 
     public var subject: UUID? {
         switch self {
@@ -73,43 +62,36 @@ public enum ConsentEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .given(let consent): consent.fields
-        case .withdrawn(let account, let client):
-            ["account": .uuid(account), "client": .uuid(client)]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard let account = fields.uuid("account"), let client = fields.uuid("client") else {
-            return nil
-        }
-        switch name {
-        case "consent.given":
-            guard let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
-                let at = fields.instant("given_at"),
-                let places = PlacedAgreement.list(fields["places"] ?? [])
-            else { return nil }
-            self = .given(
-                GivenConsent(
-                    account: account, client: client, clientID: clientID,
-                    agreed: Agreement(scope: scope, resources: fields.texts("resources") ?? []),
-                    places: places, at: at))
-        case "consent.withdrawn": self = .withdrawn(account: account, client: client)
-        default: return nil
+        case .given(let consent): Form.given(consent)
+        case .withdrawn(let account, let client): Form.withdrawn(account, client)
         }
     }
 }
 
-extension GivenConsent {
-    fileprivate var fields: JSONObject {
-        var fields: JSONObject = [
-            "account": .uuid(account), "client": .uuid(client), "client_id": .string(clientID),
-            "scope": .texts(agreed.scope), "given_at": .integer(at.seconds),
-        ]
-        if !agreed.resources.isEmpty { fields["resources"] = .texts(agreed.resources) }
-        if !places.isEmpty { fields["places"] = .array(places.map(\.json)) }
-        return fields
-    }
+extension Field<GivenConsent> {
+    fileprivate static let consent = record(
+        .account, .client, .clientID, .scope, .unless([], .resources), .places,
+        .time("given_at", "When the person consented."),
+        make: {
+            GivenConsent(
+                account: $0, client: $1, clientID: $2,
+                agreed: Agreement(scope: $3, resources: $4), places: $5, at: $6)
+        },
+        take: {
+            (
+                $0.account, $0.client, $0.clientID, $0.agreed.scope, $0.agreed.resources, $0.places,
+                $0.at
+            )
+        })
+}
+
+extension Field<[PlacedAgreement]> {
+    fileprivate static let places = whereThere(
+        Field(
+            EventField(
+                "places", .list(.object), "What was agreed to by place, of an unverified client."),
+            write: { .array($0.map(\.json)) }, read: { PlacedAgreement.list($0) }),
+        write: { $0.isEmpty ? nil : $0 }, read: { $0 ?? [] })
 }

@@ -1,41 +1,32 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a device that asks for tokens.
-public enum DeviceEvent: Event {
+public enum DeviceEvent: FormedEvent {
     case requested(DeviceTerms)
     case approved(DeviceApproval)
     case denied(account: UUID)
     /// It got its tokens.
     case redeemed
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "device.requested", .audit, "A device asked for tokens (RFC 8628).",
-            [.client, .clientID, .app, .scope, .resources, .expiresAt]),
-        EventShape(
-            "device.approved", .audit, "A person let the device in.",
-            [
-                .account, .stamp, .moves, .removals, .factors,
-                .time("auth_time", "When the person signed in.").optional,
-                .time("approved_at", "When the person approved."),
-                .uuid("approver_browser", "Browser session that the person approved in.").optional,
-                .uuid("approver_session", "Session of the app that the person approved in.")
-                    .optional,
-            ]),
-        EventShape("device.denied", .audit, "A person kept the device out.", [.account]),
-        EventShape("device.redeemed", .internal, "The device got its tokens."),
-    ]
-
-    public var name: String {
-        switch self {
-        case .requested: "device.requested"
-        case .approved: "device.approved"
-        case .denied: "device.denied"
-        case .redeemed: "device.redeemed"
-        }
+    private enum Form {
+        static let requested = EventForm(
+            "device.requested", .audit, "A device asked for tokens (RFC 8628).", .terms,
+            make: DeviceEvent.requested)
+        static let approved = EventForm(
+            "device.approved", .audit, "A person let the device in.", .approval,
+            make: DeviceEvent.approved)
+        static let denied = EventForm(
+            "device.denied", .audit, "A person kept the device out.", .account,
+            make: DeviceEvent.denied)
+        static let redeemed = EventForm(
+            "device.redeemed", .internal, "The device got its tokens.",
+            make: { DeviceEvent.redeemed })
     }
+
+    public static let forms: EventForms<Self> = [
+        Form.requested, Form.approved, Form.denied, Form.redeemed,
+    ]
 
     public var subject: UUID? {
         switch self {
@@ -45,63 +36,48 @@ public enum DeviceEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .requested(let terms):
-            var fields: JSONObject = [
-                "client": .uuid(terms.client), "client_id": .string(terms.clientID),
-                "scope": .texts(terms.scope), "resources": .texts(terms.resources),
-                "expires_at": .integer(terms.expiresAt.seconds),
-            ]
-            fields["app"] = terms.app.map { .uuid($0) }
-            return fields
-        case .approved(let approval):
-            var fields: JSONObject = [
-                "account": .uuid(approval.account),
-                "amr": .texts(approval.factors.map(\.rawValue)),
-                "approved_at": .integer(approval.at.seconds),
-            ]
-            fields.setStamp(approval.stamp)
-            switch approval.place {
-            case .browser(let browser): fields["approver_browser"] = .uuid(browser)
-            case .session(let session): fields["approver_session"] = .uuid(session)
-            case nil: break
-            }
-            fields["auth_time"] = approval.signedInAt.map { .integer($0.seconds) }
-            return fields
-        case .denied(let account): return ["account": .uuid(account)]
-        case .redeemed: return [:]
+        case .requested(let terms): Form.requested(terms)
+        case .approved(let approval): Form.approved(approval)
+        case .denied(let account): Form.denied(account)
+        case .redeemed: Form.redeemed()
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "device.requested":
-            guard let client = fields.uuid("client"), let clientID = fields["client_id"]?.string,
-                let scope = fields.texts("scope"), let resources = fields.texts("resources"),
-                let expiresAt = fields.instant("expires_at")
-            else { return nil }
-            self = .requested(
-                DeviceTerms(
-                    client: client, clientID: clientID, app: fields.uuid("app"), scope: scope,
-                    resources: resources, expiresAt: expiresAt))
-        case "device.approved":
-            guard let account = fields.uuid("account"), let stamp = fields.stamp,
-                let factors = fields.texts("amr"), let at = fields.instant("approved_at")
-            else { return nil }
+extension Field<DeviceTerms> {
+    fileprivate static let terms = record(
+        .client, .clientID, .optional(.app), .scope, .resources, .expiresAt,
+        make: {
+            DeviceTerms(
+                client: $0, clientID: $1, app: $2, scope: $3, resources: $4, expiresAt: $5)
+        }, take: { ($0.client, $0.clientID, $0.app, $0.scope, $0.resources, $0.expiresAt) })
+}
+
+extension Field<DeviceApproval> {
+    fileprivate static let approval = record(
+        .account, .stamp, .factors, .optional(.time("auth_time", "When the person signed in.")),
+        .time("approved_at", "When the person approved."), .approver,
+        make: {
             var approval = DeviceApproval(
-                account: account, stamp: stamp,
-                factors: factors.compactMap(AuthenticationFactor.init),
-                signedInAt: fields.instant("auth_time"), at: at)
-            approval.place =
-                fields.uuid("approver_browser").map { ApprovalPlace.browser($0) }
-                ?? fields.uuid("approver_session").map { ApprovalPlace.session($0) }
-            self = .approved(approval)
-        case "device.denied":
-            guard let account = fields.uuid("account") else { return nil }
-            self = .denied(account: account)
-        case "device.redeemed": self = .redeemed
-        default: return nil
-        }
-    }
+                account: $0, stamp: $1, factors: $2, signedInAt: $3, at: $4)
+            approval.place = $5
+            return approval
+        }, take: { ($0.account, $0.stamp, $0.factors, $0.signedInAt, $0.at, $0.place) })
+}
+
+extension Field<ApprovalPlace?> {
+    fileprivate static let approver = record(
+        .optional(.uuid("approver_browser", "Browser session that the person approved in.")),
+        .optional(
+            .uuid("approver_session", "Session of the app that the person approved in.")),
+        make: { $0.map { .browser($0) } ?? $1.map { .session($0) } },
+        take: {
+            switch $0 {
+            case .browser(let browser): (browser, nil)
+            case .session(let session): (nil, session)
+            case nil: (nil, nil)
+            }
+        })
 }

@@ -41,7 +41,7 @@ public enum CaseFileEvent: FormedEvent {
             make: CaseFileEvent.issued)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.issued]
+    public static let forms: EventForms<Self> = [Form.issued]
 
     public var written: WrittenEvent {
         switch self {

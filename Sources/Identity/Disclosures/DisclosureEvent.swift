@@ -42,7 +42,7 @@ public enum DisclosureEvent: FormedEvent {
             .batch, make: DisclosureEvent.streamed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.made, Form.streamed]
+    public static let forms: EventForms<Self> = [Form.made, Form.streamed]
 
     public var written: WrittenEvent {
         switch self {
@@ -62,10 +62,9 @@ extension Field<StreamedBatch> {
 
 extension Field<ClosedRange<Int64>> {
     fileprivate static let opened = mapped(
-        .record(
-            .integer("from", "Position of the first event that is opened."),
-            .integer("to", "Position of the last one."), make: { ($0, $1) }, take: { $0 }),
-        write: { ($0.lowerBound, $0.upperBound) }, read: { $0.0 <= $0.1 ? $0.0...$0.1 : nil })
+        .integer("from", "Position of the first event that is opened."),
+        .integer("to", "Position of the last one."),
+        write: { ($0.lowerBound, $0.upperBound) }, read: { $0 <= $1 ? $0...$1 : nil })
 }
 
 /// Each disclosure is a stream of its own: none waits for another.

@@ -54,7 +54,7 @@ public enum SharedSignals {
                 AssuranceLevel($0).rank != AssuranceLevel(factors(event)).rank
             } ?? false
         case .ifRiskDiffers:
-            RiskChange(recorded: event.open).map { $0.former != $0.now } ?? false
+            (try? Field.risk.read(event.open)).map { $0.former != $0.now } ?? false
         case .withClaims:
             changedClaims(of: event.name).contains { facts.claims[$0] != nil }
         }
@@ -121,7 +121,7 @@ public enum SharedSignals {
     }
 
     private static func risk(_ event: Recorded) -> JSONObject? {
-        guard let risk = RiskChange(recorded: event.open),
+        guard let risk = try? Field.risk.read(event.open),
             let rule: FindingRule = event.open.choice("rule")
         else { return nil }
         return [

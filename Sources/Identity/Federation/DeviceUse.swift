@@ -23,7 +23,7 @@ public enum DeviceUseEvent: FormedEvent {
             make: DeviceUseEvent.began)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.began]
+    public static let forms: EventForms<Self> = [Form.began]
 
     public var subject: UUID? {
         switch self {

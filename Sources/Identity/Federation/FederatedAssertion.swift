@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// An assertion by which the app shows a person to one service, once. Its stream follows from its `jti`.
@@ -54,75 +53,25 @@ public struct FederatedAssertionTerms: Sendable, Equatable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
     }
-
-    fileprivate var fields: JSONObject {
-        var fields: JSONObject = [
-            "account": .uuid(account), "session": .uuid(session),
-            "federated_device": .uuid(device), "client": .uuid(service),
-            "client_id": .string(serviceID), "authorized_party": .string(party),
-            "audience": .string(audience), "issued_at": .integer(issuedAt.seconds),
-            "expires_at": .integer(expiresAt.seconds),
-        ]
-        fields["device_name"] = deviceName.map { .string($0) }
-        if removals > 0 { fields["removals"] = .integer(Int64(removals)) }
-        return fields
-    }
-
-    fileprivate init?(recorded fields: JSONObject) {
-        guard let account = fields.uuid("account"), let session = fields.uuid("session"),
-            let device = fields.uuid("federated_device"), let service = fields.uuid("client"),
-            let serviceID = fields["client_id"]?.string,
-            let party = fields["authorized_party"]?.string,
-            let audience = fields["audience"]?.string, let issuedAt = fields.instant("issued_at"),
-            let expiresAt = fields.instant("expires_at")
-        else { return nil }
-        self.init(
-            account: account, session: session, device: device, service: service,
-            serviceID: serviceID, party: party, deviceName: fields["device_name"]?.string,
-            audience: audience,
-            issuedAt: issuedAt, expiresAt: expiresAt)
-        removals = Int(clamping: fields["removals"]?.integer ?? 0)
-    }
 }
 
 /// What happens to an assertion.
-public enum FederatedAssertionEvent: Event {
+public enum FederatedAssertionEvent: FormedEvent {
     case issued(FederatedAssertionTerms)
     /// The service gave the app a token for it, of this session.
     case redeemed(session: UUID, account: UUID, device: UUID, client: UUID, clientID: String)
 
-    private static let device: EventField = .uuid(
-        "federated_device", "Device that shows it.")
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "federated_assertion.issued", .audit,
-            "An assertion was issued for a service.",
-            [
-                .account, .uuid("session", "Session of the person's token."), device, .client,
-                .clientID, .text("authorized_party", "Client identifier of the app's version."),
-                .text(
-                    "device_name", "Name by which the assertion shows the device.",
-                    .personal(.person)
-                ).optional,
-                .text("audience", "Token endpoint of the service."), .issuedAt, .expiresAt,
-                .removals,
-            ]),
-        EventShape(
-            "federated_assertion.redeemed", .services,
-            "A service gave a token for an assertion.",
-            [
-                .uuid("session", "Session of the token that was given."), .account, device,
-                .client, .clientID,
-            ]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .issued: "federated_assertion.issued"
-        case .redeemed: "federated_assertion.redeemed"
-        }
+    private enum Form {
+        static let issued = EventForm(
+            "federated_assertion.issued", .audit, "An assertion was issued for a service.", .terms,
+            make: FederatedAssertionEvent.issued)
+        static let redeemed = EventForm(
+            "federated_assertion.redeemed", .services, "A service gave a token for an assertion.",
+            .uuid("session", "Session of the token that was given."), .account, .shownBy, .client,
+            .clientID, make: FederatedAssertionEvent.redeemed)
     }
+
+    public static let forms: EventForms<Self> = [Form.issued, Form.redeemed]
 
     public var subject: UUID? {
         switch self {
@@ -131,32 +80,38 @@ public enum FederatedAssertionEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .issued(let terms): terms.fields
+        case .issued(let terms): Form.issued(terms)
         case .redeemed(let session, let account, let device, let client, let clientID):
-            [
-                "session": .uuid(session), "account": .uuid(account),
-                "federated_device": .uuid(device), "client": .uuid(client),
-                "client_id": .string(clientID),
-            ]
+            Form.redeemed(session, account, device, client, clientID)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "federated_assertion.issued":
-            guard let terms = FederatedAssertionTerms(recorded: fields) else { return nil }
-            self = .issued(terms)
-        case "federated_assertion.redeemed":
-            guard let session = fields.uuid("session"), let account = fields.uuid("account"),
-                let device = fields.uuid("federated_device"), let client = fields.uuid("client"),
-                let clientID = fields["client_id"]?.string
-            else { return nil }
-            self = .redeemed(
-                session: session, account: account, device: device, client: client,
-                clientID: clientID)
-        default: return nil
-        }
-    }
+extension Field<UUID> {
+    fileprivate static let shownBy = uuid("federated_device", "Device that shows it.")
+}
+
+extension Field<FederatedAssertionTerms> {
+    fileprivate static let terms = record(
+        .account, .uuid("session", "Session of the person's token."), .shownBy, .client, .clientID,
+        .text("authorized_party", "Client identifier of the app's version."),
+        .optional(
+            .text(
+                "device_name", "Name by which the assertion shows the device.", .personal(.person))),
+        .text("audience", "Token endpoint of the service."), .issuedAt, .expiresAt, .removals,
+        make: {
+            var terms = FederatedAssertionTerms(
+                account: $0, session: $1, device: $2, service: $3, serviceID: $4, party: $5,
+                deviceName: $6, audience: $7, issuedAt: $8, expiresAt: $9)
+            terms.removals = $10
+            return terms
+        },
+        take: {
+            (
+                $0.account, $0.session, $0.device, $0.service, $0.serviceID, $0.party,
+                $0.deviceName, $0.audience, $0.issuedAt, $0.expiresAt, $0.removals
+            )
+        })
 }

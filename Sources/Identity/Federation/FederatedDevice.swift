@@ -61,7 +61,7 @@ public enum FederatedDeviceEvent: FormedEvent {
             make: FederatedDeviceEvent.signedIn)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.asserted, Form.signedIn]
+    public static let forms: EventForms<Self> = [Form.asserted, Form.signedIn]
 
     public var subject: UUID? {
         switch self {

@@ -33,7 +33,7 @@ public enum ServiceStandingEvent: FormedEvent {
             .account, .client, .clientID, make: ServiceStandingEvent.admitted)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.refused, Form.admitted]
+    public static let forms: EventForms<Self> = [Form.refused, Form.admitted]
 
     public var subject: UUID? {
         switch self {

@@ -1,5 +1,5 @@
 public import EventSourcing
-public import JSON
+internal import JSON
 public import Values
 
 /// A finding as it was raised.
@@ -18,7 +18,9 @@ public struct RaisedFinding: Sendable, Equatable {
     public var places: [String]
     /// Of the account.
     public var risk: RiskChange?
+}
 
+extension RaisedFinding {
     public init(_ trigger: FindingTrigger, account: UUID?, risk: RiskChange?) {
         rule = trigger.rule
         about = trigger.about
@@ -81,94 +83,120 @@ public struct ClosedFinding: Sendable, Equatable {
 }
 
 /// What happens to a finding.
-public enum FindingEvent: Event {
+public enum FindingEvent: FormedEvent {
     case raised(RaisedFinding)
     case escalated(EscalatedFinding)
     case closed(ClosedFinding)
 
-    private static let ofAll: [EventField] = [
-        .choice("rule", FindingRule.self, "Rule by which it was found."),
-        .account.optional,
-        .choice("risk", FindingLevel.self, "Risk of the account from now on.").optional,
-        .choice("former_risk", FindingLevel.self, "Risk of the account before.").optional,
-    ]
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "finding.raised", .services, "A rule found something suspicious in the log.", ofAll,
-            [
-                .choice("level", FindingLevel.self, "How bad it is."),
-                .text("source", "Pseudonym of the network that it is about.").optional,
-                .text("about_actor", "Administrator's key or operator that it is about.").optional,
-                .uuid("session", "Session that it is about.").optional,
-                EventField(
-                    "positions", .list(.integer), "Positions of the events that it rests on."),
-                .time("from", "Time of the first of them."), .time("to", "Time of the last."),
-                .object("counts", "How many of what there were, by name."),
-                .texts(
-                    "places", "Where it happened, by country and square, if the rule is about that."
-                ).optional,
-            ]),
-        EventShape(
-            "finding.escalated", .services, "A finding turned out to be worse.", ofAll,
-            [
-                .choice("level", FindingLevel.self, "How bad it is from now on."),
-                .integer("position", "Position of the event that makes it worse."),
-            ]),
-        EventShape(
-            "finding.closed", .services, "A finding is over.", ofAll,
-            [
-                .choice("cause", ClosedFinding.Cause.self, "What closed it."),
-                .text("reason", "Why, in the administrator's words.").optional,
-            ]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .raised: "finding.raised"
-        case .escalated: "finding.escalated"
-        case .closed: "finding.closed"
-        }
+    private enum Form {
+        static let raised = EventForm(
+            "finding.raised", .services, "A rule found something suspicious in the log.", .raised,
+            make: FindingEvent.raised)
+        static let escalated = EventForm(
+            "finding.escalated", .services, "A finding turned out to be worse.", .escalated,
+            make: FindingEvent.escalated)
+        static let closed = EventForm(
+            "finding.closed", .services, "A finding is over.", .closed, make: FindingEvent.closed)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: EventForms<Self> = [Form.raised, Form.escalated, Form.closed]
+
     public var tellsOrigin: Bool { false }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .raised(let finding): finding.fields
-        case .escalated(let change):
-            FindingFields.common(change.rule, change.account, change.risk).merging([
-                "level": .string(change.level.rawValue), "position": .integer(change.position),
-            ]) { own, _ in own }
-        case .closed(let end):
-            FindingFields.common(end.rule, end.account, end.risk).merging(
-                end.reason.map { ["reason": .string($0)] } ?? [:]
-            ) { own, _ in own }.merging(["cause": .string(end.cause.rawValue)]) { own, _ in own }
+        case .raised(let finding): Form.raised(finding)
+        case .escalated(let change): Form.escalated(change)
+        case .closed(let end): Form.closed(end)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let rule: FindingRule = fields.choice("rule") else { return nil }
-        let (account, risk) = (fields.uuid("account"), RiskChange(recorded: fields))
-        switch name {
-        case "finding.raised":
-            guard let finding = RaisedFinding(recorded: fields, rule) else { return nil }
-            self = .raised(finding)
-        case "finding.escalated":
-            guard let level: FindingLevel = fields.choice("level"),
-                let position = fields["position"]?.integer
-            else { return nil }
-            self = .escalated(
-                EscalatedFinding(
-                    rule: rule, account: account, level: level, position: position, risk: risk))
-        case "finding.closed":
-            guard let cause: ClosedFinding.Cause = fields.choice("cause") else { return nil }
-            self = .closed(
-                ClosedFinding(
-                    rule: rule, account: account, cause: cause,
-                    reason: fields["reason"]?.string, risk: risk))
-        default: return nil
-        }
-    }
+extension Field<FindingRule> {
+    fileprivate static let rule = choice("rule", "Rule by which it was found.")
+}
+
+extension Field<RiskChange> {
+    static let risk = record(
+        .choice("former_risk", "Risk of the account before."),
+        .choice("risk", "Risk of the account from now on."),
+        make: { RiskChange(former: $0, now: $1) }, take: { ($0.former, $0.now) })
+}
+
+extension Field<FindingSubject> {
+    /// The realm where it is about an account: that stands beside it.
+    fileprivate static let about = record(
+        .optional(.uuid("session", "Session that it is about.")),
+        .optional(.text("source", "Pseudonym of the network that it is about.")),
+        .optional(.text("about_actor", "Administrator's key or operator that it is about.")),
+        make: {
+            $0.map { .session($0) } ?? $1.map { .source($0) } ?? $2.map { .actor($0) } ?? .realm
+        },
+        take: {
+            switch $0 {
+            case .session(let id): (id, nil, nil)
+            case .source(let source): (nil, source, nil)
+            case .actor(let actor): (nil, nil, actor)
+            case .account, .realm: (nil, nil, nil)
+            }
+        })
+}
+
+extension Field<[Int64]> {
+    fileprivate static let positions = Field(
+        EventField("positions", .list(.integer), "Positions of the events that it rests on."),
+        write: { .array($0.map { .integer($0) }) }, read: { $0.array?.compactMap(\.integer) })
+}
+
+extension Field<[String: Int]> {
+    fileprivate static let counts = readAs(
+        [:],
+        Field(
+            .object("counts", "How many of what there were, by name."),
+            write: { .object(JSONObject($0.map { ($0.key, .integer(Int64($0.value))) })) },
+            read: { json in
+                json.object?.reduce(into: [:]) { counts, member in
+                    counts[member.key] = member.value.integer.map { Int(clamping: $0) }
+                }
+            }))
+}
+
+extension Field<RaisedFinding> {
+    fileprivate static let raised = record(
+        .rule, .about, .optional(.account), .choice("level", "How bad it is."), .positions,
+        .time("from", "Time of the first of them."), .time("to", "Time of the last."), .counts,
+        .unless(
+            [],
+            .texts(
+                "places", "Where it happened, by country and square, if the rule is about that.")),
+        .optional(.risk),
+        make: { rule, about, account, level, positions, from, to, counts, places, risk in
+            RaisedFinding(
+                rule: rule,
+                about: about == .realm ? account.map { .account($0) } ?? .realm : about,
+                account: account, level: level, positions: positions, from: from, to: to,
+                counts: counts, places: places, risk: risk)
+        },
+        take: {
+            (
+                $0.rule, $0.about, $0.account, $0.level, $0.positions, $0.from, $0.to, $0.counts,
+                $0.places, $0.risk
+            )
+        })
+}
+
+extension Field<EscalatedFinding> {
+    fileprivate static let escalated = record(
+        .rule, .optional(.account), .choice("level", "How bad it is from now on."),
+        .integer("position", "Position of the event that makes it worse."), .optional(.risk),
+        make: { EscalatedFinding(rule: $0, account: $1, level: $2, position: $3, risk: $4) },
+        take: { ($0.rule, $0.account, $0.level, $0.position, $0.risk) })
+}
+
+extension Field<ClosedFinding> {
+    fileprivate static let closed = record(
+        .rule, .optional(.account), .choice("cause", "What closed it."),
+        .optional(.text("reason", "Why, in the administrator's words.")), .optional(.risk),
+        make: { ClosedFinding(rule: $0, account: $1, cause: $2, reason: $3, risk: $4) },
+        take: { ($0.rule, $0.account, $0.cause, $0.reason, $0.risk) })
 }

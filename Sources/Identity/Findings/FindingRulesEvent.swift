@@ -12,7 +12,7 @@ public enum FindingRulesEvent: FormedEvent {
             make: FindingRulesEvent.set)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.set]
+    public static let forms: EventForms<Self> = [Form.set]
 
     public var written: WrittenEvent {
         switch self {

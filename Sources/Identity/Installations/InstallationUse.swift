@@ -30,7 +30,7 @@ public enum InstallationUseEvent: FormedEvent {
             make: InstallationUseEvent.synchronized)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.synchronized]
+    public static let forms: EventForms<Self> = [Form.synchronized]
 
     public var written: WrittenEvent {
         switch self {

@@ -21,7 +21,7 @@ public enum InviteEvent: FormedEvent {
             "invite.revoked", .audit, "The invite was revoked.", make: { InviteEvent.revoked })
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.created, Form.used, Form.revoked]
+    public static let forms: EventForms<Self> = [Form.created, Form.used, Form.revoked]
 
     public var written: WrittenEvent {
         switch self {

@@ -21,7 +21,7 @@ public enum LogoutNoticeEvent: FormedEvent {
             .attempt, .status, make: LogoutNoticeEvent.failed)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.delivered, Form.deferred, Form.failed,
     ]
 

@@ -1,4 +1,4 @@
-internal import JSON
+internal import EventSourcing
 public import Values
 
 /// That a person with a mailbox used an invite: however often the code that proves the mailbox has
@@ -14,15 +14,10 @@ public struct Invitation: Sendable, Equatable {
     }
 
     func admits(to app: UUID?) -> Bool { self.app == nil || self.app == app }
+}
 
-    var fields: JSONObject {
-        var fields: JSONObject = ["invite": .uuid(invite)]
-        fields["app"] = app.map { .uuid($0) }
-        return fields
-    }
-
-    init?(fields: JSONObject) {
-        guard let invite = fields.uuid("invite") else { return nil }
-        self.init(invite: invite, app: fields.uuid("app"))
-    }
+extension Field<Invitation> {
+    static let invitation = record(
+        .uuid("invite", "Invite that was used."), .optional(.app),
+        make: { Invitation(invite: $0, app: $1) }, take: { ($0.invite, $0.app) })
 }

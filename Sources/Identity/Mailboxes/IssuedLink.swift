@@ -1,4 +1,4 @@
-internal import JSON
+internal import EventSourcing
 public import Values
 
 /// A link to sign in by, as the log knows it. Its token follows from the id under the realm's key,
@@ -41,36 +41,30 @@ public struct IssuedLink: Sendable, Equatable {
         self.person = person
     }
 
-    var fields: JSONObject {
-        var fields = person.fields
-        fields["link"] = .uuid(id)
-        fields["account"] = .uuid(account)
-        fields["digest"] = .string(digest.base64URL)
-        fields["app"] = app.map { .uuid($0) }
-        fields["issued_at"] = .integer(issuedAt.seconds)
-        fields["expires_at"] = .integer(expiresAt.seconds)
-        fields["base"] = .string(base)
-        fields["return_path"] = returnPath.map { .string($0.text) }
-        fields["mail"] = .uuid(mail)
-        fields.setGeneration(generation)
-        return fields
-    }
-
-    init?(fields: JSONObject) {
-        guard let id = fields.uuid("link"), let account = fields.uuid("account"),
-            let digest = fields.digest("digest"), let issuedAt = fields.instant("issued_at"),
-            let expiresAt = fields.instant("expires_at"), let base = fields["base"]?.string,
-            let mail = fields.uuid("mail")
-        else { return nil }
-        self.init(
-            id: id, account: account, digest: digest, app: fields.uuid("app"),
-            issuedAt: issuedAt, expiresAt: expiresAt, base: base,
-            returnPath: fields["return_path"]?.string.flatMap { ReturnPath($0) }, mail: mail,
-            person: Person(fields: fields), generation: fields.generation)
-    }
-
     /// Whether a bearer of the link can redeem it now.
     public func isLive(of account: Account, at now: Timestamp) -> Bool {
         now < expiresAt && generation == account.proofGeneration
     }
+}
+
+extension Field<IssuedLink> {
+    static let issuedLink = record(
+        .link, .account, .codeDigest, .optional(.app), .issuedAt, .expiresAt, .linkBase,
+        // Personal: it tells what the person was about to look at.
+        .optional(.returnPath), .uuid("mail", "Mail that carries the link."), .person, .generation,
+        make: {
+            IssuedLink(
+                id: $0, account: $1, digest: $2, app: $3, issuedAt: $4, expiresAt: $5, base: $6,
+                returnPath: $7, mail: $8, person: $9, generation: $10)
+        },
+        take: {
+            (
+                $0.id, $0.account, $0.digest, $0.app, $0.issuedAt, $0.expiresAt, $0.base,
+                $0.returnPath, $0.mail, $0.person, $0.generation
+            )
+        })
+}
+
+extension Field<UUID> {
+    static let link = uuid("link", "Name of the link.")
 }

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// A one-time code as the log knows it. The code itself follows from the id under the realm's key,
@@ -52,7 +51,7 @@ public struct IssuedCode: Sendable, Equatable {
 }
 
 /// What happens to a mailbox: a mail address or a phone number in a realm, with or without an account.
-public enum MailboxEvent: Event {
+public enum MailboxEvent: FormedEvent {
     /// An account holds it from now on.
     case assigned(UUID)
     /// That account gave it up. What is mailed to it from now on is of another subject.
@@ -70,159 +69,95 @@ public enum MailboxEvent: Event {
     case linkIssued(IssuedLink)
     case linkRedeemed(UUID)
 
-    private static let code: EventField = .uuid("otp", "Name of the code.")
-    private static let link: EventField = .uuid("link", "Name of the link.")
-    /// Anyone may type an address, which is mailed a code: the network need not be its reader's.
-    private static let network: EventField =
-        .bytes(
-            "source", "Pseudonym of the network that asked for the code.",
-            .personal(.administrators)
-        ).optional
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "mailbox.assigned", .internal, "An account holds the mailbox from now on.", [.account]),
-        EventShape(
-            "mailbox.released", .internal, "The account gave the mailbox up.",
-            [
-                .account, .uuid("next", "Subject of what is mailed to it from now on.").optional,
-            ]),
-        EventShape(
-            "otp.issued", .audit, "A one-time code was sent.",
-            [
-                code,
-                .choice("purpose", IssuedCode.Purpose.self, "What the code is for."),
-                .codeDigest, .app, .issuedAt, .expiresAt, .linkBase.optional,
-                .uuid("account", "Account that moves to the mailbox by the code.").optional,
-                .generation, network,
-                .choice(
-                    "channel", Channel.self, "By what it was sent; by mail, if nothing is said."
-                )
-                .optional,
-            ], Person.eventFields),
-        EventShape(
-            "otp.renamed", .internal, "The code was asked for again under other names.",
-            [code, network], Person.eventFields),
-        EventShape("otp.refused", .audit, "A wrong one-time code was typed.", [code, .refusedAt]),
-        EventShape("otp.confirmed", .audit, "The link of a one-time code was opened.", [code]),
-        EventShape("otp.redeemed", .internal, "The one-time code was redeemed.", [code]),
-        EventShape(
-            "mailbox.invited", .internal, "An invite was used for the mailbox.",
-            [
-                .uuid("invite", "Invite that was used."), .app,
-            ]),
-        EventShape(
-            "link.issued", .audit, "A magic link was mailed.",
-            [
-                link, .account, .codeDigest, .app, .issuedAt, .expiresAt, .linkBase,
-                .uuid("mail", "Mail that carries the link."), .generation,
-                // Personal: it tells what the person was about to look at.
-                .returnPath,
-            ], Person.eventFields),
-        EventShape("link.redeemed", .internal, "The magic link was redeemed.", [link]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .assigned: "mailbox.assigned"
-        case .released: "mailbox.released"
-        case .codeIssued: "otp.issued"
-        case .codeRenamed: "otp.renamed"
-        case .codeRefused: "otp.refused"
-        case .codeConfirmed: "otp.confirmed"
-        case .codeRedeemed: "otp.redeemed"
-        case .invited: "mailbox.invited"
-        case .linkIssued: "link.issued"
-        case .linkRedeemed: "link.redeemed"
-        }
+    private enum Form {
+        static let assigned = EventForm(
+            "mailbox.assigned", .internal, "An account holds the mailbox from now on.", .account,
+            make: MailboxEvent.assigned)
+        static let released = EventForm(
+            "mailbox.released", .internal, "The account gave the mailbox up.", .account,
+            .optional(.uuid("next", "Subject of what is mailed to it from now on.")),
+            make: MailboxEvent.released)
+        static let codeIssued = EventForm(
+            "otp.issued", .audit, "A one-time code was sent.", .issuedCode,
+            make: MailboxEvent.codeIssued)
+        static let codeRenamed = EventForm(
+            "otp.renamed", .internal, "The code was asked for again under other names.", .code,
+            .person, .network, make: MailboxEvent.codeRenamed)
+        static let codeRefused = EventForm(
+            "otp.refused", .audit, "A wrong one-time code was typed.", .code, .refusedAt,
+            make: MailboxEvent.codeRefused)
+        static let codeConfirmed = EventForm(
+            "otp.confirmed", .audit, "The link of a one-time code was opened.", .code,
+            make: MailboxEvent.codeConfirmed)
+        static let codeRedeemed = EventForm(
+            "otp.redeemed", .internal, "The one-time code was redeemed.", .code,
+            make: MailboxEvent.codeRedeemed)
+        static let invited = EventForm(
+            "mailbox.invited", .internal, "An invite was used for the mailbox.", .invitation,
+            make: MailboxEvent.invited)
+        static let linkIssued = EventForm(
+            "link.issued", .audit, "A magic link was mailed.", .issuedLink,
+            make: MailboxEvent.linkIssued)
+        static let linkRedeemed = EventForm(
+            "link.redeemed", .internal, "The magic link was redeemed.", .link,
+            make: MailboxEvent.linkRedeemed)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: EventForms<Self> = [
+        Form.assigned, Form.released, Form.codeIssued, Form.codeRenamed, Form.codeRefused,
+        Form.codeConfirmed, Form.codeRedeemed, Form.invited, Form.linkIssued, Form.linkRedeemed,
+    ]
 
     /// Before there is an account, the mailbox is a subject of its own, until an account gives it up.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .assigned(let account): return ["account": .uuid(account)]
-        case .released(let account, let next):
-            var fields: JSONObject = ["account": .uuid(account)]
-            fields["next"] = next.map { .uuid($0) }
-            return fields
-        case .codeIssued(let code):
-            var fields = code.person.fields
-            fields["otp"] = .uuid(code.id)
-            fields["purpose"] = .string(code.purpose.rawValue)
-            fields["digest"] = .string(code.digest.base64URL)
-            fields["app"] = code.app.map { .uuid($0) }
-            fields["issued_at"] = .integer(code.issuedAt.seconds)
-            fields["expires_at"] = .integer(code.expiresAt.seconds)
-            fields["base"] = code.base.map { .string($0) }
-            fields["account"] = code.account.map { .uuid($0) }
-            fields["source"] = code.source.map { .string($0) }
-            if code.channel != .mail { fields["channel"] = .string(code.channel.rawValue) }
-            fields.setGeneration(code.generation)
-            return fields
-        case .codeRenamed(let id, let person, let source):
-            var fields = person.fields
-            fields["otp"] = .uuid(id)
-            fields["source"] = source.map { .string($0) }
-            return fields
-        case .codeRefused(let id, let at):
-            return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
-        case .codeConfirmed(let id), .codeRedeemed(let id): return ["otp": .uuid(id)]
-        case .invited(let invitation): return invitation.fields
-        case .linkIssued(let link): return link.fields
-        case .linkRedeemed(let id): return ["link": .uuid(id)]
+        case .assigned(let account): Form.assigned(account)
+        case .released(let account, let next): Form.released(account, next)
+        case .codeIssued(let code): Form.codeIssued(code)
+        case .codeRenamed(let id, let person, let source): Form.codeRenamed(id, person, source)
+        case .codeRefused(let id, let at): Form.codeRefused(id, at)
+        case .codeConfirmed(let id): Form.codeConfirmed(id)
+        case .codeRedeemed(let id): Form.codeRedeemed(id)
+        case .invited(let invitation): Form.invited(invitation)
+        case .linkIssued(let link): Form.linkIssued(link)
+        case .linkRedeemed(let id): Form.linkRedeemed(id)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "mailbox.assigned", "mailbox.released":
-            guard let account = fields.uuid("account") else { return nil }
-            self =
-                name == "mailbox.assigned"
-                ? .assigned(account) : .released(account, next: fields.uuid("next"))
-        case "otp.issued":
-            guard let id = fields.uuid("otp"), let digest = fields.digest("digest"),
-                let purpose: IssuedCode.Purpose = fields.choice("purpose"),
-                let issuedAt = fields.instant("issued_at"),
-                let expiresAt = fields.instant("expires_at")
-            else { return nil }
+extension Field<UUID> {
+    fileprivate static let code = uuid("otp", "Name of the code.")
+}
+
+extension Field<String?> {
+    /// Anyone may type an address, which is mailed a code: the network need not be its reader's.
+    fileprivate static let network = optional(
+        .text(
+            "source", .bytes, "Pseudonym of the network that asked for the code.",
+            .personal(.administrators)))
+}
+
+extension Field<IssuedCode> {
+    fileprivate static let issuedCode = record(
+        .code, .choice("purpose", "What the code is for."), .codeDigest, .optional(.app), .issuedAt,
+        .expiresAt, .person, .network,
+        .unless(
+            .mail, .choice("channel", "By what it was sent; by mail, if nothing is said.")),
+        .optional(.linkBase),
+        .optional(.uuid("account", "Account that moves to the mailbox by the code.")), .generation,
+        make: {
             var code = IssuedCode(
-                id: id, purpose: purpose, digest: digest, app: fields.uuid("app"),
-                issuedAt: issuedAt, expiresAt: expiresAt, person: Person(fields: fields))
-            code.base = fields["base"]?.string
-            code.account = fields.uuid("account")
-            code.source = fields["source"]?.string
-            code.generation = fields.generation
-            code.channel = fields.choice("channel") ?? .mail
-            self = .codeIssued(code)
-        case "otp.renamed":
-            guard let id = fields.uuid("otp") else { return nil }
-            self = .codeRenamed(id, Person(fields: fields), source: fields["source"]?.string)
-        case "otp.refused":
-            guard let id = fields.uuid("otp"), let at = fields.instant("refused_at") else {
-                return nil
-            }
-            self = .codeRefused(id, at: at)
-        case "otp.confirmed":
-            guard let id = fields.uuid("otp") else { return nil }
-            self = .codeConfirmed(id)
-        case "otp.redeemed":
-            guard let id = fields.uuid("otp") else { return nil }
-            self = .codeRedeemed(id)
-        case "mailbox.invited":
-            guard let invitation = Invitation(fields: fields) else { return nil }
-            self = .invited(invitation)
-        case "link.issued":
-            guard let link = IssuedLink(fields: fields) else { return nil }
-            self = .linkIssued(link)
-        case "link.redeemed":
-            guard let id = fields.uuid("link") else { return nil }
-            self = .linkRedeemed(id)
-        default: return nil
-        }
-    }
+                id: $0, purpose: $1, digest: $2, app: $3, issuedAt: $4, expiresAt: $5, person: $6)
+            (code.source, code.channel, code.base) = ($7, $8, $9)
+            (code.account, code.generation) = ($10, $11)
+            return code
+        },
+        take: {
+            (
+                $0.id, $0.purpose, $0.digest, $0.app, $0.issuedAt, $0.expiresAt, $0.person,
+                $0.source, $0.channel, $0.base, $0.account, $0.generation
+            )
+        })
 }

@@ -129,7 +129,7 @@ public enum MailedCodeEvent: FormedEvent {
             make: MailedCodeEvent.redeemed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.issued, Form.refused, Form.redeemed]
+    public static let forms: EventForms<Self> = [Form.issued, Form.refused, Form.redeemed]
 
     public var subject: UUID? {
         switch self {

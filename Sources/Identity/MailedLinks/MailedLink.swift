@@ -94,7 +94,7 @@ public enum MailedLinkEvent: FormedEvent {
             .uuid("mail", "Mail that carried the link."), make: MailedLinkEvent.used)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.issued, Form.used]
+    public static let forms: EventForms<Self> = [Form.issued, Form.used]
 
     public var subject: UUID? {
         switch self {

@@ -44,7 +44,7 @@ public enum MailEvent: FormedEvent {
             make: MailEvent.undelivered)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.begun, Form.sent, Form.deferred, Form.failed, Form.requeued, Form.delivered,
         Form.undelivered,
     ]

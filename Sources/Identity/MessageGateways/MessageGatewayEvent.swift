@@ -14,7 +14,7 @@ public enum MessageGatewayEvent: FormedEvent {
             make: MessageGatewayEvent.removed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.set, Form.removed]
+    public static let forms: EventForms<Self> = [Form.set, Form.removed]
 
     /// Not personal data, but sealed like it: such secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {

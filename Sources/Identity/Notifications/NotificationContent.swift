@@ -25,37 +25,6 @@ public struct NotificationContent: Sendable, Equatable {
         self.state = state
         self.sender = sender
     }
-
-    /// Nil where it cannot be opened any more.
-    init?(fields: JSONObject) {
-        guard let title = fields["title"]?.string else { return nil }
-        self.title = title
-        message = fields["message"]?.string ?? ""
-        members = fields["members"]?.object ?? [:]
-        categoryID = fields["category_id"]?.string ?? ""
-        state = fields["state"]?.string ?? ""
-        sender = fields["sender"]?.string ?? ""
-    }
-
-    var fields: JSONObject {
-        [
-            "title": .string(title), "message": .string(message), "members": .object(members),
-            "category_id": .string(categoryID), "state": .string(state),
-            "sender": .string(sender),
-        ]
-    }
-
-    /// What a mail says as well.
-    static let mailedFields: [EventField] = [
-        .text("title", "Title of the notification.", .personal(.person)).optional,
-        .text("message", "Text of the notification.", .personal(.person)).optional,
-        .text("sender", "Name of the sending app.", .personal(.person)).optional,
-    ]
-    static let otherFields: [EventField] = [
-        .object("members", "Data for the app that takes it.", .personal(.person)).optional,
-        .text("category_id", "Topic within the category.", .personal(.person)).optional,
-        .text("state", "State of the topic.", .personal(.person)).optional,
-    ]
 }
 
 /// All of a notification but what it says.
@@ -98,43 +67,62 @@ public struct NotificationTerms: Sendable, Equatable {
         let first = channels.first { $0 != .sms }
         return first == .mobile
     }
+}
 
-    static let eventFields: [EventField] = [
+extension Field<NotificationContent> {
+    static let content = record(
+        .title, .message, .sender,
+        .readAs(
+            JSONObject(), .object("members", "Data for the app that takes it.", .personal(.person))),
+        .readAs("", .text("category_id", "Topic within the category.", .personal(.person))),
+        .readAs("", .text("state", "State of the topic.", .personal(.person))),
+        make: {
+            NotificationContent(
+                title: $0, message: $1, members: $3, categoryID: $4, state: $5, sender: $2)
+        }, take: { ($0.title, $0.message, $0.sender, $0.members, $0.categoryID, $0.state) })
+
+    /// What a mail says as well.
+    static let mailed = record(
+        .title, .message, .sender,
+        make: { NotificationContent(title: $0, message: $1, sender: $2) },
+        take: { ($0.title, $0.message, $0.sender) })
+}
+
+extension Field<String> {
+    fileprivate static let title = text("title", "Title of the notification.", .personal(.person))
+    fileprivate static let message = readAs(
+        "", text("message", "Text of the notification.", .personal(.person)))
+    fileprivate static let sender = readAs(
+        "", text("sender", "Name of the sending app.", .personal(.person)))
+}
+
+extension Field<NotificationTerms> {
+    static let terms = record(
         .uuid("source", "Topic of the notification."),
         .uuid("account", "Account whose person it is for."),
         .text("originator", "Kind of sender."),
         .uuid("sender_id", "Client or web app that sent it."),
-        .text("slug", "Short name of the app that it belongs to.").optional,
+        .optional(.text("slug", "Short name of the app that it belongs to.")),
         .text("category", "Category of the notification."),
-        .choice("priority", NotificationPriority.self, "How urgent it is."),
-        .choices("channels", NotificationChannel.self, "Channels to try, in this order."),
-        .flag("collapsible", "Whether a later one takes its place while it waits.").optional,
+        .choice("priority", "How urgent it is."),
+        .choices("channels", "Channels to try, in this order."),
+        .collapsible,
         .time("due", "The earliest moment of its delivery."),
-    ]
+        make: {
+            NotificationTerms(
+                source: $0, account: $1, originator: $2, sender: $3, slug: $4, category: $5,
+                priority: $6, channels: $7, isCollapsible: $8, due: $9)
+        },
+        take: {
+            (
+                $0.source, $0.account, $0.originator, $0.sender, $0.slug, $0.category, $0.priority,
+                $0.channels, $0.isCollapsible, $0.due
+            )
+        })
+}
 
-    var fields: JSONObject {
-        var fields: JSONObject = [
-            "source": .uuid(source), "account": .uuid(account),
-            "originator": .string(originator), "sender_id": .uuid(sender),
-            "category": .string(category), "priority": .string(priority.rawValue),
-            "channels": .texts(channels.map(\.rawValue)), "collapsible": .bool(isCollapsible),
-            "due": .integer(due.seconds),
-        ]
-        fields["slug"] = slug.map { .string($0) }
-        return fields
-    }
-
-    init?(fields: JSONObject) {
-        guard let source = fields.uuid("source"), let account = fields.uuid("account"),
-            let originator = fields["originator"]?.string,
-            let sender = fields.uuid("sender_id"), let category = fields["category"]?.string,
-            let priority: NotificationPriority = fields.choice("priority"),
-            let channels = fields.texts("channels"), let due = fields.instant("due")
-        else { return nil }
-        self.init(
-            source: source, account: account, originator: originator, sender: sender,
-            slug: fields["slug"]?.string, category: category, priority: priority,
-            channels: channels.compactMap(NotificationChannel.init),
-            isCollapsible: fields["collapsible"]?.bool ?? false, due: due)
-    }
+extension Field<Bool> {
+    fileprivate static let collapsible = mapped(
+        .optional(.flag("collapsible", "Whether a later one takes its place while it waits.")),
+        write: { $0 }, read: { $0 ?? false })
 }

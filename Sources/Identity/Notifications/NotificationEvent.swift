@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// On which devices a notification was shown.
@@ -19,7 +18,7 @@ public enum NotificationFailure: String, Sendable, CaseIterable {
 }
 
 /// What happens to a notification, in the stream of its name.
-public enum NotificationEvent: Event {
+public enum NotificationEvent: FormedEvent {
     case requested(NotificationTerms, NotificationContent?)
     /// These installations took it.
     case pushed(attempt: Int, NotificationRoute, [UUID])
@@ -32,57 +31,40 @@ public enum NotificationEvent: Event {
     /// An operator requeued it.
     case requeued
 
-    private static let code: EventField =
-        .integer("code", "What the push provider answered; 0 if it was not reached.")
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let requested = EventForm(
             "notification.requested", .internal, "A notification to a person was requested.",
-            NotificationTerms.eventFields, NotificationContent.mailedFields,
-            NotificationContent.otherFields),
-        EventShape(
+            .terms, .optional(.content), make: NotificationEvent.requested)
+        static let pushed = EventForm(
             "notification.pushed", .internal, "Devices of the person took the notification.",
-            [
-                .attempt,
-                .choice("route", NotificationRoute.self, "Kind of apps that took it."),
-                .uuids("clients", "Installations that took it."),
-            ]),
-        EventShape(
+            .attempt, .choice("route", "Kind of apps that took it."),
+            .uuids("clients", "Installations that took it."), make: NotificationEvent.pushed)
+        static let mailed = EventForm(
             "notification.mailed", .internal,
-            "No device took the notification, so it goes as a mail.",
-            [
-                .attempt, .account, .uuid("mail", "Mail that carries the notification."),
-            ], NotificationContent.mailedFields),
-        EventShape(
+            "No device took the notification, so it goes as a mail.", .attempt,
+            .uuid("mail", "Mail that carries the notification."), .account, .optional(.mailed),
+            make: NotificationEvent.mailed)
+        static let deferred = EventForm(
             "notification.deferred", .internal,
-            "The notification was not delivered and is tried again.", [.attempt, .until, code]),
-        EventShape(
-            "notification.failed", .internal, "The notification was not delivered.",
-            [
-                .attempt,
-                .choice("reason", NotificationFailure.self, "Why it was not delivered."),
-                code,
-            ]),
-        EventShape(
+            "The notification was not delivered and is tried again.", .attempt, .until, .pushCode,
+            make: NotificationEvent.deferred)
+        static let failed = EventForm(
+            "notification.failed", .internal, "The notification was not delivered.", .attempt,
+            .choice("reason", "Why it was not delivered."), .pushCode,
+            make: NotificationEvent.failed)
+        static let superseded = EventForm(
             "notification.superseded", .internal,
             "A later notification took the place of this one.",
-            [
-                .uuid("by", "The later notification.")
-            ]),
-        EventShape("notification.requeued", .internal, "An operator requeued the notification."),
-    ]
-
-    public var name: String {
-        switch self {
-        case .requested: "notification.requested"
-        case .pushed: "notification.pushed"
-        case .mailed: "notification.mailed"
-        case .deferred: "notification.deferred"
-        case .failed: "notification.failed"
-        case .superseded: "notification.superseded"
-        case .requeued: "notification.requeued"
-        }
+            .uuid("by", "The later notification."), make: NotificationEvent.superseded)
+        static let requeued = EventForm(
+            "notification.requeued", .internal, "An operator requeued the notification.",
+            make: { NotificationEvent.requeued })
     }
+
+    public static let forms: EventForms<Self> = [
+        Form.requested, Form.pushed, Form.mailed, Form.deferred, Form.failed, Form.superseded,
+        Form.requeued,
+    ]
 
     public var subject: UUID? {
         switch self {
@@ -92,71 +74,23 @@ public enum NotificationEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .requested(let terms, let content):
-            return terms.fields.merging(content?.fields ?? [:]) { open, _ in open }
-        case .pushed(let attempt, let route, let clients):
-            return [
-                "attempt": .integer(Int64(attempt)), "route": .string(route.rawValue),
-                "clients": .array(clients.map { .uuid($0) }),
-            ]
+        case .requested(let terms, let content): Form.requested(terms, content)
+        case .pushed(let attempt, let route, let clients): Form.pushed(attempt, route, clients)
         case .mailed(let attempt, let mail, let account, let content):
-            let said = (content?.fields ?? [:]).filter { member in
-                NotificationContent.mailedFields.contains { $0.name == member.key }
-            }
-            let fields: JSONObject = [
-                "attempt": .integer(Int64(attempt)), "mail": .uuid(mail),
-                "account": .uuid(account),
-            ]
-            return fields.merging(said) { open, _ in open }
-        case .deferred(let attempt, let until, let code):
-            return [
-                "attempt": .integer(Int64(attempt)), "until": .integer(until.seconds),
-                "code": .integer(Int64(code)),
-            ]
-        case .failed(let attempt, let reason, let code):
-            return [
-                "attempt": .integer(Int64(attempt)), "reason": .string(reason.rawValue),
-                "code": .integer(Int64(code)),
-            ]
-        case .superseded(let by): return ["by": .uuid(by)]
-        case .requeued: return [:]
+            Form.mailed(attempt, mail, account, content)
+        case .deferred(let attempt, let until, let code): Form.deferred(attempt, until, code)
+        case .failed(let attempt, let reason, let code): Form.failed(attempt, reason, code)
+        case .superseded(let by): Form.superseded(by)
+        case .requeued: Form.requeued()
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        let attempt = fields["attempt"]?.integer.map { Int(clamping: $0) }
-        let code = fields["code"]?.integer.map { Int(clamping: $0) }
-        switch (name, attempt, code) {
-        case ("notification.requested", _, _):
-            guard let terms = NotificationTerms(fields: fields) else { return nil }
-            self = .requested(terms, NotificationContent(fields: fields))
-        case ("notification.pushed", let attempt?, _):
-            guard let route: NotificationRoute = fields.choice("route"),
-                let clients = fields.texts("clients")
-            else { return nil }
-            self = .pushed(attempt: attempt, route, clients.compactMap { UUID($0) })
-        case ("notification.mailed", let attempt?, _):
-            guard let mail = fields.uuid("mail"), let account = fields.uuid("account") else {
-                return nil
-            }
-            self = .mailed(
-                attempt: attempt, mail: mail, account: account,
-                NotificationContent(fields: fields))
-        case ("notification.deferred", let attempt?, let code?):
-            guard let until = fields.instant("until") else { return nil }
-            self = .deferred(attempt: attempt, until: until, code: code)
-        case ("notification.failed", let attempt?, let code?):
-            guard let reason: NotificationFailure = fields.choice("reason") else { return nil }
-            self = .failed(attempt: attempt, reason, code: code)
-        case ("notification.superseded", _, _):
-            guard let by = fields.uuid("by") else { return nil }
-            self = .superseded(by: by)
-        case ("notification.requeued", _, _): self = .requeued
-        default: return nil
-        }
-    }
+extension Field<Int> {
+    fileprivate static let pushCode = number(
+        "code", "What the push provider answered; 0 if it was not reached.")
 }
 
 /// What happens to what notifications are about. States are known by a keyed digest alone.
@@ -171,7 +105,7 @@ public enum NotificationSourceEvent: FormedEvent {
             make: NotificationSourceEvent.moved)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.moved]
+    public static let forms: EventForms<Self> = [Form.moved]
 
     public var written: WrittenEvent {
         switch self {

@@ -65,7 +65,7 @@ public enum OwnerEvent: FormedEvent {
             make: { OwnerEvent.termsSigned })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.appointed, Form.invited, Form.onboarded, Form.mailedCodesChanged, Form.deviceAdded,
         Form.deviceRemoved, Form.moveRequested, Form.moveEnded, Form.mailboxVouched,
         Form.browserTrusted, Form.termsSigned,

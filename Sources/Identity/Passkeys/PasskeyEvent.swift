@@ -32,7 +32,7 @@ public enum PasskeyEvent: FormedEvent {
             make: PasskeyEvent.removed)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.enrolled, Form.enrollmentRefused, Form.used, Form.renamed, Form.removed,
     ]
 

@@ -43,7 +43,7 @@ public enum PassphraseEvent: FormedEvent {
             make: PassphraseEvent.hintRequested)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.set, Form.derived, Form.refused, Form.used, Form.removed, Form.hintChanged,
         Form.hintRequested,
     ]

@@ -81,9 +81,8 @@ extension PolicyFact {
             "account.mailbox_changed", "account.stamp_rotated":
             self = .allEnded(account: event.stream)
         case "account.access_removed":
-            guard let place = event.open.flatMap({ AccessPlace(recorded: $0) }) else {
-                throw .damaged
-            }
+            guard let fields = event.open, let place = try? Field<AccessPlace>.place.read(fields)
+            else { throw .damaged }
             self = .accessRemoved(place.stream, account: event.stream)
         case "account.roles_changed":
             guard let roles = GivenRoles(event.open?["roles"]) else { throw .damaged }

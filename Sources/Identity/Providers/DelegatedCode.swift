@@ -65,7 +65,7 @@ public enum DelegatedCodeEvent: FormedEvent {
             make: DelegatedCodeEvent.used)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.issued, Form.used]
+    public static let forms: EventForms<Self> = [Form.issued, Form.used]
 
     /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
     /// session.

@@ -34,7 +34,7 @@ public enum InstallationUpstreamEvent: FormedEvent {
             make: InstallationUpstreamEvent.bound)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.bound]
+    public static let forms: EventForms<Self> = [Form.bound]
 
     /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
     /// session.

@@ -34,7 +34,7 @@ public enum ProviderIdentityEvent: FormedEvent {
             .account, .provider, make: ProviderIdentityEvent.unlinked)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.linked, Form.unlinked]
+    public static let forms: EventForms<Self> = [Form.linked, Form.unlinked]
 
     public var subject: UUID? {
         switch self {
@@ -79,7 +79,7 @@ public enum AccountIdentityEvent: FormedEvent {
             .account, make: AccountIdentityEvent.dropped)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.chosen, Form.dropped]
+    public static let forms: EventForms<Self> = [Form.chosen, Form.dropped]
 
     public var written: WrittenEvent {
         switch self {

@@ -70,7 +70,7 @@ public enum ProviderEvent: FormedEvent {
             make: ProviderEvent.removed)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.configured, Form.removed]
+    public static let forms: EventForms<Self> = [Form.configured, Form.removed]
 
     /// Not personal data, but sealed like it: such secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }

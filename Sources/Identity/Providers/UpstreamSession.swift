@@ -49,7 +49,7 @@ public enum UpstreamSessionEvent: FormedEvent {
             make: { UpstreamSessionEvent.ended })
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.used, Form.ended]
+    public static let forms: EventForms<Self> = [Form.used, Form.ended]
 
     public var written: WrittenEvent {
         switch self {

@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// Who brings a realm's notifications to devices, and by which keys they know it.
@@ -83,40 +82,20 @@ public enum PushProvider: Sendable, Equatable {
     case apple(AppleProvider)
 }
 
-public enum PushProviderEvent: Event {
+public enum PushProviderEvent: FormedEvent {
     case set(PushProvider)
     case removed(PushProvider.Kind)
 
-    private static let provider: EventField =
-        .choice("provider", PushProvider.Kind.self, "Which push provider it is.")
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "push_provider.set", .audit, "A push provider of the realm was set.",
-            [
-                provider, .text("address", "Address of its API."),
-                .text("key_id", "Identifier of the private key."),
-                .text(
-                    "private_key", "Private key of the realm at the provider.",
-                    .neverLeaves(.sealed)
-                ).optional,
-                .text("project", "Project at Firebase.").optional,
-                .text("client_email", "Name of the service account at Firebase.").optional,
-                .text("token_uri", "Where access tokens of Firebase come from.").optional,
-                .text("team_id", "Team at Apple.").optional,
-                .text("topic", "Bundle identifier of the app at Apple.").optional,
-            ]),
-        EventShape("push_provider.removed", .audit, "The push provider was removed.", [provider]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .set: "push_provider.set"
-        case .removed: "push_provider.removed"
-        }
+    private enum Form {
+        static let set = EventForm(
+            "push_provider.set", .audit, "A push provider of the realm was set.", .provider,
+            make: PushProviderEvent.set)
+        static let removed = EventForm(
+            "push_provider.removed", .audit, "The push provider was removed.", .kind,
+            make: PushProviderEvent.removed)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: EventForms<Self> = [Form.set, Form.removed]
 
     /// Not personal data, but sealed like it: such keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {
@@ -126,54 +105,55 @@ public enum PushProviderEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .set(.firebase(let provider)):
-            var fields: JSONObject = [
-                "provider": .string(PushProvider.Kind.firebase.rawValue),
-                "project": .string(provider.project), "client_email": .string(provider.email),
-                "key_id": .string(provider.keyID), "token_uri": .string(provider.tokenAddress),
-                "address": .string(provider.address),
-            ]
-            fields["private_key"] = provider.privateKey.map { .string($0) }
-            return fields
-        case .set(.apple(let provider)):
-            var fields: JSONObject = [
-                "provider": .string(PushProvider.Kind.apple.rawValue),
-                "team_id": .string(provider.team), "key_id": .string(provider.keyID),
-                "topic": .string(provider.topic), "address": .string(provider.address),
-            ]
-            fields["private_key"] = provider.privateKey.map { .string($0) }
-            return fields
-        case .removed(let kind): return ["provider": .string(kind.rawValue)]
+        case .set(let provider): Form.set(provider)
+        case .removed(let kind): Form.removed(kind)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        guard let kind: PushProvider.Kind = fields.choice("provider") else { return nil }
-        switch (name, kind) {
-        case ("push_provider.set", .firebase):
-            guard let project = fields["project"]?.string,
-                let email = fields["client_email"]?.string, let keyID = fields["key_id"]?.string,
-                let token = fields["token_uri"]?.string, let address = fields["address"]?.string
-            else { return nil }
-            self = .set(
-                .firebase(
+extension Field<PushProvider.Kind> {
+    fileprivate static let kind = choice("provider", "Which push provider it is.")
+}
+
+extension Field<PushProvider> {
+    fileprivate static let provider = mapped(
+        .kind, .text("address", "Address of its API."),
+        .text("key_id", "Identifier of the private key."),
+        .optional(
+            .text(
+                "private_key", "Private key of the realm at the provider.", .neverLeaves(.sealed))),
+        .optional(.text("project", "Project at Firebase.")),
+        .optional(.text("client_email", "Name of the service account at Firebase.")),
+        .optional(.text("token_uri", "Where access tokens of Firebase come from.")),
+        .optional(.text("team_id", "Team at Apple.")),
+        .optional(.text("topic", "Bundle identifier of the app at Apple.")),
+        write: { provider in
+            switch provider {
+            case .firebase(let it):
+                (
+                    .firebase, it.address, it.keyID, it.privateKey, it.project, it.email,
+                    it.tokenAddress, nil, nil
+                )
+            case .apple(let it):
+                (.apple, it.address, it.keyID, it.privateKey, nil, nil, nil, it.team, it.topic)
+            }
+        },
+        read: { kind, address, keyID, privateKey, project, email, tokenAddress, team, topic in
+            switch kind {
+            case .firebase:
+                guard let project, let email, let tokenAddress else { return nil }
+                return .firebase(
                     FirebaseProvider(
-                        project: project, email: email, keyID: keyID,
-                        privateKey: fields["private_key"]?.string, tokenAddress: token,
-                        address: address)))
-        case ("push_provider.set", .apple):
-            guard let team = fields["team_id"]?.string, let keyID = fields["key_id"]?.string,
-                let topic = fields["topic"]?.string, let address = fields["address"]?.string
-            else { return nil }
-            self = .set(
-                .apple(
+                        project: project, email: email, keyID: keyID, privateKey: privateKey,
+                        tokenAddress: tokenAddress, address: address))
+            case .apple:
+                guard let team, let topic else { return nil }
+                return .apple(
                     AppleProvider(
-                        team: team, keyID: keyID, privateKey: fields["private_key"]?.string,
-                        topic: topic, address: address)))
-        case ("push_provider.removed", _): self = .removed(kind)
-        default: return nil
-        }
-    }
+                        team: team, keyID: keyID, privateKey: privateKey, topic: topic,
+                        address: address))
+            }
+        })
 }

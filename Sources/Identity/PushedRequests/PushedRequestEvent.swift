@@ -13,7 +13,7 @@ public enum PushedRequestEvent: FormedEvent {
             make: PushedRequestEvent.used)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.used]
+    public static let forms: EventForms<Self> = [Form.used]
 
     public var subject: UUID? {
         switch self {

@@ -14,7 +14,7 @@ public enum HostEvent: FormedEvent {
             make: { HostEvent.released })
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.assigned, Form.released]
+    public static let forms: EventForms<Self> = [Form.assigned, Form.released]
 
     public var written: WrittenEvent {
         switch self {

@@ -1,42 +1,34 @@
 public import EventSourcing
-public import JSON
-public import Values
 
 /// What happens to a realm's log as such.
-public enum LogEvent: Event {
+public enum LogEvent: FormedEvent {
     /// Checkpoints that were signed over a tail that the database lost no longer bind.
     case lossAccepted(AcceptedLoss)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let lossAccepted = EventForm(
             AcceptedLoss.eventName, .audit,
-            "An operator accepted that the log lost its signed tail.",
-            [
-                .integer("epoch", "Epoch from which on checkpoints bind again."),
-                .integer("head", "Position at which the log ended."),
-                .integer("sealed", "Position up to which the log is what was signed."),
-                .integer("size", "Size of the largest checkpoint that is given up."),
-            ])
-    ]
+            "An operator accepted that the log lost its signed tail.", .loss,
+            make: LogEvent.lossAccepted)
+    }
 
-    public var name: String {
+    public static let forms: EventForms<Self> = [Form.lossAccepted]
+
+    public var written: WrittenEvent {
         switch self {
-        case .lossAccepted: AcceptedLoss.eventName
+        case .lossAccepted(let loss): Form.lossAccepted(loss)
         }
     }
+}
 
-    public var subject: UUID? { nil }
-
-    public var fields: JSONObject {
-        switch self {
-        case .lossAccepted(let loss): loss.fields
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        guard name == AcceptedLoss.eventName, let loss = AcceptedLoss(fields) else { return nil }
-        self = .lossAccepted(loss)
-    }
+extension Field<AcceptedLoss> {
+    fileprivate static let loss = whole(
+        [
+            .integer("epoch", "Epoch from which on checkpoints bind again."),
+            .integer("head", "Position at which the log ended."),
+            .integer("sealed", "Position up to which the log is what was signed."),
+            .integer("size", "Size of the largest checkpoint that is given up."),
+        ], write: \.fields, read: { AcceptedLoss($0) })
 }
 
 /// The losses of a realm's log that were accepted.

@@ -30,7 +30,7 @@ public enum RealmEvent: FormedEvent {
             .uuid("subject", "Subject whose key was destroyed."), make: RealmEvent.subjectErased)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.created, Form.settingsChanged, Form.disabled, Form.enabled, Form.subjectErased,
     ]
 

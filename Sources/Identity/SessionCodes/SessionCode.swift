@@ -1,5 +1,4 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What an app takes into a web view to be signed in there. It opens one browser session.
@@ -43,32 +42,21 @@ public struct SessionCodeTerms: Sendable, Equatable {
     }
 }
 
-public enum SessionCodeEvent: Event {
+public enum SessionCodeEvent: FormedEvent {
     case issued(SessionCodeTerms)
     /// It opened this browser session.
     case used(browser: UUID)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let issued = EventForm(
             "session_code.issued", .internal, "An app got a code that signs its web view in.",
-            [
-                .account, .stamp, .moves, .removals,
-                .uuid("client", "Installation that asked for the code.").optional,
-                .factors, .expiresAt, .webApp,
-            ] + Opener.eventFields.dropFirst()),
-        EventShape(
+            .terms, make: SessionCodeEvent.issued)
+        static let used = EventForm(
             "session_code.used", .internal, "The code opened a browser session.",
-            [
-                .uuid("browser", "Browser session that it opened.")
-            ]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .issued: "session_code.issued"
-        case .used: "session_code.used"
-        }
+            .uuid("browser", "Browser session that it opened."), make: SessionCodeEvent.used)
     }
+
+    public static let forms: EventForms<Self> = [Form.issued, Form.used]
 
     public var subject: UUID? {
         switch self {
@@ -77,41 +65,23 @@ public enum SessionCodeEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .issued(let terms):
-            var fields: JSONObject = [
-                "account": .uuid(terms.account),
-                "amr": .texts(terms.factors.map(\.rawValue)),
-                "expires_at": .integer(terms.expiresAt.seconds),
-            ]
-            fields.setStamp(terms.stamp)
-            if let opener = terms.opener { fields.merge(opener.fields) { own, _ in own } }
-            // As before other things opened anything.
-            fields["client"] = fields.removeValue(forKey: "opener_client")
-            fields["web_app"] = terms.webApp.map { .uuid($0) }
-            return fields
-        case .used(let browser): return ["browser": .uuid(browser)]
+        case .issued(let terms): Form.issued(terms)
+        case .used(let browser): Form.used(browser)
         }
     }
+}
 
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "session_code.issued":
-            guard let account = fields.uuid("account"), let stamp = fields.stamp,
-                let factors = fields.texts("amr"), let expiresAt = fields.instant("expires_at")
-            else { return nil }
-            var opener = Opener(recorded: fields) ?? Opener()
-            opener.installation = fields.uuid("client")
+extension Field<SessionCodeTerms> {
+    fileprivate static let terms = record(
+        // As before other things opened anything.
+        .account, .stamp, .opener(.uuid("client", "Installation that asked for the code.")),
+        .factors, .expiresAt, .optional(.webApp),
+        make: {
             var terms = SessionCodeTerms(
-                account: account, stamp: stamp, opener: opener == Opener() ? nil : opener,
-                factors: factors.compactMap(AuthenticationFactor.init), expiresAt: expiresAt)
-            terms.webApp = fields.uuid("web_app")
-            self = .issued(terms)
-        case "session_code.used":
-            guard let browser = fields.uuid("browser") else { return nil }
-            self = .used(browser: browser)
-        default: return nil
-        }
-    }
+                account: $0, stamp: $1, opener: $2, factors: $3, expiresAt: $4)
+            terms.webApp = $5
+            return terms
+        }, take: { ($0.account, $0.stamp, $0.opener, $0.factors, $0.expiresAt, $0.webApp) })
 }

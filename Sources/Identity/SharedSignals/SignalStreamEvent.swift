@@ -46,7 +46,7 @@ public enum SignalStreamEvent: FormedEvent {
             make: { SignalStreamEvent.deleted })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.created, Form.changed, Form.statusChanged, Form.subjectAdded, Form.subjectRemoved,
         Form.replayed, Form.deleted,
     ]

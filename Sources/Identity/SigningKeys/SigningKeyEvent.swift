@@ -47,7 +47,7 @@ public enum SigningKeyEvent: FormedEvent {
             make: SigningKeyEvent.removed)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.published, Form.activated, Form.retired, Form.removed,
     ]
 

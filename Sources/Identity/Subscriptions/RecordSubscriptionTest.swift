@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import JSON
 public import Values
 
 /// Puts on record that an administrator had a test message sent, and what came of it.
@@ -40,28 +39,16 @@ public struct SubscriptionTest: Sendable, Equatable {
         self.milliseconds = milliseconds
         self.at = at
     }
+}
 
-    var fields: JSONObject {
-        [
-            "status": .integer(status), "outcome": .string(outcome),
-            "milliseconds": .integer(milliseconds), "sent_at": .integer(at.microseconds),
-        ]
-    }
-
-    init?(_ fields: JSONObject) {
-        guard let status = fields["status"]?.integer, let outcome = fields["outcome"]?.string,
-            let milliseconds = fields["milliseconds"]?.integer,
-            let at = fields["sent_at"]?.integer
-        else { return nil }
-        self.init(
-            status: status, outcome: outcome, milliseconds: milliseconds,
-            at: Timestamp(microseconds: at))
-    }
-
-    static let eventFields: [EventField] = [
+extension Field<SubscriptionTest> {
+    static let test = record(
         .integer("status", "Status of the answer; 0 if there was none."),
         .text("outcome", "What came of it, in one word."),
         .integer("milliseconds", "How long it took."),
         .integer("sent_at", "When it was sent, in microseconds since 1970."),
-    ]
+        make: {
+            SubscriptionTest(
+                status: $0, outcome: $1, milliseconds: $2, at: Timestamp(microseconds: $3))
+        }, take: { ($0.status, $0.outcome, $0.milliseconds, $0.at.microseconds) })
 }

@@ -1,9 +1,8 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What happens to a subscription. Its deliveries are no events, but for those that are given up.
-public enum SubscriptionEvent: Event {
+public enum SubscriptionEvent: FormedEvent {
     case created(
         Subscription.Kind, SubscriptionTerms, secret: SubscriptionSecret?, startsAfter: Int64?,
         slot: Int? = nil)
@@ -23,88 +22,70 @@ public enum SubscriptionEvent: Event {
     case deleted
     case givenUp(GivenUpDelivery)
 
-    private static let secretFields: [EventField] = [
-        .bytes("secret", "Secret that messages are signed with.", .neverLeaves(.sealed)).optional
-    ]
-
-    private static let mailField: EventField =
-        .uuid("mail", "Mail that tells the realm's contact.").optional
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let created = EventForm(
             "subscription.created", .audit, "A subscription to the realm's events was created.",
-            SubscriptionTerms.eventFields, secretFields,
-            [
-                .choice("kind", Subscription.Kind.self, "Which kind of subscription it is."),
+            .choice("kind", "Which kind of subscription it is."), .terms, .optional(.secret),
+            .optional(
                 .integer(
                     "starts_after",
-                    "Position after which it starts; the event's own if it is missing."
-                ).optional,
-                .integer("slot", "Which of the realm's subscriptions of its kind it is.").optional,
-            ]),
-        EventShape(
-            "subscription.changed", .audit, "The subscription was changed.",
-            SubscriptionTerms.eventFields),
-        EventShape("subscription.paused", .audit, "The subscription was paused."),
-        EventShape(
+                    "Position after which it starts; the event's own if it is missing.")),
+            .optional(.number("slot", "Which of the realm's subscriptions of its kind it is.")),
+            make: SubscriptionEvent.created)
+        static let changed = EventForm(
+            "subscription.changed", .audit, "The subscription was changed.", .terms,
+            make: SubscriptionEvent.changed)
+        static let paused = EventForm(
+            "subscription.paused", .audit, "The subscription was paused.",
+            make: { SubscriptionEvent.paused })
+        static let resumed = EventForm(
             "subscription.resumed", .audit, "The subscription was resumed.",
-            [
+            .optional(
                 .integer(
                     "starts_after",
-                    "Position after which it goes on; where it stopped if it is missing."
-                ).optional
-            ]),
-        EventShape(
+                    "Position after which it goes on; where it stopped if it is missing.")),
+            make: SubscriptionEvent.resumed)
+        static let disabled = EventForm(
             "subscription.disabled", .audit,
             "Nothing is sent any more until the subscription is resumed.",
-            [
-                .choice("reason", Subscription.DisableReason.self, "Why it was disabled."),
-                .integer("position", "Position of the event that it stopped at.").optional,
-                mailField,
-            ]),
-        EventShape(
+            .choice("reason", "Why it was disabled."),
+            .optional(.integer("position", "Position of the event that it stopped at.")),
+            .contactMail, make: SubscriptionEvent.disabled)
+        static let halted = EventForm(
             "subscription.halted", .audit,
             "The subscription waits at an event that cannot be sent.",
-            [
-                .integer("position", "Position of that event."),
-                .text("reason", "Why it cannot be sent."),
-            ]),
-        EventShape(
+            .integer("position", "Position of that event."),
+            .text("reason", "Why it cannot be sent."), make: SubscriptionEvent.halted)
+        static let failing = EventForm(
             "subscription.failing", .audit, "Nothing that was sent has been taken for hours.",
-            [.time("since", "Since when."), mailField]),
-        EventShape(
+            .time("since", "Since when."), .contactMail, make: SubscriptionEvent.failing)
+        static let secretRotated = EventForm(
             "subscription.secret_rotated", .audit, "The subscription was given a new secret.",
-            secretFields, [.time("old_ends", "Until when the old secret signs as well.")]),
-        EventShape(
-            "subscription.replayed", .audit, "Events were sent to the subscription again.",
-            SubscriptionReplay.eventFields),
-        EventShape(
-            "subscription.tested", .audit, "A test message was sent to the subscription.",
-            SubscriptionTest.eventFields),
-        EventShape("subscription.deleted", .audit, "The subscription was deleted."),
-        EventShape(
+            .optional(.secret), .time("old_ends", "Until when the old secret signs as well."),
+            make: SubscriptionEvent.secretRotated)
+        static let replayed = EventForm(
+            "subscription.replayed", .audit, "Events were sent to the subscription again.", .replay,
+            .optional(.integer("queued", "How many events were queued.")),
+            .optional(
+                .integer(
+                    "next",
+                    "Position that a longer range goes on from; nothing from it on was queued.")),
+            make: SubscriptionEvent.replayed)
+        static let tested = EventForm(
+            "subscription.tested", .audit, "A test message was sent to the subscription.", .test,
+            make: SubscriptionEvent.tested)
+        static let deleted = EventForm(
+            "subscription.deleted", .audit, "The subscription was deleted.",
+            make: { SubscriptionEvent.deleted })
+        static let givenUp = EventForm(
             "delivery.given_up", .audit, "An event could not be delivered to a subscription.",
-            GivenUpDelivery.eventFields),
-    ]
-
-    public var name: String {
-        switch self {
-        case .created: "subscription.created"
-        case .changed: "subscription.changed"
-        case .paused: "subscription.paused"
-        case .resumed: "subscription.resumed"
-        case .disabled: "subscription.disabled"
-        case .halted: "subscription.halted"
-        case .failing: "subscription.failing"
-        case .secretRotated: "subscription.secret_rotated"
-        case .replayed: "subscription.replayed"
-        case .tested: "subscription.tested"
-        case .deleted: "subscription.deleted"
-        case .givenUp: "delivery.given_up"
-        }
+            .delivery, make: SubscriptionEvent.givenUp)
     }
 
-    public var subject: UUID? { nil }
+    public static let forms: EventForms<Self> = [
+        Form.created, Form.changed, Form.paused, Form.resumed, Form.disabled, Form.halted,
+        Form.failing, Form.secretRotated, Form.replayed, Form.tested, Form.deleted, Form.givenUp,
+    ]
 
     /// Not personal data, but sealed like it: secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {
@@ -118,100 +99,32 @@ public enum SubscriptionEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
         case .created(let kind, let terms, let secret, let start, let slot):
-            var fields = terms.fields
-            fields["slot"] = slot.map { .integer(Int64($0)) }
-            fields["kind"] = .string(kind.rawValue)
-            fields["starts_after"] = start.map { .integer($0) }
-            fields.set(secret)
-            return fields
-        case .changed(let terms): return terms.fields
-        case .paused, .deleted: return [:]
-        case .resumed(let start):
-            var fields: JSONObject = [:]
-            fields["starts_after"] = start.map { .integer($0) }
-            return fields
-        case .disabled(let reason, let position, let mail):
-            var fields: JSONObject = ["reason": .string(reason.rawValue)]
-            fields["position"] = position.map { .integer($0) }
-            fields["mail"] = mail.map { .string($0.description) }
-            return fields
-        case .halted(let position, let reason):
-            return ["position": .integer(position), "reason": .string(reason)]
-        case .failing(let since, let mail):
-            var fields: JSONObject = ["since": .integer(since.seconds)]
-            fields["mail"] = mail.map { .string($0.description) }
-            return fields
-        case .secretRotated(let secret, let ends):
-            var fields: JSONObject = ["old_ends": .integer(ends.seconds)]
-            fields.set(secret)
-            return fields
-        case .replayed(let replay, let queued, let next):
-            var fields = replay.fields
-            fields["queued"] = queued.map { .integer($0) }
-            fields["next"] = next.map { .integer($0) }
-            return fields
-        case .tested(let test): return test.fields
-        case .givenUp(let delivery): return delivery.fields
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "subscription.created":
-            guard let kind: Subscription.Kind = fields.choice("kind"),
-                let terms = SubscriptionTerms(fields)
-            else { return nil }
-            self = .created(
-                kind, terms, secret: fields.subscriptionSecret,
-                startsAfter: fields["starts_after"]?.integer,
-                slot: fields["slot"]?.integer.map { Int(clamping: $0) })
-        case "subscription.changed":
-            guard let terms = SubscriptionTerms(fields) else { return nil }
-            self = .changed(terms)
-        case "subscription.paused": self = .paused
-        case "subscription.resumed": self = .resumed(after: fields["starts_after"]?.integer)
-        case "subscription.disabled":
-            guard let reason: Subscription.DisableReason = fields.choice("reason") else {
-                return nil
-            }
-            self = .disabled(
-                reason, position: fields["position"]?.integer, mail: fields.uuid("mail"))
-        case "subscription.halted":
-            guard let position = fields["position"]?.integer, let reason = fields["reason"]?.string
-            else { return nil }
-            self = .halted(position: position, reason: reason)
-        case "subscription.failing":
-            guard let since = fields.instant("since") else { return nil }
-            self = .failing(since: since, mail: fields.uuid("mail"))
-        case "subscription.secret_rotated":
-            guard let ends = fields.instant("old_ends") else { return nil }
-            self = .secretRotated(fields.subscriptionSecret, oldEnds: ends)
-        case "subscription.replayed":
-            guard let replay = SubscriptionReplay(fields) else { return nil }
-            self = .replayed(
-                replay, queued: fields["queued"]?.integer, next: fields["next"]?.integer)
-        case "subscription.tested":
-            guard let test = SubscriptionTest(fields) else { return nil }
-            self = .tested(test)
-        case "subscription.deleted": self = .deleted
-        case "delivery.given_up":
-            guard let delivery = GivenUpDelivery(fields) else { return nil }
-            self = .givenUp(delivery)
-        default: return nil
+            Form.created(kind, terms, secret, start, slot)
+        case .changed(let terms): Form.changed(terms)
+        case .paused: Form.paused()
+        case .resumed(let start): Form.resumed(start)
+        case .disabled(let reason, let position, let mail): Form.disabled(reason, position, mail)
+        case .halted(let position, let reason): Form.halted(position, reason)
+        case .failing(let since, let mail): Form.failing(since, mail)
+        case .secretRotated(let secret, let ends): Form.secretRotated(secret, ends)
+        case .replayed(let replay, let queued, let next): Form.replayed(replay, queued, next)
+        case .tested(let test): Form.tested(test)
+        case .deleted: Form.deleted()
+        case .givenUp(let delivery): Form.givenUp(delivery)
         }
     }
 }
 
-extension JSONObject {
-    fileprivate mutating func set(_ secret: SubscriptionSecret?) {
-        self["secret"] = secret.map { .string(Base64URL.encode($0.shared)) }
-    }
+extension Field<UUID?> {
+    fileprivate static let contactMail = optional(
+        .uuid("mail", "Mail that tells the realm's contact."))
+}
 
-    fileprivate var subscriptionSecret: SubscriptionSecret? {
-        self["secret"]?.string.flatMap { Base64URL.decode($0) }
-            .flatMap { SubscriptionSecret(shared: $0) }
-    }
+extension Field<SubscriptionSecret> {
+    fileprivate static let secret = mapped(
+        .bytes("secret", "Secret that messages are signed with.", .neverLeaves(.sealed)),
+        write: \.shared, read: { SubscriptionSecret(shared: $0) })
 }

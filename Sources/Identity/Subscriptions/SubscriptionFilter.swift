@@ -78,36 +78,26 @@ public struct SubscriptionFilter: Sendable, Equatable {
             }
         }
     }
+}
 
-    // MARK: - In events
-
-    var fields: JSONObject {
-        var fields: JSONObject = ["types": .texts(types), "to": .string(reach.rawValue)]
-        if !excluded.isEmpty { fields["not_types"] = .texts(excluded) }
-        if !streams.isEmpty { fields["streams"] = .texts(streams.map(\.description)) }
-        fields["filter"] = expression.map { .string($0) }
-        return fields
-    }
-
-    init?(_ fields: JSONObject) {
-        guard let types = fields.texts("types"), let reach: EventReach = fields.choice("to") else {
-            return nil
-        }
-        let streams = (fields.texts("streams") ?? []).map { UUID($0) }
-        guard !streams.contains(nil) else { return nil }
-        self.init(
-            types: types, excluded: fields.texts("not_types") ?? [],
-            streams: streams.compactMap(\.self), reach: reach, expression: fields["filter"]?.string)
-    }
-
-    static let eventFields: [EventField] = [
+extension Field<SubscriptionFilter> {
+    static let filter = record(
         .texts("types", "Types of events that are sent, or groups of them; all if it is empty."),
-        .texts("not_types", "Types of events that are not sent, or groups of them.").optional,
-        .uuids("streams", "Streams whose events are sent; all if it is missing.").optional,
-        .text("filter", "Which of these are sent, as a filter says; all if it is missing.")
-            .optional,
-        .choice("to", EventReach.self, "How far events are sent that no type names exactly."),
-    ]
+        .unless(
+            [], .texts("not_types", "Types of events that are not sent, or groups of them.")),
+        .streams, .choice("to", "How far events are sent that no type names exactly."),
+        .optional(
+            .text("filter", "Which of these are sent, as a filter says; all if it is missing.")),
+        make: {
+            SubscriptionFilter(
+                types: $0, excluded: $1, streams: $2, reach: $3, expression: $4)
+        }, take: { ($0.types, $0.excluded, $0.streams, $0.reach, $0.expression) })
+}
+
+extension Field<[UUID]> {
+    fileprivate static let streams = whereThere(
+        .uuids("streams", "Streams whose events are sent; all if it is missing."),
+        write: { $0.isEmpty ? nil : $0 }, read: { $0 ?? [] })
 }
 
 extension EventFilter.Types {

@@ -128,73 +128,72 @@ extension SubscriptionTerms {
 
     // MARK: - In events
 
-    var fields: JSONObject {
-        var fields = filter.fields
-        fields["name"] = .string(name)
-        fields["description"] = description.map { .string($0) }
-        // A feed is read: nothing is sent anywhere.
-        if !url.isEmpty {
-            fields["url"] = .string(url)
-            fields["order"] = .string(order.rawValue)
-            fields["signature"] = .string(signature.rawValue)
-        }
-        if format != .standard { fields["format"] = .string(format.rawValue) }
-        if includesPersonal { fields["include"] = .texts([Include.personal.rawValue]) }
-        if !headers.isEmpty {
-            fields["header_names"] = .texts(headers.keys.sorted())
-            fields["headers"] = .object(
-                JSONObject(headers.map { ($0.key, JSON.string($0.value)) }))
-        }
-        return fields
-    }
-
-    init?(_ fields: JSONObject) {
-        guard let name = fields["name"]?.string, let filter = SubscriptionFilter(fields)
-        else { return nil }
-        let url = fields["url"]?.string ?? ""
-        guard let order: Order = url.isEmpty ? .stream : fields.choice("order"),
-            let signature: Signature = url.isEmpty ? .shared : fields.choice("signature")
-        else { return nil }
-        var format = Format.standard
-        if fields["format"] != nil {
-            guard let known: Format = fields.choice("format") else { return nil }
-            format = known
-        }
-        let included = fields.texts("include") ?? []
-        var headers: [String: String] = [:]
-        for (name, value) in fields["headers"]?.object ?? [:] { headers[name] = value.string }
-        self.init(
-            name: name, description: fields["description"]?.string, url: url, filter: filter,
-            format: format,
-            includesPersonal: included.contains(Include.personal.rawValue), order: order,
-            signature: signature, headers: headers)
-    }
-
     /// From the open fields alone: without the values of the headers.
     public init?(open fields: JSONObject) {
-        self.init(fields)
+        guard let terms = try? Field<Self>.terms.read(fields) else { return nil }
+        self = terms
     }
 
     /// What is sent beside open fields.
-    private enum Include: String, CaseIterable {
+    fileprivate enum Include: String, CaseIterable {
         case personal
     }
+}
 
-    static let eventFields: [EventField] =
-        SubscriptionFilter.eventFields + [
-            .text("name", "What the administrators call the subscription."),
-            .text("description", "What the subscription is for.").optional,
-            .text("url", "Where messages are sent; missing for a feed.").optional,
-            .choice("format", Format.self, "What a message says; standard if it is missing.")
-                .optional,
-            .choices("include", Include.self, "What is sent beside open fields.").optional,
-            .choice("order", Order.self, "In which order events are sent; missing for a feed.")
-                .optional,
-            .choice("signature", Signature.self, "How messages are signed; missing for a feed.")
-                .optional,
-            .texts("header_names", "Names of the headers that are sent along.").optional,
+extension Field<SubscriptionTerms> {
+    static let terms = mapped(
+        .text("name", "What the administrators call the subscription."),
+        .optional(.text("description", "What the subscription is for.")),
+        .unless("", .text("url", "Where messages are sent; missing for a feed.")), .filter,
+        .format, .includesPersonal,
+        .optional(.choice("order", "In which order events are sent; missing for a feed.")),
+        .optional(.choice("signature", "How messages are signed; missing for a feed.")), .headers,
+        write: { terms in
+            // A feed is read: nothing is sent anywhere.
+            let isFeed = terms.url.isEmpty
+            return (
+                terms.name, terms.description, terms.url, terms.filter, terms.format,
+                terms.includesPersonal, isFeed ? nil : terms.order, isFeed ? nil : terms.signature,
+                terms.headers
+            )
+        },
+        read: { name, description, url, filter, format, isPersonal, order, signature, headers in
+            guard let order = url.isEmpty ? .stream : order,
+                let signature = url.isEmpty ? .shared : signature
+            else { return nil }
+            return SubscriptionTerms(
+                name: name, description: description, url: url, filter: filter, format: format,
+                includesPersonal: isPersonal, order: order, signature: signature, headers: headers)
+        })
+}
+
+extension Field<SubscriptionTerms.Format> {
+    fileprivate static let format = whereThere(
+        .choice("format", "What a message says; standard if it is missing."),
+        write: { $0 == .standard ? nil : $0 }, read: { $0 ?? .standard })
+}
+
+extension Field<Bool> {
+    fileprivate static let includesPersonal = mapped(
+        .unless([], .included), write: { $0 ? [.personal] : [] },
+        read: { $0.contains(.personal) })
+}
+
+extension Field<[SubscriptionTerms.Include]> {
+    fileprivate static let included = choices("include", "What is sent beside open fields.")
+}
+
+extension Field<[String: String]> {
+    fileprivate static let headers = record(
+        .unless([], .texts("header_names", "Names of the headers that are sent along.")),
+        .unless(
+            JSONObject(),
             .object(
-                "headers", "Headers that are sent along with each message.", .neverLeaves(.sealed)
-            ).optional,
-        ]
+                "headers", "Headers that are sent along with each message.", .neverLeaves(.sealed))),
+        make: { _, headers in
+            headers.reduce(into: [:]) { read, header in read[header.key] = header.value.string }
+        },
+        take: { headers in
+            (headers.keys.sorted(), JSONObject(headers.map { ($0.key, JSON.string($0.value)) }))
+        })
 }

@@ -1,9 +1,8 @@
 public import EventSourcing
-public import JSON
 public import Values
 
 /// What a person is asked to agree to with a device, and what they said.
-public enum ApprovalEvent: Event {
+public enum ApprovalEvent: FormedEvent {
     /// A device that is not trusted asked.
     case requested(ApprovalTerms)
     case answered(isApproved: Bool, key: UUID, account: UUID, client: UUID, at: Timestamp)
@@ -12,47 +11,30 @@ public enum ApprovalEvent: Event {
     /// The signature that answered a request, in a stream of its own.
     case signatureUsed(approval: UUID, account: UUID, client: UUID)
 
-    private static let terms: [EventField] = [
-        .client,
-        // By it the app that asked fetches its tokens.
-        EventField("number", .integer, "Number that apps know it by.", .neverLeaves(.plain)),
-        .stamp, .removals,
-        .text("label", "What the app calls it."),
-        .choice("method", TenantMethod.self, "By what it is agreed to."),
-        .time("signed_at", "Time that is signed with it."),
-        .time("requested_at", "When it was asked for."),
-        .text("address", "Address that it was asked for from.", .personal(.person)).optional,
-    ]
-
-    public static let catalogue: [EventShape] = [
-        EventShape(
+    private enum Form {
+        static let requested = EventForm(
             "approval.requested", .audit,
-            "An app asked for a person's agreement on one of their devices.",
-            [.account.optional] + terms + SignInPlace.eventFields),
-        EventShape(
+            "An app asked for a person's agreement on one of their devices.", .terms,
+            make: ApprovalEvent.requested)
+        static let answered = EventForm(
             "approval.answered", .audit, "The person agreed with a device, or did not.",
-            [
-                .account, .client, .uuid("key", "Key of the device that signed."),
-                .flag("approved", "Whether the person agreed."),
-                .time("answered_at", "When it was answered."),
-            ]),
-        EventShape(
+            .flag("approved", "Whether the person agreed."),
+            .uuid("key", "Key of the device that signed."), .account, .client,
+            .time("answered_at", "When it was answered."), make: ApprovalEvent.answered)
+        static let given = EventForm(
             "approval.given", .audit, "The person agreed with a device that asked itself.",
-            [.account.optional] + terms + SignInPlace.eventFields
-                + [.uuid("key", "Key of the device that signed, if it was not a PIN.").optional]),
-        EventShape(
+            .terms,
+            .optional(.uuid("key", "Key of the device that signed, if it was not a PIN.")),
+            make: ApprovalEvent.given)
+        static let signatureUsed = EventForm(
             "approval.signature_used", .internal, "A signature answered a request: it is used.",
-            [.account, .client, .uuid("approval", "The request.")]),
-    ]
-
-    public var name: String {
-        switch self {
-        case .requested: "approval.requested"
-        case .answered: "approval.answered"
-        case .given: "approval.given"
-        case .signatureUsed: "approval.signature_used"
-        }
+            .uuid("approval", "The request."), .account, .client,
+            make: ApprovalEvent.signatureUsed)
     }
+
+    public static let forms: EventForms<Self> = [
+        Form.requested, Form.answered, Form.given, Form.signatureUsed,
+    ]
 
     public var subject: UUID? {
         switch self {
@@ -61,76 +43,40 @@ public enum ApprovalEvent: Event {
         }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .requested(let terms): return terms.fields
+        case .requested(let terms): Form.requested(terms)
         case .answered(let isApproved, let key, let account, let client, let at):
-            return [
-                "account": .uuid(account), "client": .uuid(client), "key": .uuid(key),
-                "approved": .bool(isApproved), "answered_at": .integer(at.seconds),
-            ]
-        case .given(let terms, let key):
-            var fields = terms.fields
-            fields["key"] = key.map { .uuid($0) }
-            return fields
+            Form.answered(isApproved, key, account, client, at)
+        case .given(let terms, let key): Form.given(terms, key)
         case .signatureUsed(let approval, let account, let client):
-            return [
-                "account": .uuid(account), "client": .uuid(client), "approval": .uuid(approval),
-            ]
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "approval.requested":
-            guard let terms = ApprovalTerms(recorded: fields) else { return nil }
-            self = .requested(terms)
-        case "approval.answered":
-            guard let account = fields.uuid("account"), let client = fields.uuid("client"),
-                let key = fields.uuid("key"), let isApproved = fields["approved"]?.bool,
-                let at = fields.instant("answered_at")
-            else { return nil }
-            self = .answered(
-                isApproved: isApproved, key: key, account: account, client: client, at: at)
-        case "approval.given":
-            guard let terms = ApprovalTerms(recorded: fields) else { return nil }
-            self = .given(terms, key: fields.uuid("key"))
-        case "approval.signature_used":
-            guard let approval = fields.uuid("approval"), let account = fields.uuid("account"),
-                let client = fields.uuid("client")
-            else { return nil }
-            self = .signatureUsed(approval: approval, account: account, client: client)
-        default: return nil
+            Form.signatureUsed(approval, account, client)
         }
     }
 }
 
-extension ApprovalTerms {
-    fileprivate var fields: JSONObject {
-        var fields: JSONObject = [
-            "client": .uuid(client), "number": .integer(number),
-            "stamp": .integer(Int64(stamp)), "label": .string(label),
-            "method": .string(method.rawValue), "signed_at": .integer(signedAt.seconds),
-            "requested_at": .integer(at.seconds),
-        ]
-        if removals > 0 { fields["removals"] = .integer(Int64(removals)) }
-        fields["account"] = account.map { .uuid($0) }
-        // Nobody's key would seal it where the account is not known.
-        if account != nil { fields["address"] = address.map { .string($0) } }
-        return fields.merging(from.fields) { own, _ in own }
-    }
-
-    fileprivate init?(recorded fields: JSONObject) {
-        guard let client = fields.uuid("client"), let number = fields["number"]?.integer,
-            let stamp = fields["stamp"]?.integer, let label = fields["label"]?.string,
-            let method = fields["method"]?.string.flatMap(TenantMethod.init),
-            let signedAt = fields.instant("signed_at"), let at = fields.instant("requested_at")
-        else { return nil }
-        self.init(
-            number: number, client: client, account: fields.uuid("account"),
-            stamp: Int(clamping: stamp), label: label, method: method, signedAt: signedAt, at: at,
-            address: fields["address"]?.string,
-            from: SignInPlace(recorded: fields))
-        removals = Int(clamping: fields["removals"]?.integer ?? 0)
-    }
+extension Field<ApprovalTerms> {
+    fileprivate static let terms = record(
+        // By it the app that asked fetches its tokens.
+        .integer("number", "Number that apps know it by.", .neverLeaves(.plain)), .client,
+        .optional(.account), .stampNumber, .text("label", "What the app calls it."),
+        .choice("method", "By what it is agreed to."),
+        .time("signed_at", "Time that is signed with it."),
+        .time("requested_at", "When it was asked for."),
+        .optional(.text("address", "Address that it was asked for from.", .personal(.person))),
+        .place, .removals,
+        make: {
+            var terms = ApprovalTerms(
+                number: $0, client: $1, account: $2, stamp: $3, label: $4, method: $5, signedAt: $6,
+                at: $7, address: $8, from: $9)
+            terms.removals = $10
+            return terms
+        },
+        take: {
+            (
+                $0.number, $0.client, $0.account, $0.stamp, $0.label, $0.method, $0.signedAt, $0.at,
+                // Nobody's key would seal it where the account is not known.
+                $0.account == nil ? nil : $0.address, $0.from, $0.removals
+            )
+        })
 }

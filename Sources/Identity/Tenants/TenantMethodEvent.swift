@@ -44,7 +44,7 @@ public enum TenantMethodEvent: FormedEvent {
             make: TenantMethodEvent.approvalAwaited)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.keyEnrolled, Form.keyRemoved, Form.pinSet, Form.pinRefused, Form.pinUsed,
         Form.pinRemoved, Form.approvalAwaited,
     ]

@@ -25,7 +25,7 @@ public enum TenantNameEvent: FormedEvent {
             .client, make: TenantNameEvent.given)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.given]
+    public static let forms: EventForms<Self> = [Form.given]
 
     public var written: WrittenEvent {
         switch self {

@@ -32,7 +32,7 @@ public enum TokenClaimsEvent: FormedEvent {
             make: TokenClaimsEvent.set)
     }
 
-    public static let forms: [any EventReading<Self>] = [Form.set]
+    public static let forms: EventForms<Self> = [Form.set]
 
     public var subject: UUID? {
         switch self {

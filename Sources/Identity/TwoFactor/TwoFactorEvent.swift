@@ -79,7 +79,7 @@ public enum TwoFactorEvent: FormedEvent {
             .recoveryCodes, make: TwoFactorEvent.recoveryCodesRenewed)
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.offered, Form.confirmed, Form.used, Form.refused, Form.removed, Form.recoveryCodeUsed,
         Form.recoveryCodesRenewed,
     ]

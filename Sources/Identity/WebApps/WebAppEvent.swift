@@ -18,7 +18,7 @@ public enum WebAppEvent: FormedEvent {
             "web_app.removed", .audit, "The web app was removed.", make: { WebAppEvent.removed })
     }
 
-    public static let forms: [any EventReading<Self>] = [
+    public static let forms: EventForms<Self> = [
         Form.registered, Form.updated, Form.removed,
     ]
 
