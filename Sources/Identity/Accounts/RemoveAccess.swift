@@ -27,9 +27,9 @@ extension Field<AccessPlace> {
     static let place = mapped(
         .optional(.client), .optional(.uuid("federated_device", "Device whose sessions ended.")),
         .optional(
-            .uuid("browser", "First session of the browser whose clients' sessions ended.")),
+            .uuid("browser", "First session of their browser.")),
         .unless(
-            false, .flag("offline", "Whether those of the browser with offline access ended.")),
+            false, .flag("offline", "Whether it was those with offline access.")),
         write: { place in
             switch place {
             case .client(let stream): (stream, nil, nil, false)
