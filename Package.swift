@@ -195,9 +195,9 @@ let package = Package(
         tests(
             "urd",
             [
-                "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry",
-                "Cryptography", "HTTPClient", "ReadModels", "Postgres", "PostgresTesting",
-                "Threads",
+                "urd", "API", "Values", "JSON", "HTTP", "EventSourcing", "EventStore", "Identity",
+                "Telemetry", "Cryptography", "HTTPClient", "ReadModels", "Postgres",
+                "PostgresTesting", "Threads",
             ]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],

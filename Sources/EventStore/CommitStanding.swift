@@ -7,15 +7,21 @@ struct CommitStanding: Sendable {
     static let quiet = Duration.seconds(3)
     /// Longer than a lane waits for a lock.
     static let patience = Duration.seconds(10)
+    /// For so long an append that was refused is spoken of, if none has been taken since.
+    static let memory = Duration.seconds(60)
 
     private struct LaneStanding: Sendable {
         var committed: Instant?
         /// Since when it is to try.
         var asked: Instant?
         var failure: String?
+        /// What a trial found missing. A commit that needed none of it says nothing: only another trial does.
+        var shortage: String?
     }
 
     private var lanes: [Int: LaneStanding]
+    /// Whichever lane takes an append again, the disk is the same.
+    private var refusal: (why: String, at: Instant)?
 
     init(lanes: ClosedRange<Int>) {
         self.lanes = Dictionary(uniqueKeysWithValues: lanes.map { ($0, LaneStanding()) })
@@ -25,7 +31,9 @@ struct CommitStanding: Sendable {
     mutating func begin(at now: Instant) -> [Int] {
         let due = lanes.filter { _, lane in
             guard lane.asked == nil else { return false }
-            guard lane.failure == nil, let committed = lane.committed else { return true }
+            guard lane.failure == nil, lane.shortage == nil, let committed = lane.committed else {
+                return true
+            }
             return now - committed >= Self.quiet
         }
         for number in due.keys { lanes[number]?.asked = now }
@@ -42,10 +50,25 @@ struct CommitStanding: Sendable {
 
     mutating func fail(lane: Int, why: String) { lanes[lane]?.failure = why }
 
+    /// A trial says what is missing for writes, or that nothing is.
+    mutating func note(shortage: String?, lane: Int) { lanes[lane]?.shortage = shortage }
+
+    /// An append was refused, or one was taken (nil).
+    mutating func note(refusal: String?, lane: Int, at now: Instant) {
+        self.refusal = refusal.map { ("committer \(lane): \($0)", now) }
+    }
+
+    /// Why appends were refused of late, though a trial may find nothing wrong.
+    func refusal(at now: Instant) -> String? {
+        refusal.flatMap { now - $0.at > Self.memory ? nil : $0.why }
+    }
+
     /// Why no commit gets through; nil where they do.
     func fault(at now: Instant) -> String? {
         for (number, lane) in lanes.sorted(by: { $0.key < $1.key }) {
-            if let failure = lane.failure { return "committer \(number): \(failure)" }
+            if let failure = lane.failure ?? lane.shortage {
+                return "committer \(number): \(failure)"
+            }
             guard let committed = lane.committed else {
                 return "committer \(number) has committed nothing yet"
             }

@@ -52,6 +52,9 @@ final class Committer: Sendable {
     /// Why no commit gets through; nil where they do.
     var fault: String? { standing.withLock { $0.fault(at: .now) } }
 
+    /// Why appends were refused of late.
+    var refusal: String? { standing.withLock { $0.refusal(at: .now) } }
+
     func append(_ commit: EncodedCommit) async -> Pending.Answer {
         guard let scope = RequestScope.current else { return await enqueue(commit) }
         let ticket = Ticket(scope)

@@ -79,6 +79,25 @@ enum KeyTable {
         return (0..<rows.count).compactMap { RealmID(rows.text($0, 0)) }
     }
 
+    /// A row as it is found, whatever it lacks.
+    struct Found: Sendable {
+        let realm: String
+        let purpose: String
+        let version: Int
+        /// Nil: a column that must have a value has none.
+        let key: WrappedKey?
+    }
+
+    static func find(on connection: Connection) throws(Failure) -> [Found] {
+        let rows = try connection.execute(listingAll)
+        return (0..<rows.count).map { row in
+            Found(
+                realm: rows.text(row, 4), purpose: rows.text(row, 0),
+                version: Int(rows.int32(row, 1)),
+                key: rows.bool(row, 5) ? wrappedKey(rows, row) : nil)
+        }
+    }
+
     static func loadAll(
         notUnder master: [UInt8], on connection: Connection
     ) throws(Failure) -> [(String, WrappedKey)] {
@@ -268,6 +287,13 @@ private let listingKeyless = Statement(
     select h.realm from urd.realm_log h where h.position > 0
         and not exists (select from urd.realm_key k where k.realm = h.realm)
     order by h.realm
+    """)
+private let listingAll = Statement(
+    "realm_key_list",
+    """
+    select coalesce(purpose, '?'), coalesce(version, 0), coalesce(master, ''), coalesce(wrapped, ''),
+        coalesce(realm, '?'), num_nulls(realm, purpose, version, master, wrapped, id, announced) = 0
+    from urd.realm_key order by realm, purpose, version
     """)
 private let loadingAll = Statement(
     "realm_key_load_all",

@@ -141,6 +141,30 @@ public final class Keyring: Sendable {
         return Set(rows.filter { !isKnown($0.master) }.map(\.realm)).sorted()
     }
 
+    /// A key of a realm that nobody can use: its row lacks a value, or is not what was written.
+    public struct UnreadableKey: Sendable, Equatable {
+        public let realm: String
+        public let purpose: String
+        public let version: Int
+
+        public init(realm: String, purpose: String, version: Int) {
+            self.realm = realm
+            self.purpose = purpose
+            self.version = version
+        }
+    }
+
+    /// Each row is looked at by itself. Those that another master key wraps are not among them.
+    public func unreadableKeys() async throws(LogFailure) -> [UnreadableKey] {
+        let rows = try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.find(on: connection)
+        }
+        return rows.filter { row in
+            guard let key = row.key, let realm = RealmID(row.realm) else { return true }
+            return isKnown(key.master) && open(key, of: realm) == nil
+        }.map { UnreadableKey(realm: $0.realm, purpose: $0.purpose, version: $0.version) }
+    }
+
     /// The realms with a log and without a key.
     public func realmsWithoutKeys() async throws(LogFailure) -> [RealmID] {
         try await database.tryRun { connection throws(Postgres.Failure) in
@@ -264,16 +288,21 @@ public final class Keyring: Sendable {
         var unwrapped: [KeyPurpose: [Int: UnwrappedKey]] = [:]
         for stored in rows {
             let row = stored.key
-            guard let purpose = KeyPurpose(rawValue: row.purpose),
-                let master = ([master] + previous).first(where: { $0.id == row.master }),
-                let bytes = try? AESGCM.open(
-                    row.wrapped, key: master.secret,
-                    authenticating: realmContext(realm, row.purpose, row.version))
+            guard let purpose = KeyPurpose(rawValue: row.purpose), let bytes = open(row, of: realm)
             else { continue }
             unwrapped[purpose, default: [:]][row.version] = UnwrappedKey(
                 id: stored.id, secret: SecretBytes(bytes), isAnnounced: stored.isAnnounced)
         }
         return unwrapped
+    }
+
+    private func open(_ key: WrappedKey, of realm: RealmID) -> [UInt8]? {
+        guard let master = ([master] + previous).first(where: { $0.id == key.master }) else {
+            return nil
+        }
+        return try? AESGCM.open(
+            key.wrapped, key: master.secret,
+            authenticating: realmContext(realm, key.purpose, key.version))
     }
 }
 

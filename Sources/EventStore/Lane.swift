@@ -145,7 +145,7 @@ final class Lane: Sendable {
     }
 
     func settle(_ batch: Batch, _ answers: [AppendOutcome]) {
-        noteCommit()
+        noteCommit(isAppend: true)
         note(answers, batch.realm)
         metrics.batches.add()
         metrics.batchSize.observe(Double(batch.commands.count))

@@ -100,6 +100,7 @@ extension Lane {
             return .keyMissing
         }
         guard failure.isTransient else { return nil }
+        noteRefusal(failure)
         log.warning(
             "commit.failed", ["code": .string(failure.code), "why": .string("\(failure)")])
         return LogFailure(failure)

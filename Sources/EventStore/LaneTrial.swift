@@ -2,7 +2,7 @@ import Postgres
 
 /// A commit of nothing, on the way that all others go: over the lane's own connection, by a
 /// prepared statement, flushed, and confirmed by the standbys that commits wait for. It takes no
-/// lock.
+/// lock: what others lock is looked at by `WriteBlock`.
 extension Lane {
     static let trial = Statement(
         "commit_trial", "select pg_logical_emit_message(true, 'urd', 'trial')::text")
@@ -20,14 +20,37 @@ extension Lane {
             _ = try usable.receive()
             try receiveCommit(usable)
             noteCommit()
+            try lookForRoom(usable)
         } catch {
             connection = nil
             noteFault(error)
         }
     }
 
-    func noteCommit() {
-        standing.withLock { $0.commit(lane: number, at: .now) }
+    /// A commit needs no new page, and what is appended does sooner or later.
+    private func lookForRoom(_ connection: Connection) throws(Failure) {
+        var shortage: String?
+        do throws(Failure) {
+            try connection.run(DiskTrial.script)
+        } catch {
+            guard connection.isAlive, !error.isConnectionLost else { throw error }
+            // Other refusals, such as a limit to temporary files, say nothing of the disk.
+            if error.isDiskFull { shortage = error.description }
+        }
+        standing.withLock { $0.note(shortage: shortage, lane: number) }
+    }
+
+    /// For the operator, where a trial would find nothing: the events may be on a disk of their own.
+    func noteRefusal(_ failure: Failure) {
+        guard failure.isDiskFull else { return }
+        standing.withLock { $0.note(refusal: failure.description, lane: number, at: .now) }
+    }
+
+    func noteCommit(isAppend: Bool = false) {
+        standing.withLock {
+            $0.commit(lane: number, at: .now)
+            if isAppend { $0.note(refusal: nil, lane: number, at: .now) }
+        }
     }
 
     /// In the words of PostgreSQL where no connection came to be: no server takes one more, say.

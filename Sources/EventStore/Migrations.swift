@@ -72,6 +72,7 @@ enum Migrations {
             version: 36, name: "untimed_requests",
             sql: PackageResources.m036_untimed_requests_sql),
         Step(version: 37, name: "analyst_bounds", sql: PackageResources.m037_analyst_bounds_sql),
+        Step(version: 38, name: "lost_positions", sql: PackageResources.m038_lost_positions_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

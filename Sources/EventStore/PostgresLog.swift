@@ -101,6 +101,9 @@ public final class PostgresLog: EventLog {
     /// Why nothing can be committed; nil where commits get through. For the operator.
     public var commitFault: String? { committer.fault }
 
+    /// Why appends were refused within the last minute and none was taken since, though commits get through.
+    public var appendRefusal: String? { committer.refusal }
+
     /// Why the log could not be read a moment ago although there was a server; nil where it could.
     public var readFault: String? {
         refusedPoll.withLock { refused in

@@ -57,6 +57,31 @@ import Testing
         #expect(standing.fault(at: after(14)) == nil)
     }
 
+    @Test func `a full disk is a fault until a trial finds room, whatever is committed meanwhile`()
+    {
+        var standing = CommitStanding(lanes: 1...1)
+        standing.commit(lane: 1, at: start)
+        standing.note(shortage: "the disk is full", lane: 1)
+        standing.commit(lane: 1, at: after(1))
+        #expect(standing.fault(at: after(1)) == "committer 1: the disk is full")
+        #expect(standing.begin(at: after(1)) == [1])
+        standing.note(shortage: nil, lane: 1)
+        standing.endTrial(lane: 1)
+        #expect(standing.fault(at: after(1)) == nil)
+    }
+
+    @Test func `an append that was refused is remembered for a minute, or until one is taken`() {
+        var standing = CommitStanding(lanes: 1...2)
+        for lane in 1...2 { standing.commit(lane: lane, at: start) }
+        standing.note(refusal: "no room", lane: 2, at: start)
+        standing.commit(lane: 2, at: after(1))
+        #expect(standing.refusal(at: after(60)) == "committer 2: no room")
+        #expect(standing.fault(at: after(1)) == nil)
+        #expect(standing.refusal(at: after(61)) == nil)
+        standing.note(refusal: nil, lane: 1, at: after(2))
+        #expect(standing.refusal(at: after(2)) == nil)
+    }
+
     @Test func `the commits' standing is probed by a commit on each lane`() async throws {
         let store = try TestStore(lanes: 2)
         defer { store.log.close() }

@@ -65,6 +65,9 @@ struct `When the disk is full` {
         }
         for _ in 0..<20 { #expect(try await append() == nil) }
 
+        let trying = Task { try await store.log.tryCommits(every: .milliseconds(10)) }
+        defer { trying.cancel() }
+        try await eventually("commits get through") { store.log.commitFault == nil }
         let filler = "\(data)/filler"
         Program.run("dd", "if=/dev/zero", "of=\(filler)", "bs=4k", "status=none")
         var failure: LogFailure?
@@ -75,9 +78,16 @@ struct `When the disk is full` {
         #expect(try await store.log.head(of: realm).position == Int64(count))
         #expect(try await store.log.events(from: 1, limit: 5_000, in: realm).count == count)
         #expect(try await append() == .full)
+        // Also where nobody writes.
+        try await eventually("a trial finds the disk full") {
+            store.log.commitFault?.hasSuffix("the database's disk is full (53100)") == true
+        }
+        #expect(store.log.appendRefusal?.hasSuffix("the database's disk is full (53100)") == true)
 
         try FileManager.default.removeItem(atPath: filler)
         try await eventually("the log goes on") { try await append() == nil }
+        try await eventually("commits get through again") { store.log.commitFault == nil }
+        #expect(store.log.appendRefusal == nil)
         for (command, positions) in acknowledged {
             let known = try await store.log.outcome(of: command, digest: [], in: realm)
             #expect(known == .duplicate(positions))

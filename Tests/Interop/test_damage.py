@@ -103,6 +103,26 @@ class Damage(unittest.TestCase):
         urd.sealed(REALM)
         self.assertEqual(urd.command("verify", "--realm", REALM).returncode, 0)
 
+    def test_each_key_that_cannot_be_read_is_named(self):
+        broken = {REALM: "wrapped = '\\x00'", "flagship": "wrapped = null"}
+        urd.sql("alter table urd.realm_key alter column wrapped drop not null;"
+                "create table public.kept_rows as select * from urd.realm_key where purpose = 'sign'")
+        self.addCleanup(urd.sql, "update urd.realm_key k set wrapped = o.wrapped from public.kept_rows o"
+                        " where (k.realm, k.purpose, k.version) = (o.realm, o.purpose, o.version)")
+        for realm, change in broken.items():
+            urd.sql(f"update urd.realm_key set {change} where realm = '{realm}' and purpose = 'sign'")
+        told = urd.command("doctor", "--json")
+        self.assertEqual(told.returncode, 1)
+        checks = {one["check"]: one for one in json.loads(told.stdout)["checks"]}
+        self.assertEqual(checks["keys"]["verdict"], "wrong")
+        self.assertEqual(checks["keys"]["what"],
+                         f"rows that cannot be read: flagship (sign 1), {REALM} (sign 1)")
+        # The others are looked at all the same.
+        self.assertEqual(checks["sealed logs"]["verdict"], "fine", checks)
+        self.assertEqual(checks["personal data"]["verdict"], "fine", checks)
+        urd.sql("update urd.realm_key set wrapped = null where realm = 'demo' and purpose = 'sign'")
+        self.assertIn("demo (sign 1)", urd.command("doctor", "--json").stdout)
+
     def test_columns_without_a_value(self):
         cells = [
             ("realm_log", "realm", ("epoch", "position", "keys")),

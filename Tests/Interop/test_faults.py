@@ -284,10 +284,11 @@ class Poison(unittest.TestCase):
         try:
             self.assertEqual(self.register("poison"), 201)
             self.assertEqual(self.register("after-poison"), 201)
-            eventually(lambda: urd.ready()[0] == 503, "it says that it is not ready")
-            halted = urd.ready()[1]
-            self.assertEqual(list(halted), ["projection.clients"])
-            self.assertIn("no_poison", halted["projection.clients"]["detail"])
+            halted = eventually(lambda: urd.attention().get("projection.clients"), "health says so")
+            self.assertRegex(halted["detail"], r"halted at demo:\d+: .*no_poison")
+            # It is in the database: another node would answer the same, and other realms are served.
+            self.assertEqual(urd.ready(), (200, {}))
+            self.assertEqual(urd.api.call("GET", "/api/admin/realms/verify/clients")[0], 200)
             for path in (urd.clients, urd.clients + "/poison", urd.clients + "/nobody"):
                 answer = urd.api.call("GET", path)
                 self.assertEqual(answer[0], 503, path)
@@ -301,23 +302,41 @@ class Poison(unittest.TestCase):
             self.assertIn("clients halted in demo at position", doctor.stdout)
         finally:
             urd.sql("alter table urd.clients_1 drop constraint no_poison")
-        eventually(lambda: urd.ready()[0] == 200, "it heals by itself")
+        eventually(lambda: "projection.clients" not in urd.attention(), "it heals by itself")
         for name in ("poison", "after-poison"):
             self.assertEqual(urd.api.call("GET", f"{urd.clients}/{name}")[0], 200)
         self.assertEqual(urd.command("projections", "verify", "clients").returncode, 0)
 
-    def test_a_read_model_that_is_ahead_of_the_log_is_not_ready(self):
+    def test_a_read_model_that_is_ahead_of_the_log_asks_for_attention(self):
         move = ("update urd.projection_position set attached = false, position = ("
                 "select position {} from urd.realm_log where realm = 'demo')"
                 " where projection = 'clients' and realm = 'demo'")
         urd.sql(move.format("+ 5"))
         try:
             self.assertEqual(urd.api.call("GET", urd.clients)[0], 503)
-            eventually(lambda: "projection.clients" in urd.ready()[1], "it says that it is not ready")
+            told = eventually(lambda: urd.attention().get("projection.clients"), "health says so")
+            self.assertIn("ahead of the log in demo", told["detail"])
+            self.assertEqual(urd.ready()[0], 200)
         finally:
             urd.sql(move.format("- 1"))
-        eventually(lambda: urd.ready()[0] == 200, "it is where the log is")
+        eventually(lambda: "projection.clients" not in urd.attention(), "it is where the log is")
 
+    def test_a_position_that_is_lost_is_found_again_and_nothing_is_counted_twice(self):
+        models = ("clients", "daily_counts", "mails")
+        self.assertEqual(self.register(f"before-{uuid.uuid4().hex[:8]}"), 201)
+        eventually(lambda: "projection.clients" not in urd.attention(), "all is well before")
+        names = ", ".join(f"'{name}'" for name in models)
+        lost = ("select count(*) from urd.projection_build b where b.status = 'live'"
+                f" and b.projection in ({names}) and not exists (select from urd.projection_position p"
+                " where p.realm = 'demo' and (p.projection, p.build) = (b.projection, b.build))")
+        urd.sql(f"delete from urd.projection_position where realm = 'demo' and projection in ({names})")
+        eventually(lambda: urd.sql(lost) == "0", "they are found again")
+        self.assertEqual(self.register(f"after-{uuid.uuid4().hex[:8]}"), 201)
+        eventually(lambda: urd.api.call("GET", urd.clients)[0] == 200, "it answers again")
+        for name in models:
+            verified = urd.command("projections", "verify", name)
+            self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        self.assertFalse([name for name in urd.attention() if name.startswith("projection.")])
 
 
 class LostKeys(unittest.TestCase):

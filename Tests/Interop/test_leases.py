@@ -157,6 +157,100 @@ class Alarms(unittest.TestCase):
         eventually(lambda: not self.told("seals"), "it is over")
 
 
+    def doctor(self, check):
+        """The verdict and what was found."""
+        result = urd.command("doctor", "--json")
+        (found,) = (one for one in json.loads(result.stdout)["checks"] if one["check"] == check)
+        self.assertEqual(result.returncode, 1 if found["verdict"] == "wrong" else result.returncode)
+        return found["verdict"], found["what"]
+
+    def test_a_read_model_that_stands_still_is_told_by_the_database(self):
+        realm = "verify"
+        urd.sealed(realm)
+        stuck = Stuck(f"begin; select from urd.seal where realm = '{realm}' for update;"
+                      " select from urd.projection_position"
+                      f" where realm = '{realm}' and projection = 'audit_trail' for update")
+        self.addCleanup(stuck.close)
+        status, _, _ = urd.api.call(
+            "POST", f"/api/admin/realms/{realm}/accounts", {"email": somebody()})
+        self.assertEqual(status, 201)
+        row = (f"where realm = '{realm}' and position > (select max(size) from urd.checkpoint"
+               f" where realm = '{realm}')")
+        urd.sql(f"update urd.event set at = at - interval '1 min' {row}")
+        self.addCleanup(lambda: urd.sealed(realm))
+        try:
+            eventually(lambda: f"nothing applied in {realm} for" in self.told("projection.audit_trail"),
+                       "health says so")
+            self.assertEqual(urd.ready()[0], 200)
+            eventually(
+                lambda: (metric('urd_projection_standstill_seconds{projection="audit_trail"}') or 0) > 30,
+                "a metric says so")
+            verdict, what = self.doctor("read models")
+            self.assertEqual(verdict, "wrong")
+            self.assertRegex(what, rf"^audit_trail: nothing applied in {realm} for \d+ s, \d+ events wait$")
+        finally:
+            urd.sql(f"update urd.event set at = at + interval '1 min' {row}")
+            stuck.close()
+        eventually(lambda: not self.told("projection.audit_trail"), "it is over")
+        self.assertEqual(self.doctor("read models"), ("fine", "none has halted"))
+
+    def test_a_lock_that_keeps_all_writes_out_is_told_with_its_session(self):
+        for table in ("command", "subject_key", "event"):
+            with self.subTest(table):
+                stuck = Stuck(f"begin; lock table urd.{table}")
+                self.addCleanup(stuck.close)
+                pid = urd.sql(f"select pid from pg_locks where relation = 'urd.{table}'::regclass"
+                              " and mode = 'AccessExclusiveLock' and granted")
+                words = f"session {pid} (postgres, psql) has locked urd.{table} for "
+                eventually(lambda: words in urd.ready()[1].get("commits", {}).get("detail", ""),
+                           "health says who keeps all writes out")
+                self.assertEqual(urd.ready()[0], 503)
+                self.assertIn(words, self.told("locks"))
+                self.assertGreaterEqual(metric("urd_writes_blocked_seconds"), 10)
+                verdict, what = self.doctor("locks")
+                self.assertEqual(verdict, "wrong")
+                self.assertRegex(what, "^" + re.escape(words) + r"\d+ s: no write gets through$")
+                stuck.close()
+                eventually(lambda: urd.ready()[0] == 200, "writes get through again")
+                self.assertEqual(self.doctor("locks"), ("fine", "no session keeps writes out"))
+
+    def test_a_lock_that_keeps_the_writes_to_one_realm_out_is_told_with_the_realm(self):
+        stuck = Stuck("begin; select from urd.realm_log where realm = 'verify' for update")
+        self.addCleanup(stuck.close)
+        eventually(lambda: "has locked the log of verify for " in self.told("locks"), "health says so")
+        self.assertEqual(urd.ready(), (200, {}))
+        for realm, expected in (("demo", 201), ("verify", 503)):
+            status, answer, _ = urd.api.call(
+                "POST", f"/api/admin/realms/{realm}/accounts", {"email": somebody()})
+            self.assertEqual(status, expected, answer)
+        verdict, what = self.doctor("locks")
+        self.assertEqual(verdict, "wrong")
+        self.assertRegex(what, r"session \d+ \(postgres, psql\) has locked the log of verify for \d+ s")
+        stuck.close()
+        eventually(lambda: not self.told("locks"), "it is over")
+
+    def test_mails_that_wait_for_long_are_told_by_the_database(self):
+        # An event of another day, and a mail that it asks for and that no node finds due.
+        mail = uuid.uuid4()
+        self.addCleanup(urd.sql, "delete from urd.event where realm = 'waiting'")
+        build = urd.sql("select build from urd.projection_build where projection = 'mails' and status = 'live'")
+        self.addCleanup(urd.sql, f"delete from urd.mails_{build} where realm = 'waiting'")
+        urd.sql("insert into urd.event select (jsonb_populate_record(e, jsonb_build_object("
+                "'realm', 'waiting', 'position', 1, 'at', now() - interval '10 min'))).*"
+                " from urd.event e where realm = 'demo' and position = 1;"
+                f" insert into urd.mails_{build} (realm, mail, position, kind, due_at)"
+                f" values ('waiting', '{mail}', 1, 'otp.issued', 'infinity')")
+        eventually(lambda: self.told("mails"), "health says so")
+        self.assertRegex(self.told("mails"),
+                         r"^1 mails wait, the oldest since \S+Z in waiting, and no attempt is on record$")
+        self.assertEqual(urd.ready()[0], 200)
+        eventually(lambda: (metric("urd_mail_wait_seconds") or 0) >= 600, "a metric says so")
+        self.assertEqual(self.doctor("mails"), ("wrong", self.told("mails")))
+        urd.sql("delete from urd.event where realm = 'waiting';"
+                f" delete from urd.mails_{build} where realm = 'waiting'")
+        eventually(lambda: not self.told("mails"), "it is over")
+
+
 class TakeOver(unittest.TestCase):
     def node(self, name):
         url = urd.values["URD_DATABASE_URL"]

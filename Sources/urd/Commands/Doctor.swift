@@ -77,12 +77,18 @@ struct Doctor: Subcommand {
         guard !found.contains(where: { needed.contains($0.check) && $0.verdict == .wrong }) else {
             return []
         }
+        // They would wait for the same lock.
+        guard !found.contains(where: { $0.check == "locks" && $0.verdict == .wrong }) else {
+            return [
+                .warning(
+                    "keys", "not looked at while a session keeps writes out",
+                    mend: "Run urd doctor again when it has ended.")
+            ]
+        }
         do {
             return try await tools.realms(settings)?.diagnoses ?? []
         } catch {
-            return [
-                .warning("keys", "cannot be looked at: \(error)", mend: "Run: urd verify")
-            ]
+            return [.wrong("keys", "cannot be looked at: \(error)", mend: "Run: urd verify")]
         }
     }
 

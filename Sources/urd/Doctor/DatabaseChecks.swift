@@ -10,6 +10,8 @@ struct DoctorTools: Sendable {
     let now: @Sendable () -> Int64
     /// Why this binary and the schema's history do not go together. Nil: they do.
     var refusal: @Sendable (_ address: String) async throws -> String? = { _ in nil }
+    /// Lets time pass between two looks.
+    var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     /// Writes something that is gone again at once.
     var write: @Sendable (_ address: String) async -> WriteTrial = { _ in .done }
     /// What the realms' keys and logs are like. Nil: they are not looked at.
@@ -46,7 +48,8 @@ struct DatabaseChecks: Sendable {
             clocks(facts), timeZone(facts), room(facts, connections: connections),
         ]
             + [
-                await writes(facts), await readModels(facts), await mails(facts),
+                await locks(facts), await writes(facts), await readModels(facts),
+                await mails(facts),
                 await webhooks(facts), await feedCursors(facts), await signals(facts),
                 await leases(facts), await seals(facts), await analysts(facts),
             ].compactMap(\.self)
@@ -170,49 +173,6 @@ extension DatabaseChecks {
                 mend: "Run the newer urd; never an older one on newer data.")
         }
         return .fine(check, "version \(version)")
-    }
-
-    /// Nil as long as there are none.
-    func readModels(_ facts: [String: String]) async -> Diagnosis? {
-        let check = "read models"
-        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 4 else {
-            return nil
-        }
-        do {
-            let halted = try await tools.query(
-                address,
-                "select p.projection, p.realm, p.halted_at::text, p.halted_why "
-                    + "from urd.projection_position p where p.halted_at is not null "
-                    + "order by p.halted_since limit 1")
-            guard let first = halted.first else { return .fine(check, "none has halted") }
-            let words = first.map { $0 ?? "?" } + Array(repeating: "?", count: 4)
-            return .wrong(
-                check, "\(words[0]) halted in \(words[1]) at position \(words[2]): \(words[3])",
-                mend: "Mend what the code names (SQLSTATE, constraint, function); it goes on by "
-                    + "itself. `urd events show \(words[2]) --realm \(words[1])` shows the event.")
-        } catch {
-            return .warning(
-                check, "cannot be looked at: \(error)", mend: "Run: urd projections status")
-        }
-    }
-
-    /// Nil as long as there is no read model to look at.
-    func mails(_ facts: [String: String]) async -> Diagnosis? {
-        let check = "mails"
-        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 4,
-            let failed = try? await tools.query(
-                address,
-                "select m.realm, count(*)::text from urd.mails m where m.failed "
-                    + "group by m.realm order by m.realm")
-        else { return nil }
-        guard let first = failed.first else { return .fine(check, "none was given up") }
-        let counts = failed.map { row in
-            row.reversed().map { $0 ?? "?" }.joined(separator: " in ")
-        }
-        return .warning(
-            check, "given up: " + counts.joined(separator: ", "),
-            mend: "`urd mail list --failed --realm \((first.first ?? nil) ?? "?")` shows them, and "
-                + "`urd mail resend` tries one again once the reason is mended.")
     }
 
     func timeZone(_ facts: [String: String]) -> Diagnosis {

@@ -9,8 +9,11 @@ extension DoctorTools {
         query: { address, sql in
             do {
                 return try await DedicatedThread.run {
-                    let rows = try Connection(address, application: "urd doctor", readOnly: true)
-                        .run(sql)
+                    let connection = try Connection(
+                        address, application: "urd doctor", readOnly: true)
+                    // It finds who locks what, and does not wait for them.
+                    try connection.run("set lock_timeout = '2s'")
+                    let rows = try connection.run(sql)
                     return (0..<rows.count).map { row in
                         (0..<rows.width).map { rows.isNull(row, $0) ? nil : rows.text(row, $0) }
                     }
@@ -56,8 +59,18 @@ extension DoctorTools {
             return .done
         } catch {
             if error.isDiskFull { return .diskFull }
-            if error.code == "42501" { return .forbidden }
+            if error.code == "42501" { return tryToSpill(address) }
             return .refused(error.explanation ?? "\(error)")
+        }
+    }
+
+    /// For a role that makes no temporary tables: what a function returns needs a file of its own.
+    private static func tryToSpill(_ address: String) -> WriteTrial {
+        do throws(Postgres.Failure) {
+            try Connection(address, application: "urd doctor").run(DiskTrial.script)
+            return .forbidden
+        } catch {
+            return error.isDiskFull ? .diskFull : .forbidden
         }
     }
 }

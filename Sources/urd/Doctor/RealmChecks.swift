@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import Postgres
 
 /// What only shows with the master key in hand: whether it is the database's, and whether the realms'
 /// logs still go on from what was signed.
@@ -9,6 +10,8 @@ struct RealmsReport: Sendable {
     var leftBehind: [String] = []
     /// Realms with a log and without a key.
     var keyless: [String] = []
+    /// Keys whose rows cannot be read.
+    var lostKeys: [Keyring.UnreadableKey] = []
     var unsound: [Unsound] = []
     /// Realms with sealed events that cannot be read.
     var unreadable: [Unsound] = []
@@ -28,19 +31,47 @@ struct RealmsReport: Sendable {
                 mend: "Let master-key-file name the one that made them; after "
                     + "`urd keys rotate-master`, the new one.")
         }
-        guard keyless.isEmpty else {
+        let faults = [gone, unreadableKeys, ofOthers].compactMap(\.self)
+        if !faults.isEmpty {
             return .wrong(
-                check, "those of " + keyless.joined(separator: ", ") + " are gone from the database",
-                mend: "Nothing is written there. Put the rows of these realms in urd.realm_key back "
-                    + "from a backup; without them nothing that is sealed there can be read again.")
-        }
-        guard leftBehind.isEmpty else {
-            return .wrong(
-                check, "another master key wraps those of " + leftBehind.joined(separator: ", "),
-                mend: "Wrap them under this one: "
-                    + "urd keys rotate-master --old <file of their master key>")
+                check, faults.map(\.what).joined(separator: "; "),
+                mend: faults.map(\.mend).joined(separator: " "))
         }
         return .fine(check, "the master key opens them")
+    }
+
+    private typealias Fault = (what: String, mend: String)
+
+    private var gone: Fault? {
+        guard !keyless.isEmpty else { return nil }
+        return (
+            "those of " + keyless.joined(separator: ", ") + " are gone from the database",
+            "Nothing is written there. Put the rows of these realms in urd.realm_key back "
+                + "from a backup; without them nothing that is sealed there can be read again."
+        )
+    }
+
+    private var unreadableKeys: Fault? {
+        guard !lostKeys.isEmpty else { return nil }
+        let realms = Set(lostKeys.map(\.realm)).sorted().map { realm in
+            let rows = lostKeys.filter { $0.realm == realm }
+            return
+                "\(realm) (\(rows.map { "\($0.purpose) \($0.version)" }.joined(separator: ", ")))"
+        }
+        return (
+            "rows that cannot be read: " + realms.joined(separator: ", "),
+            "Put these rows (purpose and version) of urd.realm_key back from a backup. Until then what "
+                + "they seal there cannot be read, and without the newest of each purpose nothing is "
+                + "written there."
+        )
+    }
+
+    private var ofOthers: Fault? {
+        guard !leftBehind.isEmpty else { return nil }
+        return (
+            "another master key wraps those of " + leftBehind.joined(separator: ", "),
+            "Wrap them under this one: urd keys rotate-master --old <file of their master key>"
+        )
     }
 
     private var logs: Diagnosis {
@@ -80,20 +111,22 @@ extension RealmsReport {
         }
         let left = try await store.keyring.realmsOfOtherMasters()
         let keyless = try await store.keyring.realmsWithoutKeys()
-        var report = RealmsReport(leftBehind: left.map(\.name), keyless: keyless.map(\.name))
+        var report = RealmsReport(
+            leftBehind: left.map(\.name), keyless: keyless.map(\.name),
+            lostKeys: try await store.keyring.unreadableKeys())
         let directory = settings[Settings.checkpointDirectory]
         let file = directory.map { CheckpointFile(directory: $0) }
         let verifier = LogVerifier(store.database, keyring: store.keyring, directory: directory)
         let there = try await store.log.realms()
         for realm in there where !left.contains(realm) && !keyless.contains(realm) {
-            let head = try await store.log.head(of: realm).position
-            let from = min(head, file?.size(of: realm) ?? head)
-            if let finding = try await verifier.verify(realm, from: max(1, from)).finding {
-                report.unsound.append(Unsound(realm: realm.name, why: finding.description))
-            }
-            let unreadable = try await verifier.unreadable(in: realm, amongLast: recentEvents)
-            if let found = unreadable.description {
-                report.unreadable.append(Unsound(realm: realm.name, why: found))
+            do {
+                try await report.look(at: realm, store, verifier, file)
+            } catch {
+                // What is wrong with one realm keeps none of the others from being looked at.
+                guard Self.isLasting(error) else { throw error }
+                guard !report.lostKeys.contains(where: { $0.realm == realm.name }) else { continue }
+                report.unsound.append(
+                    Unsound(realm: realm.name, why: "it cannot be looked at: \(error)."))
             }
         }
         // Its keys are not asked for: that would make some.
@@ -102,6 +135,25 @@ extension RealmsReport {
                 Unsound(realm: realm.name, why: "its log is gone from the database."))
         }
         return report
+    }
+
+    private static func isLasting(_ error: any Error) -> Bool {
+        if let failure = error as? Postgres.Failure { return !failure.isTransient }
+        return (error as? LogFailure)?.isLasting ?? false
+    }
+
+    private mutating func look(
+        at realm: RealmID, _ store: Store, _ verifier: LogVerifier, _ file: CheckpointFile?
+    ) async throws {
+        let head = try await store.log.head(of: realm).position
+        let from = min(head, file?.size(of: realm) ?? head)
+        if let finding = try await verifier.verify(realm, from: max(1, from)).finding {
+            unsound.append(Unsound(realm: realm.name, why: finding.description))
+        }
+        let sealed = try await verifier.unreadable(in: realm, amongLast: Self.recentEvents)
+        if let found = sealed.description {
+            unreadable.append(Unsound(realm: realm.name, why: found))
+        }
     }
 }
 

@@ -11,6 +11,7 @@ final class Health: Sendable {
     private let models: Models
     private let sealer: Sealer
     private let watch: RealmsWatch
+    private let blocks: BlockWatch
     private let isSchemaRight = Mutex(false)
 
     init(store: Store, models: Models, sealer: Sealer, watch: RealmsWatch) {
@@ -18,9 +19,17 @@ final class Health: Sendable {
         self.models = models
         self.sealer = sealer
         self.watch = watch
+        blocks = BlockWatch(store)
     }
 
     func schemaIsRight() { isSchemaRight.withLock { $0 = true } }
+
+    /// Sees to it that it is known whether writes get through, until the task is cancelled.
+    func tryWrites() async throws {
+        async let commits: Void = store.log.tryCommits()
+        try await blocks.run()
+        try await commits
+    }
 
     func components() async -> [ComponentState] {
         guard isSchemaRight.withLock({ $0 }) else {
@@ -33,13 +42,14 @@ final class Health: Sendable {
             guard let asked = try await ask(within: .seconds(2)) else {
                 return [
                     ComponentState(
-                        name: "database", isReady: false, detail: "it does not answer"), sealing,
+                        name: "database", isReady: false, detail: "it does not answer"), commits,
+                    locks, sealing,
                 ]
             }
             let standstill = Standstill(leases: asked.leases, seal: asked.realms.standstill.seal)
-            return [database, commits] + projections(asked.realms.projections)
+            return [database, commits, locks] + projections(asked.realms)
                 + [sealing, Self.seals(standstill), Self.leases(standstill)]
-                + [Self.realms(asked.realms), store.clockState]
+                + [Self.mails(asked.realms), Self.realms(asked.realms), store.clockState]
         } catch {
             return [
                 ComponentState(name: "database", isReady: false, detail: "\(error)"), sealing,
@@ -94,9 +104,10 @@ final class Health: Sendable {
             needsAttention: isOld)
     }
 
-    /// One line for each read model, of the realm where it is worst off.
-    private func projections(_ found: [ProjectionTrouble]) -> [ComponentState] {
-        found.map { one in
+    /// One line for each read model, of the realm where it is worst off. Where it stands still is in the database: no other
+    /// node does any better, and none would after a restart (decision 0088).
+    private func projections(_ reading: RealmsWatch.Reading) -> [ComponentState] {
+        reading.projections.map { one in
             let detail: String? =
                 switch one.trouble {
                 case .halted(let realm, let position, let why):
@@ -104,11 +115,21 @@ final class Health: Sendable {
                 case .behind(let realm, let events) where events < 0:
                     "\(-events) events ahead of the log in \(realm)"
                 case .behind(let realm, let events): "\(events) events behind in \(realm)"
-                case nil: nil
+                case nil: reading.followers.first { $0.projection == one.projection }?.words
                 }
             return ComponentState(
-                name: "projection.\(one.projection)", isReady: detail == nil, detail: detail)
+                name: "projection.\(one.projection)", isReady: true, detail: detail,
+                needsAttention: detail != nil)
         }
+    }
+
+    /// Whatever takes them is silent, or says no: another node would hear the same.
+    private static func mails(_ reading: RealmsWatch.Reading) -> ComponentState {
+        ComponentState(
+            name: "mails", isReady: true,
+            detail: reading.mails.isEmpty
+                ? nil : reading.mails.map(\.words).joined(separator: "; "),
+            needsAttention: !reading.mails.isEmpty)
     }
 
     /// It answered just now; but what is asked all the time may be refused, behind a pooler of the wrong
@@ -121,8 +142,21 @@ final class Health: Sendable {
     /// Reads say nothing of writes: a standby that commits wait for may be frozen, a pooler may be of the
     /// wrong kind, the server may take no more connections.
     private var commits: ComponentState {
-        let fault = store.log.commitFault
-        return ComponentState(name: "commits", isReady: fault == nil, detail: fault)
+        let fault = store.log.commitFault ?? blocks.standing.first(where: \.isOfAll)?.words
+        // Some are taken: where it is known of none that they are not, requests go on.
+        let refusal = store.log.appendRefusal
+        return ComponentState(
+            name: "commits", isReady: fault == nil, detail: fault ?? refusal,
+            needsAttention: refusal != nil)
+    }
+
+    /// Who keeps some writes out keeps them out at every node.
+    private var locks: ComponentState {
+        let standing = blocks.standing.prefix(5)
+        return ComponentState(
+            name: "locks", isReady: true,
+            detail: standing.isEmpty ? nil : standing.map(\.words).joined(separator: "; "),
+            needsAttention: !standing.isEmpty)
     }
 
     /// A log that was altered is served by every node as it is, and by none any better: an operator

@@ -17,17 +17,34 @@ extension Standstill.Seal {
     }
 }
 
+extension ProjectionStandstill {
+    var words: String {
+        "nothing applied in \(realm) for \(Int(seconds)) s, \(events) events wait"
+            + (realms > 1 ? " (and in \(realms - 1) more realms)" : "")
+    }
+}
+
+extension WaitingMails {
+    var words: String {
+        "\(count) \(areMessages ? "messages" : "mails") wait, the oldest since \(since) in \(realm), "
+            + (reason.map { "last reason: \($0)" } ?? "and no attempt is on record")
+    }
+}
+
 /// Reads of all realms what stands still in them, again and again. What that costs grows with their number: so health
 /// checks, of which there are many, are told what was read last.
 final class RealmsWatch: Sendable {
     struct Reading: Sendable {
         let projections: [ProjectionTrouble]
+        let followers: [ProjectionStandstill]
         let standstill: Standstill
+        let mails: [WaitingMails]
         let at: ContinuousClock.Instant
 
         fileprivate var isWell: Bool {
             standstill.unheld.isEmpty && standstill.unsealed == nil
-                && projections.allSatisfy { $0.trouble == nil }
+                && projections.allSatisfy { $0.trouble == nil } && followers.isEmpty
+                && mails.isEmpty
         }
     }
 
@@ -54,7 +71,9 @@ final class RealmsWatch: Sendable {
             [readyLag] connection throws(Postgres.Failure) in
             Reading(
                 projections: try ProjectionTrouble.read(lag: readyLag, connection),
-                standstill: try Standstill.read(connection), at: .now)
+                followers: try ProjectionStandstill.read(connection),
+                standstill: try Standstill.read(connection),
+                mails: try WaitingMails.read(connection), at: .now)
         }
         last.withLock { $0 = reading }
         return reading
@@ -70,6 +89,16 @@ final class RealmsWatch: Sendable {
             "urd_seal_lag_seconds",
             help:
                 "How long the oldest event waits for a checkpoint that covers it, by the database.")
+        let followerGauge = store.metrics.gauge(
+            "urd_projection_standstill_seconds",
+            help:
+                "How long the next event waits for a read model that follows, by the database; 0 below thirty.",
+            labels: ["projection"])
+        let mailGauge = store.metrics.gauge(
+            "urd_mail_wait_seconds",
+            help:
+                "How long the oldest mail or message waits, by the database; 0 below five minutes.")
+        var slow: Set<String> = []
         var last = Standstill(leases: [], seal: nil)
         var answered = ContinuousClock.now
         var told: [String] = []
@@ -82,7 +111,15 @@ final class RealmsWatch: Sendable {
             let unanswered = (ContinuousClock.now - answered) / .seconds(1)
             for lease in last.leases { leaseGauge[lease.name].set(lease.seconds + unanswered) }
             sealGauge.set((last.seal?.seconds ?? 0) + (found == nil ? unanswered : 0))
-            tell(last, &told)
+            if let found {
+                for one in found.followers { followerGauge[one.projection].set(one.seconds) }
+                for name in slow.subtracting(found.followers.map(\.projection)) {
+                    followerGauge[name].set(0)
+                }
+                slow = Set(found.followers.map(\.projection))
+                mailGauge.set(found.mails.map(\.seconds).max() ?? 0)
+            }
+            tell(last, found, &told)
             try await Task.sleep(
                 for: Self.pause(
                     after: ContinuousClock.now - begun, isWell: found?.isWell == true))
@@ -94,18 +131,44 @@ final class RealmsWatch: Sendable {
         min(max(isWell ? .seconds(2) : .milliseconds(250), cost * 20), mostAge / 2)
     }
 
-    private func tell(_ standstill: Standstill, _ told: inout [String]) {
-        let (leases, seal) = (standstill.unheld, standstill.unsealed)
-        let stuck = leases.map(\.name) + (seal.map { ["seal of " + $0.realm] } ?? [])
-        for lease in leases where !told.contains(lease.name) {
-            store.lines.error(
-                "lease.unheld", ["lease": .string(lease.name), "why": .string(lease.words)])
+    private struct Matter {
+        let name: String
+        let event: StaticString
+        let fields: JSONObject
+    }
+
+    private func matters(_ standstill: Standstill, _ found: Reading?) -> [Matter] {
+        standstill.unheld.map {
+            Matter(
+                name: $0.name, event: "lease.unheld",
+                fields: ["lease": .string($0.name), "why": .string($0.words)])
         }
-        if let seal, !told.contains("seal of " + seal.realm) {
-            store.lines.error(
-                "seal.stands", ["realm": .string(seal.realm), "why": .string(seal.words)])
+            + [standstill.unsealed].compactMap(\.self).map {
+                Matter(
+                    name: "seal of " + $0.realm, event: "seal.stands",
+                    fields: ["realm": .string($0.realm), "why": .string($0.words)])
+            }
+            + (found?.followers ?? []).map {
+                Matter(
+                    name: "read model " + $0.projection, event: "projection.stands",
+                    fields: [
+                        "projection": .string($0.projection), "realm": .string($0.realm),
+                        "why": .string($0.words),
+                    ])
+            }
+            + (found?.mails ?? []).map {
+                Matter(
+                    name: $0.areMessages ? "messages" : "mails", event: "mail.waits",
+                    fields: ["realm": .string($0.realm), "why": .string($0.words)])
+            }
+    }
+
+    private func tell(_ standstill: Standstill, _ found: Reading?, _ told: inout [String]) {
+        let matters = matters(standstill, found)
+        for matter in matters where !told.contains(matter.name) {
+            store.lines.error(matter.event, matter.fields)
         }
-        if stuck.isEmpty, !told.isEmpty { store.lines.notice("standstill.over") }
-        told = stuck
+        if matters.isEmpty, !told.isEmpty { store.lines.notice("standstill.over") }
+        told = matters.map(\.name)
     }
 }

@@ -79,7 +79,7 @@ struct Service: Sendable {
                 // What time it is on record has to be known before anything is decided.
                 await store.log.pollHeads()
                 group.addTask { try await store.log.pollHeads(every: .milliseconds(50)) }
-                group.addTask { try await store.log.tryCommits() }
+                group.addTask { try await health.tryWrites() }
                 group.addTask { try await store.watchClocks() }
                 group.addTask { try await watch.run() }
                 group.addTask { try await sealer.run() }

@@ -73,7 +73,7 @@ extension Settings {
         "How long requests may finish when Urd is asked to stop")
     static let readyLag = Setting.count(
         "ready-lag", 0...1_000_000_000, default: 10_000,
-        "Events a projection may be behind before Urd says that it isn't ready")
+        "Events a projection may be behind before Urd asks for attention")
 
     static let smtpHost = Setting.text(
         "smtp-host", "host", "Mail server that takes our mails; without one they wait")
