@@ -104,19 +104,8 @@ extension EventField {
         EventField(name, .uuid, sentence)
     }
 
-    public static func uuids(_ name: String, _ sentence: String) -> EventField {
-        EventField(name, .list(.uuid), sentence)
-    }
-
     public static func time(_ name: String, _ sentence: String) -> EventField {
         EventField(name, .time, sentence)
-    }
-
-    /// Bytes in base64url.
-    public static func bytes(
-        _ name: String, _ sentence: String, _ visibility: Visibility = .open
-    ) -> EventField {
-        EventField(name, .bytes, sentence, visibility)
     }
 
     public static func object(

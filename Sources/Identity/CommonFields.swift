@@ -3,22 +3,6 @@ internal import JSON
 internal import Values
 
 /// The fields that events of several kinds have.
-extension SignInPlace {
-    static let eventFields: [EventField] =
-        [
-            .text("source", "Pseudonym of the network that the request came from.").optional,
-            .text("device", "Name of the device, as its user agent tells it.").optional,
-        ] + GeoLocation.eventFields
-
-    /// Where it was good.
-    static let openedFields: [EventField] =
-        eventFields + [
-            .choice(
-                "channel", Channel.self, "By what the code came that was typed, if to a phone."
-            ).optional
-        ]
-}
-
 extension Field<UUID> {
     static let account = uuid("account", "Account that the event is about.")
     static let client = uuid("client", "Client that the event is about.")
@@ -95,22 +79,20 @@ extension Field {
 }
 
 extension Field<SignInPlace> {
-    static let place = whole(
-        SignInPlace.eventFields, write: \.fields, read: { SignInPlace(recorded: $0) })
-}
+    static let place = record(
+        .optional(.text("source", "Pseudonym of the network that the request came from.")),
+        .optional(.text("device", "Name of the device, as its user agent tells it.")),
+        .optional(.location), make: { SignInPlace(source: $0, device: $1, location: $2) },
+        take: { ($0.source, $0.device, $0.location) })
 
-/// The same, of events that are not said by forms yet.
-extension EventField {
-    static let account = Field<UUID>.account.columns[0]
-    static let client = Field<UUID>.client.columns[0]
-    static let app = Field<UUID>.app.columns[0].optional
-    static let webApp = Field<UUID>.webApp.columns[0].optional
-    static let clientID = Field<String>.clientID.columns[0]
-    static let expiresAt = Field<Timestamp>.expiresAt.columns[0]
-    static let scope = Field<[String]>.scope.columns[0]
-    static let resources = Field<[String]>.resources.columns[0]
-    static let stamp = Field<SecurityStamp>.stamp.columns[0]
-    static let moves = Field<SecurityStamp>.stamp.columns[1]
-    static let removals = Field<SecurityStamp>.stamp.columns[2]
-    static let factors = Field<[AuthenticationFactor]>.factors.columns[0]
+    /// Where it was good, or was tried.
+    static let opened = record(
+        .place,
+        .optional(
+            .choice("channel", "By what the code came that was typed, if to a phone.")),
+        make: {
+            var place = $0
+            place.channel = $1
+            return place
+        }, take: { ($0, $0.channel) })
 }

@@ -1,5 +1,4 @@
 internal import EventSourcing
-internal import JSON
 
 /// How a person signs in on a page.
 public enum BrowserMethod: String, CaseIterable, Sendable {
@@ -24,18 +23,22 @@ extension BrowserMethod {
     /// As events have them. Events from before have `email_code` for phones too.
     static let recorded = allCases.map(\.rawValue) + [phoneCode]
 
-    static func field(_ meaning: String) -> EventField {
-        EventField("method", .choice(recorded), meaning)
-    }
-
     /// What stands on record.
     public func recorded(from place: SignInPlace) -> String {
         self == .code && place.channel != nil ? Self.phoneCode : rawValue
     }
 
-    init?(recorded fields: JSONObject) {
-        let text = fields["method"]?.string ?? ""
+    fileprivate init?(recorded text: String) {
         self.init(rawValue: text == Self.phoneCode ? Self.code.rawValue : text)
+    }
+}
+
+extension Field<(BrowserMethod, SignInPlace)> {
+    static func way(_ meaning: String) -> Field {
+        mapped(
+            .text("method", .choice(BrowserMethod.recorded), meaning), .opened,
+            write: { ($0.recorded(from: $1), $1) },
+            read: { text, place in BrowserMethod(recorded: text).map { ($0, place) } })
     }
 }
 

@@ -1,5 +1,4 @@
 public import EventSourcing
-internal import JSON
 public import Values
 
 /// What something was opened by in the place of a proof of its person: it ends with each of these.
@@ -22,20 +21,6 @@ public struct Opener: Sendable, Equatable {
         at now: Timestamp, from streams: some StreamReader
     ) async throws(LogFailure) -> Bool {
         try await OpenerLine.read(self, from: streams).isStanding(at: now)
-    }
-
-    static let eventFields = Field<Opener?>.opener.columns
-
-    var fields: JSONObject {
-        var fields = JSONObject()
-        Field.opener.write(self, &fields)
-        return fields
-    }
-
-    /// Nil where the person proved who they are themselves.
-    init?(recorded fields: JSONObject) {
-        guard let opener = try? Field<Opener?>.opener.read(fields) else { return nil }
-        self = opener
     }
 }
 

@@ -1,3 +1,4 @@
+internal import EventSourcing
 public import JSON
 public import Values
 
@@ -41,27 +42,25 @@ public struct FederatedToken: Sendable, Equatable {
         self.application = application
         self.confirmation = confirmation
     }
+}
 
-    var fields: JSONObject {
-        var fields: JSONObject = [
-            "holder": .string(holder.rawValue), "kid": .string(keyID),
-            "superiors": .array(superiors.map { .uuid($0) }),
-        ]
-        fields["federated_device"] = device.map { .uuid($0) }
-        fields["application"] = application.map { .string($0) }
-        fields["confirmation"] = confirmation
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let holder: FederatedHolder = fields.choice("holder"),
-            let keyID = fields["kid"]?.string, let superiors = fields.uuids("superiors")
-        else { return nil }
-        self.init(
-            holder: holder, keyID: keyID, device: fields.uuid("federated_device"),
-            superiors: superiors,
-            application: fields["application"]?.string, confirmation: fields["confirmation"])
-    }
+extension Field<FederatedToken> {
+    static let federation = record(
+        .choice("holder", "What holds the token, in the federation profile."),
+        .text("kid", "Identifier of the token's key."),
+        .optional(.uuid("federated_device", "Device that the token is on.")),
+        .uuids("superiors", "Sessions that it ends with, the device's first."),
+        .optional(.text("application", "What a third party's app calls itself.")),
+        .optional(
+            .json("confirmation", "Public key of the app that signs assertions, as a JWK.")),
+        make: {
+            FederatedToken(
+                holder: $0, keyID: $1, device: $2, superiors: $3, application: $4,
+                confirmation: $5)
+        },
+        take: {
+            ($0.holder, $0.keyID, $0.device, $0.superiors, $0.application, $0.confirmation)
+        })
 }
 
 extension SessionTerms.Members {

@@ -1,4 +1,4 @@
-internal import JSON
+internal import EventSourcing
 public import Values
 
 /// What became of a token that a client exchanged for another (RFC 8693).
@@ -18,20 +18,15 @@ public struct TokenExchange: Sendable, Equatable {
 
     /// A chain of more actors can't be reviewed by people.
     static let mostActors = 5
+}
 
-    var fields: JSONObject {
-        var fields: JSONObject = ["exchanged": .uuid(origin), "actors": .texts(actors)]
-        fields["impersonator"] = impersonator.map { .string($0) }
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let origin = fields.uuid("exchanged"), let actors = fields.texts("actors") else {
-            return nil
-        }
-        self.init(
-            origin: origin, actors: actors, impersonator: fields["impersonator"]?.string)
-    }
+extension Field<TokenExchange> {
+    static let exchange = record(
+        .uuid("exchanged", "Session of the token that was exchanged (RFC 8693)."),
+        .texts("actors", "Clients that act for the person, the latest first."),
+        .optional(.text("impersonator", "Client that acts as the person.")),
+        make: { TokenExchange(origin: $0, actors: $1, impersonator: $2) },
+        take: { ($0.origin, $0.actors, $0.impersonator) })
 }
 
 /// An access token of this realm that was shown to be exchanged, and is good.

@@ -22,38 +22,51 @@ public struct GeoLocation: Sendable, Equatable {
         self.coordinates = coordinates
         area = coordinates?.square
     }
+}
 
-    static let eventFields: [EventField] = [
-        .text("country", "Country of the network, by ISO 3166-1, where it was looked up.").optional,
-        .integer("asn", "Number of the network's autonomous system, where it was looked up.")
-            .optional,
-        .text("area", "Square of one degree that the network is in, by its south-western corner.")
-            .optional,
+extension Field<GeoLocation> {
+    /// Where nothing of it is known there is none. What is sealed may be gone.
+    static let location = mapped(
+        .optional(
+            .text("country", "Country of the network, by ISO 3166-1, where it was looked up.")),
+        .optional(
+            .integer("asn", "Number of the network's autonomous system, where it was looked up.")),
+        .optional(.area), .optional(.city), .optional(.coordinates),
+        write: { ($0.country, $0.asn, $0.area, $0.city, $0.coordinates) },
+        read: { GeoLocation(country: $0, asn: $1, area: $2, city: $3, coordinates: $4) })
+}
+
+extension GeoLocation {
+    fileprivate init?(
+        country: String?, asn: Int64?, area: GeoSquare?, city: String?,
+        coordinates: GeoCoordinates?
+    ) {
+        if country == nil, asn == nil, area == nil, city == nil, coordinates == nil { return nil }
+        self.country = country
+        self.asn = asn
+        self.area = area
+        self.city = city
+        self.coordinates = coordinates
+    }
+}
+
+extension Field<GeoSquare> {
+    fileprivate static let area = mapped(
+        .text("area", "Square of one degree that the network is in, by its south-western corner."),
+        write: \.description, read: { GeoSquare($0) })
+}
+
+extension Field<String> {
+    fileprivate static let city = Field(
         .text("city", "City of the network, where it was looked up.", .personal(.person))
-            .optional.ofRequest,
+            .ofRequest, write: { .string($0) }, read: \.string)
+}
+
+extension Field<GeoCoordinates> {
+    fileprivate static let coordinates = Field(
         .text(
             "coordinates", "Latitude and longitude of the network, in degrees.",
             .personal(.person)
-        ).optional.ofRequest,
-    ]
-
-    var fields: JSONObject {
-        var fields: JSONObject = [:]
-        fields["country"] = country.map { .string($0) }
-        fields["asn"] = asn.map { .integer($0) }
-        fields["area"] = area.map { .string($0.description) }
-        fields["city"] = city.map { .string($0) }
-        fields["coordinates"] = coordinates.map { .string($0.description) }
-        return fields
-    }
-
-    /// Reads what the log or a read model holds. Nil where it holds nothing of it. What is sealed may be gone.
-    init?(recorded fields: JSONObject) {
-        country = fields["country"]?.string
-        asn = fields["asn"]?.integer
-        area = fields["area"]?.string.flatMap(GeoSquare.init)
-        city = fields["city"]?.string
-        coordinates = fields["coordinates"]?.string.flatMap(GeoCoordinates.init)
-        if country == nil, asn == nil, area == nil, city == nil, coordinates == nil { return nil }
-    }
+        ).ofRequest, write: { .string($0.description) },
+        read: { $0.string.flatMap(GeoCoordinates.init) })
 }

@@ -108,11 +108,15 @@ public struct SessionTerms: Sendable, Equatable {
         expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace(),
         method: GrantType? = nil, key: String? = nil
     ) {
-        piece = Piece(
+        self.init(
             Members(
                 account: account, stamp: stamp, client: client, clientID: clientID, app: app,
                 scope: scope, resources: resources, factors: factors, openedAt: openedAt,
                 expiresAt: expiresAt, isOffline: isOffline, from: from, method: method, key: key))
+    }
+
+    init(_ members: Members) {
+        piece = Piece(members)
     }
 }
 
@@ -148,7 +152,7 @@ public struct RefusedSignIn: Sendable, Equatable {
 }
 
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
-public enum SessionEvent: Event {
+public enum SessionEvent: FormedEvent {
     case opened(SessionTerms)
     /// A refresh token was redeemed: the next one has this number, and from now on is bound to this key.
     /// The parent is the token that was redeemed: nil for the one before, which it is unless a parent
@@ -161,52 +165,39 @@ public enum SessionEvent: Event {
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedSignIn)
 
-    public static let catalogue: [EventShape] = [
-        EventShape(
-            "session.opened", .services, "A client got tokens.", SessionTerms.eventFields,
-            SignInPlace.openedFields),
-        EventShape(
-            "session.refreshed", .internal, "A refresh token was redeemed.",
-            [
-                .integer("generation", "Number of the next refresh token."),
-                .time("refreshed_at", "When it was redeemed."),
-                .text("key", "Thumbprint of the key that the next token is bound to (RFC 9449).")
-                    .optional,
-                .integer("parent", "Number of the redeemed token, if not the one before.").optional,
-            ]),
-        EventShape(
-            "session.ended", .services, "The session ended before its time.",
-            [
-                .choice("reason", SessionEnd.self, "Why it ended."),
-                .uuid("notice", "Logout notice that tells the client.").optional,
-                .text("issuer", "Issuer identifier that the notice names.").optional,
-            ], SignInPlace.eventFields),
-        EventShape(
-            "session.detached", .internal,
-            "The browser that it came of signed out; offline access goes on.",
-            [
-                .uuid("notice", "Logout notice that tells the client."),
-                .text("issuer", "Issuer identifier that the notice names.").optional,
-            ]),
-        EventShape(
-            "session.refused", .audit, "A sign-in of a client was refused.",
-            [
-                SessionTerms.method("Grant that was refused, or way within a tenant's app."),
-                .text("reason", "Why it was refused."),
-                .account.optional, .client, .clientID, .app,
-                .integer("count", "How many refusals it stands for, if several.").optional,
-            ], SignInPlace.openedFields),
-    ]
-
-    public var name: String {
-        switch self {
-        case .opened: "session.opened"
-        case .refreshed: "session.refreshed"
-        case .ended: "session.ended"
-        case .detached: "session.detached"
-        case .refused: "session.refused"
-        }
+    /// There is one at each refresh: its fields are written and read at once, which takes less than four of a form.
+    fileprivate struct Refresh: Sendable {
+        var generation: Int
+        var at: Timestamp
+        var key: String?
+        var parent: Int?
     }
+
+    private enum Form {
+        static let opened = EventForm(
+            "session.opened", .services, "A client got tokens.", .terms, make: SessionEvent.opened)
+        static let refreshed = EventForm(
+            "session.refreshed", .internal, "A refresh token was redeemed.", .refresh,
+            make: {
+                SessionEvent.refreshed(
+                    generation: $0.generation, at: $0.at, key: $0.key, parent: $0.parent)
+            })
+        static let ended = EventForm(
+            "session.ended", .services, "The session ended before its time.",
+            .choice("reason", "Why it ended."), .optional(.order), .place,
+            make: SessionEvent.ended)
+        static let detached = EventForm(
+            "session.detached", .internal,
+            "The browser that it came of signed out; offline access goes on.", .order,
+            make: SessionEvent.detached)
+        static let refused = EventForm(
+            "session.refused", .audit, "A sign-in of a client was refused.", .refused,
+            make: SessionEvent.refused)
+    }
+
+    public static let forms: EventForms<Self> = [
+        Form.opened, Form.refreshed, Form.ended, Form.detached, Form.refused,
+    ]
 
     public var subject: UUID? {
         switch self {
@@ -221,86 +212,51 @@ public enum SessionEvent: Event {
         if case .refreshed = self { false } else { true }
     }
 
-    public var fields: JSONObject {
+    public var written: WrittenEvent {
         switch self {
-        case .opened(let terms): return terms.fields
+        case .opened(let terms): Form.opened(terms)
         case .refreshed(let generation, let at, let key, let parent):
-            var fields: JSONObject = [
-                "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
-            ]
-            fields["key"] = key.map { .string($0) }
-            fields["parent"] = parent.map { .integer(Int64($0)) }
-            return fields
-        case .ended(let reason, let notice, let from):
-            var fields = from.fields
-            fields["reason"] = .string(reason.rawValue)
-            fields["notice"] = notice.map { .uuid($0.id) }
-            fields["issuer"] = notice?.issuer.map { .string($0) }
-            return fields
-        case .detached(let notice):
-            var fields: JSONObject = ["notice": .uuid(notice.id)]
-            fields["issuer"] = notice.issuer.map { .string($0) }
-            return fields
-        case .refused(let refused): return refused.fields
-        }
-    }
-
-    public init?(name: String, fields: JSONObject) {
-        switch name {
-        case "session.opened":
-            guard let terms = SessionTerms(recorded: fields) else { return nil }
-            self = .opened(terms)
-        case "session.refreshed":
-            guard let generation = fields["generation"]?.integer,
-                let at = fields.instant("refreshed_at")
-            else { return nil }
-            self = .refreshed(
-                generation: Int(clamping: generation), at: at, key: fields["key"]?.string,
-                parent: fields["parent"]?.integer.map { Int(clamping: $0) })
-        case "session.ended":
-            guard let reason: SessionEnd = fields.choice("reason") else { return nil }
-            var notice: NoticeOrder?
-            if let id = fields.uuid("notice") {
-                notice = NoticeOrder(id: id, issuer: fields["issuer"]?.string)
-            }
-            self = .ended(reason, notice: notice, from: SignInPlace(recorded: fields))
-        case "session.detached":
-            guard let id = fields.uuid("notice") else { return nil }
-            self = .detached(NoticeOrder(id: id, issuer: fields["issuer"]?.string))
-        case "session.refused":
-            guard let refused = RefusedSignIn(recorded: fields) else { return nil }
-            self = .refused(refused)
-        default: return nil
+            Form.refreshed(Refresh(generation: generation, at: at, key: key, parent: parent))
+        case .ended(let reason, let notice, let from): Form.ended(reason, notice, from)
+        case .detached(let notice): Form.detached(notice)
+        case .refused(let attempt): Form.refused(attempt)
         }
     }
 }
 
-extension SessionTerms.Members {
-    var fields: JSONObject {
-        var fields: JSONObject = [
-            "client": .uuid(client),
-            "client_id": .string(clientID), "scope": .texts(scope),
-            "resources": .texts(resources), "amr": .texts(factors.map(\.rawValue)),
-            "opened_at": .integer(openedAt.seconds), "expires_at": .integer(expiresAt.seconds),
-            "offline": .bool(isOffline),
-        ]
-        fields.setStamp(stamp)
-        fields["account"] = account.map { .uuid($0) }
-        fields["app"] = app.map { .uuid($0) }
-        fields["method"] = (appMethod?.rawValue ?? method?.rawValue).map { .string($0) }
-        fields["key"] = key.map { .string($0) }
-        fields.merge(exchange?.fields ?? [:]) { own, _ in own }
-        fields["auth_time"] = authenticatedAt.map { .integer($0.seconds) }
-        fields["browser"] = browser.map { .uuid($0) }
-        fields["sector"] = sector.map { .string($0) }
-        if !claims.isEmpty { fields["claims"] = .texts(claims) }
-        fields["issuer"] = issuer.map { .string($0) }
-        fields["assertion_issuer"] = assertionIssuer.map { .string($0) }
-        fields["web_app"] = webApp.map { .uuid($0) }
-        if let federation { fields.merge(federation.fields) { own, _ in own } }
-        if let opener { fields.merge(opener.fields) { own, _ in own } }
-        return fields.merging(from.fields) { own, _ in own }
-    }
+extension Field<SessionEvent.Refresh> {
+    fileprivate static let refresh = whole(
+        [
+            .integer("generation", "Number of the next refresh token."),
+            .time("refreshed_at", "When it was redeemed."),
+            .text("key", "Thumbprint of the key that the next token is bound to (RFC 9449).")
+                .optional,
+            .integer("parent", "Number of the redeemed token, if not the one before.").optional,
+        ],
+        write: {
+            var fields: JSONObject = [
+                "generation": .integer(Int64($0.generation)),
+                "refreshed_at": .integer($0.at.seconds),
+            ]
+            fields["key"] = $0.key.map { .string($0) }
+            fields["parent"] = $0.parent.map { .integer(Int64($0)) }
+            return fields
+        },
+        read: { fields in
+            guard let generation = fields["generation"]?.integer,
+                let at = fields.instant("refreshed_at")
+            else { return nil }
+            return SessionEvent.Refresh(
+                generation: Int(clamping: generation), at: at, key: fields["key"]?.string,
+                parent: fields["parent"]?.integer.map { Int(clamping: $0) })
+        })
+}
+
+extension Field<NoticeOrder> {
+    fileprivate static let order = record(
+        .uuid("notice", "Logout notice that tells the client."),
+        .optional(.text("issuer", "Issuer identifier that the notice names.")),
+        make: { NoticeOrder(id: $0, issuer: $1) }, take: { ($0.id, $0.issuer) })
 }
 
 extension SessionTerms {
@@ -312,83 +268,7 @@ extension SessionTerms {
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: JSONObject) {
-        guard let stamp = fields.stamp, let client = fields.uuid("client"),
-            let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
-            let resources = fields.texts("resources"), let factors = fields.texts("amr"),
-            let openedAt = fields.instant("opened_at"),
-            let expiresAt = fields.instant("expires_at"), let isOffline = fields["offline"]?.bool
-        else { return nil }
-        self.init(
-            account: fields.uuid("account"), stamp: stamp, client: client,
-            clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
-            factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
-            expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
-            method: GrantType(recorded: fields), key: fields["key"]?.string)
-        change { terms in
-            terms.appMethod = fields.choice("method")
-            terms.exchange = TokenExchange(recorded: fields)
-            terms.authenticatedAt = fields.instant("auth_time")
-            terms.browser = fields.uuid("browser")
-            terms.sector = fields["sector"]?.string
-            terms.claims = fields.texts("claims") ?? []
-            terms.issuer = fields["issuer"]?.string
-            terms.assertionIssuer = fields["assertion_issuer"]?.string
-            terms.webApp = fields.uuid("web_app")
-            terms.federation = FederatedToken(recorded: fields)
-            terms.opener = Opener(recorded: fields)
-        }
-    }
-}
-
-extension GrantType {
-    /// Where another way stands on record in its place, it is the one of that way.
-    fileprivate init?(recorded fields: JSONObject) {
-        let other: AppSignInMethod? = fields.choice("method")
-        guard let method = fields.choice("method") ?? other?.grant
-        else { return nil }
-        self = method
-    }
-}
-
-extension RefusedSignIn {
-    var fields: JSONObject {
-        var fields = from.fields
-        fields["method"] = .string(appMethod?.rawValue ?? method.rawValue)
-        fields["reason"] = .string(reason)
-        fields["account"] = account.map { .uuid($0) }
-        fields["client"] = .uuid(client)
-        fields["client_id"] = .string(clientID)
-        fields["app"] = app.map { .uuid($0) }
-        if count > 1 { fields["count"] = .integer(Int64(count)) }
-        return fields
-    }
-
-    init?(recorded fields: JSONObject) {
-        guard let method = GrantType(recorded: fields), let reason = fields["reason"]?.string,
-            let client = fields.uuid("client"),
-            let clientID = fields["client_id"]?.string
-        else { return nil }
-        self.init(
-            method: method, reason: reason, account: fields.uuid("account"), client: client,
-            clientID: clientID, app: fields.uuid("app"), from: SignInPlace(recorded: fields),
-            count: Int(clamping: fields["count"]?.integer ?? 1))
-        appMethod = fields.choice("method")
-    }
-}
-
-extension SignInPlace {
-    var fields: JSONObject {
-        var fields: JSONObject = [:]
-        fields["source"] = source.map { .string($0) }
-        fields["device"] = device.map { .string($0) }
-        fields["channel"] = channel.map { .string($0.rawValue) }
-        if let location { fields.merge(location.fields) { own, _ in own } }
-        return fields
-    }
-
-    init(recorded fields: JSONObject) {
-        self.init(
-            source: fields["source"]?.string, device: fields["device"]?.string,
-            channel: fields.choice("channel"), location: GeoLocation(recorded: fields))
+        guard let terms = try? Field<Self>.terms.read(fields) else { return nil }
+        self = terms
     }
 }
