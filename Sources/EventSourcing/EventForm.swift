@@ -50,14 +50,18 @@ public protocol EventReading<Kind>: Sendable {
 
 /// The forms of an enum's events.
 public struct EventForms<Kind: Event>: ExpressibleByArrayLiteral, Sendable {
+    @usableFromInline
     let shapes: [EventShape]
-    private let forms: [(name: String, read: @Sendable (JSONObject) -> Kind?)]
+    @usableFromInline
+    let forms: [(name: String, read: @Sendable (JSONObject) -> Kind?)]
 
+    @inlinable
     public init(arrayLiteral forms: any EventReading<Kind>...) {
         shapes = forms.map(\.shape)
         self.forms = forms.map { ($0.shape.name, $0.read) }
     }
 
+    @inlinable
     func read(_ name: String, _ recorded: JSONObject) -> Kind? {
         for form in forms where form.name == name { return form.read(recorded) }
         return nil
@@ -88,6 +92,7 @@ extension FormedEvent {
     public var fields: JSONObject { written.fields }
     public var subject: UUID? { nil }
 
+    @inlinable
     public init?(name: String, fields: JSONObject) {
         guard let event = Self.forms.read(name, fields) else { return nil }
         self = event
