@@ -2,7 +2,7 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// A one-time code as the log knows it. The code itself follows from the id under the realm's key,
+/// A one-time code as the log knows it. The code itself follows from an id under the realm's key,
 /// so that the mailer needs no copy of it.
 public struct IssuedCode: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
@@ -18,6 +18,8 @@ public struct IssuedCode: Sendable, Equatable {
 
     public let id: UUID
     public let purpose: Purpose
+    /// The code that this one repeats: its digits follow from that one's id.
+    public var repeated: UUID?
     /// A keyed digest of mailbox and code.
     public let digest: SecretDigest
     public let app: UUID?
@@ -36,6 +38,9 @@ public struct IssuedCode: Sendable, Equatable {
     public var account: UUID?
     /// Of that account's proofs, or of those of the account that signs in by it, as it was then.
     public var generation = 0
+
+    /// The id that its digits follow from.
+    public var root: UUID { repeated ?? id }
 
     public init(
         id: UUID, purpose: Purpose, digest: SecretDigest, app: UUID?, issuedAt: Timestamp,
@@ -99,6 +104,8 @@ public enum MailboxEvent: Event {
                     "channel", Channel.self, "By what it was sent; by mail, if nothing is said."
                 )
                 .optional,
+                .uuid("repeats", "The code that was sent once more, if it was another one's.")
+                    .optional,
             ], Person.eventFields),
         EventShape(
             "otp.renamed", .internal, "The code was asked for again under other names.",
@@ -160,6 +167,7 @@ public enum MailboxEvent: Event {
             fields["base"] = code.base.map { .string($0) }
             fields["account"] = code.account.map { .uuid($0) }
             fields["source"] = code.source.map { .string($0) }
+            fields["repeats"] = code.repeated.map { .uuid($0) }
             if code.channel != .mail { fields["channel"] = .string(code.channel.rawValue) }
             fields.setGeneration(code.generation)
             return fields
@@ -198,6 +206,7 @@ public enum MailboxEvent: Event {
             code.source = fields["source"]?.string
             code.generation = fields.generation
             code.channel = fields.choice("channel") ?? .mail
+            code.repeated = fields.uuid("repeats")
             self = .codeIssued(code)
         case "otp.renamed":
             guard let id = fields.uuid("otp") else { return nil }

@@ -56,9 +56,10 @@ extension SessionQueries {
         var found: [OpenSessionView] = []
         var after: UUID?
         while true {
-            let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
+            let page = try await sessions(
+                of: account, in: realm, at: now, after: after, limit: 1000)
             found += page.filter(isWanted)
-            guard page.count == 200, let next = page.last?.id else { return found }
+            guard page.count == 1000, let next = page.last?.id else { return found }
             after = next
         }
     }
