@@ -55,7 +55,8 @@ import Values
         #expect(try await names(2, at: 600, in: asked) == ["otp.refused", "session.refused"])
     }
 
-    @Test func `a code that is as old as its lifetime is not repeated, and stays good beside the next`()
+    @Test
+    func `a code that is as old as its lifetime is not repeated, and stays good beside the next`()
         async throws
     {
         let world = try known().given(issued(.signIn), in: mailbox).given(

@@ -53,7 +53,11 @@ func tenantMethodSamples() -> [any Event] {
         enrolled(deviceKey(approvedBy: session)),
         TenantMethodEvent.keyRemoved(session, account: account, client: client), pin(), wrongPIN,
         TenantMethodEvent.pinUsed(account: account, client: client),
-        TenantMethodEvent.pinRemoved(account: account, client: client), awaited,
+        TenantMethodEvent.pinRemoved(account: account, client: client),
+        TenantMethodEvent.approvalAwaited(
+            AwaitedApproval(
+                approval: approvalStream, number: 4711, expiresAt: noon, network: [1, 2, 3]),
+            account: account, client: client),
         ApprovalEvent.requested(approvalTerms(removals: 1)),
         ApprovalEvent.answered(
             isApproved: true, key: session, account: account, client: client, at: noon),

@@ -23,6 +23,12 @@ def setUpModule():
     global urd, SECRET
     urd = Urd()
     SECRET = {"API_SECRET_KEY": urd.values["URD_VERIFY_API_SECRET_KEY"]}
+    # As they are where nobody set any: the demo realm has higher ones.
+    status, body, _ = urd.api.call("PATCH", "/api/admin/realms/verify/settings", {"rate_limits": {
+        "verify-code": {"source": {"amount": 100, "seconds": 300},
+                        "target": {"amount": 5, "seconds": 300}},
+        "device-code": {"target": {"amount": 10, "seconds": 60}}}})
+    assert status == 200, body
 
 
 def tearDownModule():

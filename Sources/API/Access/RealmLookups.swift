@@ -68,20 +68,47 @@ struct RealmLookups {
     func openSessions(
         of account: UUID, where isWanted: (OpenSessionView) -> Bool = { _ in true }
     ) async throws(Problem) -> [OpenSessionView] {
-        let open = try await reading { () throws(LogFailure) in
+        try await lasting(try await heldSessions(of: account, where: isWanted))
+    }
+
+    /// The same, with those that end with one above them and have no event that says so: a list looks at what it shows
+    /// alone.
+    func heldSessions(
+        of account: UUID, where isWanted: (OpenSessionView) -> Bool = { _ in true }
+    ) async throws(Problem) -> [OpenSessionView] {
+        try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
                 of: account, in: context.place.realm, at: context.clock.now(), where: isWanted)
         }
-        return try await lasting(open)
+    }
+
+    /// A page of them, newest first, those that are wanted alone.
+    func heldSessions(
+        of account: UUID, _ page: FederatedPage, where isWanted: (OpenSessionView) -> Bool
+    ) async throws(Problem) -> FederatedPage.Items<OpenSessionView> {
+        var found: [OpenSessionView] = []
+        try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: page.after
+            ) { session in
+                if isWanted(session) { found.append(session) }
+                return found.count <= page.limit
+            }
+        }
+        return page.items(of: found, \.id)
     }
 
     /// Those that are not over. A session below one that has ended is over, and has no event that says so.
     func lasting(_ sessions: [OpenSessionView]) async throws(Problem) -> [OpenSessionView] {
         let found = try await each(sessions) { session throws(Problem) in
-            if session.terms.federation == nil { return true }
-            return try await context.lasting(session.id) != nil
+            try await isLasting(session)
         }
         return zip(sessions, found).filter(\.1).map(\.0)
+    }
+
+    func isLasting(_ session: OpenSessionView) async throws(Problem) -> Bool {
+        if session.terms.federation == nil { return true }
+        return try await context.lasting(session.id) != nil
     }
 
     /// Asks the same of many, hundreds at once: what is looked up for all of them is one look-up then.
@@ -106,7 +133,9 @@ struct RealmLookups {
                 for await answer in group { found.append(answer) }
                 return found
             }
-            for (_, answer) in found.sorted(by: { $0.0 < $1.0 }) { answers.append(try answer.get()) }
+            for (_, answer) in found.sorted(by: { $0.0 < $1.0 }) {
+                answers.append(try answer.get())
+            }
         }
         return answers
     }

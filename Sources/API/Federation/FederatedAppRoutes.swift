@@ -42,12 +42,14 @@ enum FederatedAppRoutes {
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
         let (page, context) = (FederatedPage(call), call.context)
-        let sessions = page.items(
-            of: try await FederatedDevices(context).sessions(of: try caller.account, .application),
-            \.id)
+        let sessions = try await RealmLookups(context).heldSessions(
+            of: try caller.account, page
+        ) { $0.terms.federation?.holder == .application }
         let services = try await FederationServices(context).all()
         let own = caller.token.device
-        let apps = try await RealmLookups(context).each(sessions.items) {
+        let apps = try await RealmLookups(context).each(
+            try await RealmLookups(context).lasting(sessions.items)
+        ) {
             session throws(Problem) in
             session.json(
                 at: services.first { $0.client.id == session.terms.client },

@@ -72,7 +72,7 @@ enum HostedPageRoutes {
         do throws(Problem) {
             try call.countVerification(of: address, in: visit.formName)
         } catch {
-            return try call.codePage(after: error, page, sent, before)
+            return try call.verificationPage(after: error, page, sent, before)
         }
         do throws(Problem) {
             try await call.requireCaptcha(page.captcha.flatMap { call.body[$0.field]?.string })
@@ -213,7 +213,7 @@ extension Call<RealmContext> {
 
     /// The form for a code, or the page that waits for a link, where no other one is sent because too many were asked
     /// for: strangers may have done that, and the person has the mails.
-    fileprivate func codePage(
+    fileprivate func verificationPage(
         after refusal: Problem, _ page: HostedPage, _ sent: SentCode, _ before: SentCode?
     ) throws(Problem) -> Response {
         guard refusal.kind == .rateLimited else { throw refusal }

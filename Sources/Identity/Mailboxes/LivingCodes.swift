@@ -15,8 +15,6 @@ struct LivingCodes: Sendable {
         var isConfirmed = false
         var wrongGuesses = 0
         var askers: [CodeAsker]
-        /// More asked than are known.
-        var hasMoreAskers = false
     }
 
     /// Of more links than these that wait to be confirmed no other one is sent.
@@ -46,18 +44,14 @@ struct LivingCodes: Sendable {
 
     mutating func ask(_ id: UUID, _ asker: CodeAsker) {
         guard let place = codes.firstIndex(where: { $0.code.id == id }),
-            !codes[place].askers.contains(asker)
+            codes[place].askers.count < Self.mostAskers, !codes[place].askers.contains(asker)
         else { return }
-        guard codes[place].askers.count < Self.mostAskers else {
-            codes[place].hasMoreAskers = true
-            return
-        }
         codes[place].askers.append(asker)
     }
 
     func knows(_ asker: CodeAsker, of id: UUID) -> Bool {
         guard let code = living(id) else { return true }
-        return code.askers.contains(asker) || code.hasMoreAskers
+        return code.askers.contains(asker) || code.askers.count >= Self.mostAskers
     }
 
     func joiner(of id: UUID, from source: String?) -> Person? {
@@ -66,7 +60,9 @@ struct LivingCodes: Sendable {
         let near = code.askers.filter { $0.source != nil && $0.source == source }
         let names = Set((near.isEmpty ? code.askers : near).map(\.names))
         (person.firstName, person.lastName) = (nil, nil)
-        guard names.count == 1, !code.hasMoreAskers, let only = names.first else { return person }
+        // Of so many there may be more, under other names.
+        let isKnown = !near.isEmpty || code.askers.count < Self.mostAskers
+        guard names.count == 1, isKnown, let only = names.first else { return person }
         return only.naming(person)
     }
 

@@ -246,7 +246,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         _ facts: Facts, _ purpose: IssuedCode.Purpose, _ reason: Reason
     ) -> Decision {
         guard reason == .tooSoon, purpose == .registration, mayJoin || !isForPage,
-            !(facts.account?.isAlive ?? false), 
+            !(facts.account?.isAlive ?? false),
             let code = facts.mailbox.state.newestCode(isForPINReset: false),
             code.purpose == .registration,
             !facts.mailbox.state.wasAsked(for: code, by: CodeAsker(person, from: source))

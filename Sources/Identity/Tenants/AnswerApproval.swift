@@ -56,7 +56,8 @@ public struct AnswerApproval: TimedCommand {
             terms.client == owner.client, terms.stamp == own.account.state.stamp.number
         else { throw .notFound }
         guard state.answer == nil else { throw .answered }
-        guard state.isOpen(at: now), own.methods.state.awaited.contains(where: { $0.approval == approval })
+        guard state.isOpen(at: now),
+            own.methods.state.awaited.contains(where: { $0.approval == approval })
         else {
             throw .notFound
         }

@@ -23,22 +23,26 @@ struct FederatedDevices {
     init(_ context: RealmContext) { self.context = context }
 
     /// Those on which a person is signed in, as the sessions say that are not over: a page of them, those first on
-    /// which the person signed in last.
+    /// which the person signed in last. One with more sign-ins than one may come again on a later page.
     func list(
         of account: UUID, _ page: FederatedPage
     ) async throws(Problem) -> FederatedPage.Items<FederatedDeviceView> {
+        let held = try await RealmLookups(context).heldSessions(of: account, page) { session in
+            session.terms.federation?.holder == .person
+                && session.terms.federation?.device != nil
+        }
         var order: [UUID] = []
         var found: [UUID: [OpenSessionView]] = [:]
-        for session in try await sessions(of: account, .person) {
+        for session in held.items {
             guard let device = session.terms.federation?.device else { continue }
             if found[device] == nil { order.append(device) }
             found[device, default: []].append(session)
         }
-        let wanted = page.items(of: order) { $0 }
         let all = found
-        let views = try await RealmLookups(context).each(wanted.items) {
+        let views = try await RealmLookups(context).each(order) {
             device throws(Problem) -> FederatedDeviceView? in
-            guard let sessions = all[device], let first = sessions.first else { return nil }
+            let sessions = try await RealmLookups(context).lasting(all[device] ?? [])
+            guard let first = sessions.first else { return nil }
             var rests = true
             for session in sessions where rests {
                 rests = try await context.live(session.id) == nil
@@ -49,7 +53,7 @@ struct FederatedDevices {
                 type: terms?.type, system: terms?.system, signedInAt: first.openedAt,
                 lastUsedAt: sessions.map(\.lastUsedAt).max() ?? first.lastUsedAt, rests: rests)
         }
-        return FederatedPage.Items(items: views.compactMap { $0 }, next: wanted.next)
+        return FederatedPage.Items(items: views.compactMap { $0 }, next: held.next)
     }
 
     /// The sessions of a person that such tokens are of, and that are not over.

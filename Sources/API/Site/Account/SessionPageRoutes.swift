@@ -14,7 +14,8 @@ enum SessionPageRoutes {
     ]
 
     private static let list = AccountRoute.show(
-        "/account/sessions", id: "showSessions", "Where one is signed in.", [browsersAfter, devicesAfter]
+        "/account/sessions", id: "showSessions", "Where one is signed in.",
+        [browsersAfter, devicesAfter]
     ) { call, frame throws(Problem) in
         let say = frame.say
         let browsers = try await call.browsers(of: frame.account)

@@ -33,16 +33,10 @@ struct FederatedPage: Sendable {
             after: call.text("after").flatMap { UUID($0) })
     }
 
-    /// Of a list in its order. What is not there any more is followed by nothing.
+    /// Of what comes behind the place that was asked for, in its order: one more shows that there are more.
     func items<Item: Sendable>(of all: [Item], _ name: (Item) -> UUID) -> Items<Item> {
-        var start = 0
-        if let after {
-            start = all.firstIndex { name($0) == after }.map { $0 + 1 } ?? all.count
-        }
-        let part = all[start...].prefix(limit)
-        return Items(
-            items: Array(part),
-            next: start + part.count < all.count ? part.last.map(name) : nil)
+        let part = all.prefix(limit)
+        return Items(items: Array(part), next: part.count < all.count ? part.last.map(name) : nil)
     }
 
     func link(_ path: String, to next: UUID?) -> (String, String)? {
