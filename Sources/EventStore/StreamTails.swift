@@ -31,7 +31,7 @@ struct StreamTail: Hashable, Sendable {
             let next = (first..<rows.count).first { rows.int32($0, 15) != number } ?? rows.count
             found[tails[Int(number) - 1]] = .success(
                 EventPage(
-                    rows, first..<next, realm,
+                    rows, rows.isNull(first, 0) ? first..<first : first..<next, realm,
                     last: rows.isNull(first, 16) ? nil : Int(rows.int32(first, 16))))
             first = next
         }
@@ -39,7 +39,8 @@ struct StreamTail: Hashable, Sendable {
     }
 }
 
-/// One look-up for each: a join would be free to read the whole realm.
+/// One look-up for each: a join would be free to read the whole realm. Where none of the events is there that the stream
+/// had, its last version comes alone: that is a hole, and no end.
 private let readingTails = Statement(
     "event_streams",
     """
@@ -48,9 +49,10 @@ private let readingTails = Statement(
         select t.*, (select s.version from urd.stream s where s.realm = $1 and s.stream = t.stream) as last
         from unnest($2, $3) with ordinality as t (stream, after, number) offset 0
     ) t
-    cross join lateral (
+    left join lateral (
         select \(eventColumns) from urd.event e
         where e.realm = $1 and e.stream = t.stream and e.version > t.after order by e.version
-    ) e
+    ) e on true
+    where e.position is not null or t.last > t.after
     order by t.number
     """)

@@ -83,6 +83,7 @@ private func signInSamples() throws -> [any Event] {
     var moving = issued
     moving.base = "https://id.example.org/move?token="
     (moving.account, moving.source, moving.generation) = (account, "AAAA", 1)
+    moving.repeated = session
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app,

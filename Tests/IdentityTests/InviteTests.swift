@@ -169,7 +169,7 @@ private func created(
         let later = noon.adding(seconds: 120)
         for again in [nil, invite, other] {
             try await pending.when(request(invite: again, at: later))
-                .then(issued(at: later), in: mailbox)
+                .then(issued(at: later, repeating: code), in: mailbox)
         }
         try await pending.when(request()).thenNothing()
         // The account that came of it is gone, and with it what the invite was good for.

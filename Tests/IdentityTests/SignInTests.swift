@@ -26,14 +26,16 @@ func givenNativeRealm(
 
 func issued(
     _ purpose: IssuedCode.Purpose = .registration, digest byte: UInt8 = 1, at: Timestamp = noon,
-    to person: Person? = nil, from source: String? = nil, generation: Int = 0
+    to person: Person? = nil, from source: String? = nil, generation: Int = 0,
+    id: UUID = code, repeating repeated: UUID? = nil
 ) throws -> MailboxEvent {
     var issued = IssuedCode(
-        id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
+        id: id, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
         expiresAt: at.adding(seconds: 600),
         person: person ?? (purpose == .registration ? ann : reader))
     issued.source = source
     issued.generation = generation
+    issued.repeated = repeated
     return .codeIssued(issued)
 }
 
@@ -135,7 +137,8 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         let realm = try givenNativeRealm().given(issued(), in: mailbox)
         try await realm.when(request(at: noon.adding(seconds: 119))).thenNothing()
         let later = noon.adding(seconds: 120)
-        try await realm.when(request(at: later)).then(issued(at: later), in: mailbox)
+        try await realm.when(request(at: later)).then(
+            issued(at: later, repeating: code), in: mailbox)
         try await realm.given(MailboxEvent.codeRedeemed(code), in: mailbox).when(request())
             .then(issued(), in: mailbox)
     }

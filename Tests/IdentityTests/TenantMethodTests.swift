@@ -53,7 +53,11 @@ func tenantMethodSamples() -> [any Event] {
         enrolled(deviceKey(approvedBy: session)),
         TenantMethodEvent.keyRemoved(session, account: account, client: client), pin(), wrongPIN,
         TenantMethodEvent.pinUsed(account: account, client: client),
-        TenantMethodEvent.pinRemoved(account: account, client: client), awaited,
+        TenantMethodEvent.pinRemoved(account: account, client: client),
+        TenantMethodEvent.approvalAwaited(
+            AwaitedApproval(
+                approval: approvalStream, number: 4711, expiresAt: noon, network: [1, 2, 3]),
+            account: account, client: client),
         ApprovalEvent.requested(approvalTerms(removals: 1)),
         ApprovalEvent.answered(
             isApproved: true, key: session, account: account, client: client, at: noon),
@@ -216,6 +220,30 @@ func givenTenant(_ settings: JSONObject = [:]) throws -> Scenario {
             ApprovalEvent.requested(approvalTerms(of: nil)), in: approvalStream)
         try await given().when(request(after: 181)).thenRejected(.stale)
         try await waiting().when(request()).thenRejected(.numberTaken)
+    }
+
+    @Test func `requests from other networks end none, and no more than eight wait`() async throws {
+        func asked(_ number: Int, after seconds: Int64 = 0) -> TenantMethodEvent {
+            .approvalAwaited(
+                AwaitedApproval(
+                    approval: UUID(high: 90, low: UInt64(number)), number: Int64(number),
+                    expiresAt: noon.adding(seconds: seconds + Approval.patience),
+                    network: [UInt8(number)]), account: account, client: client)
+        }
+        var world = try waiting()
+        for number in 1...7 { world = world.given(asked(number), in: methodsStream) }
+        var decision = Decision(answered(), in: approvalStream)
+        decision.append(used, in: signatureStream)
+        try await world.when(answer()).then(decision)
+        var command = request()
+        command.approval = UUID(high: 91, low: 1)
+        command.network = [8]
+        // It is answered like one for somebody whom there is not.
+        try await world.when(command).then(
+            ApprovalEvent.requested(approvalTerms(of: nil)), in: command.approval)
+        // One more of the same network takes the place of its own.
+        command.network = [7]
+        #expect(try await world.when(command).result.get().events.count == 2)
     }
 
     @Test func `a request is answered once, within three minutes, by a trusted device`()

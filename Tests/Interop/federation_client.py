@@ -80,6 +80,7 @@ class Site:
             connection.request(method, path, body=data, headers=headers)
             answer = connection.getresponse()
             text = answer.read().decode()
+            self.local.headers = answer.headers
         except (OSError, http.client.HTTPException):
             connection.close()
             self.local.connection = None

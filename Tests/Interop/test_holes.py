@@ -6,6 +6,7 @@ import json
 import sys
 import time
 import unittest
+import urllib.parse
 import uuid
 
 import test_shared_signals as parts
@@ -68,8 +69,12 @@ class Holes(unittest.TestCase):
         cls.hole = int(urd.sql(
             f"select max(position) from urd.event where realm = '{realm}'"
             " and type = 'client.registered'"))
+        cls.gone = admin("POST", "/accounts", {"email": f"{uuid.uuid4().hex}@example.org"})["id"]
+        cls.second = int(urd.sql(
+            f"select max(position) from urd.event where realm = '{realm}'"
+            " and type = 'account.registered'"))
         admin("POST", f"/accounts/{accounts[1]}/disable")
-        cls.row = f"where realm = '{realm}' and position = {cls.hole}"
+        cls.row = f"where realm = '{realm}' and position in ({cls.hole}, {cls.second})"
         cls.head = head()
         eventually(lambda: int(urd.sql(
             f"select coalesce(max(size), 0) from urd.checkpoint where realm = '{realm}'"))
@@ -158,6 +163,49 @@ class Holes(unittest.TestCase):
             done = urd.command(*words)
             self.assertNotEqual(done.returncode, 0, words)
             self.assertIn(str(self.hole), done.stdout[-2000:] + done.stderr, words)
+
+    def damaged(self, path):
+        status, problem, _ = urd.api.call("GET", urd.realm + path)
+        self.assertEqual((status, problem.get("type")), (500, "/problems/log-damaged"), path)
+
+    def test_1_the_audit_trail_ends_before_the_hole_and_then_says_that_the_log_is_damaged(self):
+        for more in ("", "&filter=" + urllib.parse.quote('type sw "account" or type sw "client"')):
+            page = admin("GET", f"/audit-trail?limit=200&after=1:{self.hole - 2}{more}")
+            self.assertLess(max([0] + [one["position"] for one in page["items"]]), self.hole)
+            after = page["next"]
+            self.assertTrue(page["more"], page)
+            self.damaged(f"/audit-trail?limit=200&after={after}{more}")
+
+    def test_1_lists_by_a_condition_say_that_the_log_is_damaged(self):
+        self.damaged(f"/events/{self.hole}")
+        self.damaged(f"/audit-trail?stream={self.gone}")
+        self.damaged(f"/audit-trail?type=account.registered&after=1:{self.second - 1}")
+        self.damaged(f"/events?account={self.gone}")
+        self.damaged("/events?filter=" + urllib.parse.quote(f'account eq "{self.gone}"'))
+        self.damaged(f"/events?after=1:{self.second - 1}&filter="
+                     + urllib.parse.quote('type eq "account.registered"'))
+
+    def test_1_an_account_whose_only_event_is_gone_is_damaged_and_not_missing(self):
+        self.damaged(f"/as-of/{self.head}/accounts/{self.gone}")
+        self.damaged(f"/as-of/{self.head}/accounts/{self.gone}/sessions")
+        self.damaged(f"/as-of/{self.head}/accounts/{self.gone}/credentials")
+        status, problem, _ = urd.api.call(
+            "POST", f"{urd.realm}/accounts/{self.gone}/disable")
+        self.assertEqual((status, problem["type"]), (500, "/problems/log-damaged"))
+
+    def test_1_a_realm_as_of_a_moment_behind_the_hole_fails_and_names_the_position(self):
+        build = admin("POST", f"/as-of/{self.head}")
+
+        def done():
+            found = admin("GET", f"/as-of-builds/{build['id']}")
+            return found if found["state"] not in ("waiting", "running") else None
+        found = eventually(done, "the build ends", 60)
+        self.assertEqual((found["state"], found.get("fault"), found.get("missing")),
+                         ("failed", "log_damaged", self.hole))
+        before = admin("POST", f"/as-of/{self.hole - 1}")
+        found = eventually(
+            lambda: admin("GET", f"/as-of-builds/{before['id']}")["state"] == "ready",
+            "one before the hole is made", 60)
 
     def test_2_signals_of_events_before_the_hole_come_and_none_behind_it(self):
         for stream in (self.pushed, self.polled):

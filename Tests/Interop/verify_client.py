@@ -53,6 +53,8 @@ class Browser:
         self.address, self.origin = (place.hostname, port or place.port), site
         self.host = place.netloc
         self.cookies = {}
+        # An address of this machine that it asks from, as one of another network.
+        self.source = None
 
     def call(self, method, path, form=None, **headers):
         sent = {"Host": self.host}
@@ -64,7 +66,8 @@ class Browser:
             body = urllib.parse.urlencode(form)
             sent.setdefault("Content-Type", "application/x-www-form-urlencoded")
             sent.setdefault("Origin", self.origin)
-        connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(
+            *self.address, timeout=PATIENCE, source_address=self.source and (self.source, 0))
         try:
             connection.request(method, path, body=body, headers=sent)
             answer = connection.getresponse()
@@ -92,6 +95,7 @@ class App:
         self.state = secrets.token_hex(5)
         # Of another node, where that is asked.
         self.port = None
+        self.source = None
 
     def query(self, kind="EMAIL", **more):
         members = {
@@ -132,7 +136,8 @@ class App:
         sent = {"Host": place.netloc, "API_KEY_ID": self.key, "Content-Type": "application/json",
                 **headers}
         connection = http.client.HTTPConnection(
-            place.hostname, self.port or place.port, timeout=PATIENCE)
+            place.hostname, self.port or place.port, timeout=PATIENCE,
+            source_address=self.source and (self.source, 0))
         try:
             connection.request(
                 method, path, body=None if body is None else json.dumps(body),

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Identity
+internal import JSON
 import Synchronization
 internal import Values
 
@@ -98,6 +99,23 @@ struct RateCounter {
         }
         for (policy, target) in taken {
             giveBack(policy, RateLimits.Subjects(target: target))
+        }
+    }
+
+    /// What is counted for a person, by the block of networks that asks: strangers elsewhere leave the person all of it.
+    func atBlock(_ target: String) -> String { "\(target) \(source.block)" }
+
+    /// False where the mailbox had as many as it may have, of whomever: its person has those, and goes on. Throws
+    /// where this network asked for too many.
+    func allows(_ count: () throws(Problem) -> Void) throws(Problem) -> Bool {
+        do throws(Problem) {
+            try count()
+            return true
+        } catch {
+            guard error.kind == .rateLimited,
+                error.members["dimension"]?.string == RateDimension.target.rawValue
+            else { throw error }
+            return false
         }
     }
 

@@ -68,20 +68,79 @@ struct RealmLookups {
     func openSessions(
         of account: UUID, where isWanted: (OpenSessionView) -> Bool = { _ in true }
     ) async throws(Problem) -> [OpenSessionView] {
-        let open = try await reading { () throws(LogFailure) in
+        try await lasting(try await heldSessions(of: account, where: isWanted))
+    }
+
+    /// The same, with those that end with one above them and have no event that says so: a list looks at what it shows
+    /// alone.
+    func heldSessions(
+        of account: UUID, where isWanted: (OpenSessionView) -> Bool = { _ in true }
+    ) async throws(Problem) -> [OpenSessionView] {
+        try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
                 of: account, in: context.place.realm, at: context.clock.now(), where: isWanted)
         }
-        // A session below one that has ended is over, and has no event that says so.
-        var lasting: [OpenSessionView] = []
-        for session in open {
-            if session.terms.federation != nil, try await context.lasting(session.id) == nil {
-                continue
-            }
-            lasting.append(session)
-        }
-        return lasting
     }
+
+    /// A page of them, newest first, those that are wanted alone.
+    func heldSessions(
+        of account: UUID, _ page: FederatedPage, where isWanted: (OpenSessionView) -> Bool
+    ) async throws(Problem) -> FederatedPage.Items<OpenSessionView> {
+        var found: [OpenSessionView] = []
+        try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: page.after
+            ) { session in
+                if isWanted(session) { found.append(session) }
+                return found.count <= page.limit
+            }
+        }
+        return page.items(of: found, \.id)
+    }
+
+    /// Those that are not over. A session below one that has ended is over, and has no event that says so.
+    func lasting(_ sessions: [OpenSessionView]) async throws(Problem) -> [OpenSessionView] {
+        let found = try await each(sessions) { session throws(Problem) in
+            try await isLasting(session)
+        }
+        return zip(sessions, found).filter(\.1).map(\.0)
+    }
+
+    func isLasting(_ session: OpenSessionView) async throws(Problem) -> Bool {
+        if session.terms.federation == nil { return true }
+        return try await context.lasting(session.id) != nil
+    }
+
+    /// Asks the same of many, hundreds at once: what is looked up for all of them is one look-up then.
+    func each<Element: Sendable, Value: Sendable>(
+        _ elements: [Element], _ ask: @escaping @Sendable (Element) async throws(Problem) -> Value
+    ) async throws(Problem) -> [Value] {
+        var answers: [Value] = []
+        answers.reserveCapacity(elements.count)
+        for first in stride(from: 0, to: elements.count, by: Self.atOnce) {
+            let part = elements[first..<min(first + Self.atOnce, elements.count)]
+            let found = await withTaskGroup(of: (Int, Result<Value, Problem>).self) { group in
+                for (place, element) in zip(part.indices, part) {
+                    group.addTask {
+                        do throws(Problem) {
+                            return (place, .success(try await ask(element)))
+                        } catch {
+                            return (place, .failure(error))
+                        }
+                    }
+                }
+                var found: [(Int, Result<Value, Problem>)] = []
+                for await answer in group { found.append(answer) }
+                return found
+            }
+            for (_, answer) in found.sorted(by: { $0.0 < $1.0 }) {
+                answers.append(try answer.get())
+            }
+        }
+        return answers
+    }
+
+    private static let atOnce = 500
 
     /// All browsers that an account is signed in with.
     func openBrowsers(of account: UUID) async throws(Problem) -> [BrowserSessionView] {

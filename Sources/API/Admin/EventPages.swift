@@ -93,6 +93,15 @@ struct EventPages: Sendable {
                 let found = try await context.queries.positions(
                     about: about, after: position, limit: limit, in: realm)
                 let page = try await log.page(at: found.value, in: realm)
+                // What the index knows was there.
+                let present = Set(page.events.map(\.position))
+                if let hole = found.value.first(where: { !present.contains($0) }) {
+                    let whole = page.events.filter { $0.position < hole }
+                    guard let last = whole.last else { throw .damaged }
+                    return Part(
+                        epoch: page.head.epoch, events: whole, read: whole.count,
+                        reached: last.position, endsAtHole: true)
+                }
                 let isEnd = found.value.count < limit && found.epoch == page.head.epoch
                 return Part(
                     epoch: page.head.epoch, events: page.events, read: found.value.count,

@@ -79,6 +79,10 @@ enum EventRoutes {
         }
         guard let event = page.events.first, event.position == position else {
             try await call.knownLog()
+            guard position > page.head.position else {
+                throw Problem(
+                    .logDamaged, "Position \(position) is missing; urd verify says more.")
+            }
             throw Problem(.noSuchEvent)
         }
         return .json(.ok, EventEnvelope(event, epoch: page.head.epoch, issuer: "").json)
@@ -210,8 +214,11 @@ extension AdminQueries {
             return try await filteredAuditTrail(
                 of: realm, selection, after: position, limit: limit)
         }
-        return ScannedPage(
-            try await auditTrail(of: realm, selection, after: position, limit: limit))
+        let found = try await auditTrail(of: realm, selection, after: position, limit: limit)
+        guard let hole = found.firstIndex(where: \.isMissing) else { return ScannedPage(found) }
+        // A reader has all that is before it, and is told then.
+        guard let last = found[..<hole].last else { throw .damaged }
+        return ScannedPage(Array(found[..<hole]), stoppedAt: last.position)
     }
 }
 

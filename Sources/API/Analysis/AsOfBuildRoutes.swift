@@ -152,7 +152,10 @@ extension AsOfBuild {
         switch state {
         case .waiting, .running: throw Problem(.buildNotReady, "It is being made.")
         case .failed:
-            throw Problem(.buildNotReady, "It cannot be made: \(fault?.rawValue ?? "unknown").")
+            let place = hole.map { ": position \($0) is missing" } ?? ""
+            throw Problem(
+                .buildNotReady,
+                "It cannot be made: \(fault?.rawValue ?? "unknown")\(place).")
         case .cancelled: throw Problem(.buildGone, "It was deleted.")
         case .expired: throw Problem(.buildGone, "It was kept for an hour.")
         case .ready: break

@@ -44,6 +44,9 @@ enum AsOfBuildSchema {
             .optional("expires_at", Fields.time, "Until when it is kept."),
             .optional(
                 "fault", .oneOf(AsOfBuild.Fault.allCases.map(\.rawValue)), "Why there is none."),
+            .optional(
+                "missing", .integer(1...281_474_976_710_655),
+                "The first position of which the event is missing, where the log is damaged."),
             .optional("finished_at", Fields.time, "When it was ready, failed or was cancelled."),
         ]))
 
@@ -63,6 +66,7 @@ enum AsOfBuildSchema {
         ]
         members["at"] = build.at.map { .string($0.description) }
         members["fault"] = build.fault.map { .string($0.rawValue) }
+        members["missing"] = build.hole.map { .integer($0) }
         members["finished_at"] = build.finishedAt.map { .string($0.description) }
         if build.state == .ready {
             members["schema"] = .string(build.schema)

@@ -119,6 +119,7 @@ struct BrowserSignIns {
             now: context.clock.now())
         command.isForPage = true
         command.channel = channel
+        command.isReadable = { mint.digits(of: $0, for: mailbox) != nil }
         if id != nil { command.base = context.place.links }
         command.source = context.signInPlace(of: call.request).source
         let outcome = try await Commands(call).dispatch(command, as: .anonymous)

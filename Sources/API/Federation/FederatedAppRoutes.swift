@@ -32,23 +32,35 @@ enum FederatedAppRoutes {
     private static let list = Route<RealmContext>(
         .get, "/eduid/apps", id: "listFederatedApps", tag: "Federation",
         summary: "Lists the other apps that the person let in, with the services that they use.",
-        right: .nothing, voice: .federation,
-        answer: .ok("The apps, by service.", .list(of: schema, 0...10_000), example: [example]),
+        right: .nothing, voice: .federation, parameters: FederatedPage.parameters,
+        answer: Answer(
+            status: .ok, description: "The apps, by service.",
+            content: .json(
+                .list(of: schema, 0...FederatedPage.most), example: [example]),
+            headers: [("Link", "The next page, where there is one.")]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
-        let sessions = try await FederatedDevices(call.context).sessions(
-            of: try caller.account, .application)
-        let services = try await FederationServices(call.context).all()
-        var apps: [JSON] = []
-        for session in sessions {
-            apps.append(
-                session.json(
-                    at: services.first { $0.client.id == session.terms.client },
-                    isOwn: session.terms.federation?.device == caller.token.device,
-                    rests: try await call.context.live(session.id) == nil))
+        let (page, context) = (FederatedPage(call), call.context)
+        let sessions = try await RealmLookups(context).heldSessions(
+            of: try caller.account, page
+        ) { $0.terms.federation?.holder == .application }
+        let services = try await FederationServices(context).all()
+        let own = caller.token.device
+        let apps = try await RealmLookups(context).each(
+            try await RealmLookups(context).lasting(sessions.items)
+        ) {
+            session throws(Problem) in
+            session.json(
+                at: services.first { $0.client.id == session.terms.client },
+                isOwn: session.terms.federation?.device == own,
+                rests: try await context.live(session.id) == nil)
         }
-        return .json(.ok, .array(apps))
+        var response = Response.json(.ok, .array(apps))
+        if let (name, value) = page.link("/eduid/apps", to: sessions.next) {
+            response.headers.append(name, value)
+        }
+        return response
     }
 
     private static let end = Route<RealmContext>(

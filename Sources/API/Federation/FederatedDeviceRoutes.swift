@@ -12,15 +12,24 @@ enum FederatedDeviceRoutes {
     private static let list = Route<RealmContext>(
         .get, "/eduid/devices", id: "listFederatedDevices", tag: "Federation",
         summary: "Lists the devices on which the person is signed in.", right: .nothing,
-        voice: .federation,
-        answer: .ok(
-            "The devices.", .list(of: FederatedDeviceView.schema, 0...10_000),
-            example: [FederatedDeviceView.example]),
+        voice: .federation, parameters: FederatedPage.parameters,
+        answer: Answer(
+            status: .ok, description: "The devices.",
+            content: .json(
+                .list(of: FederatedDeviceView.schema, 0...FederatedPage.most),
+                example: [FederatedDeviceView.example]),
+            headers: [("Link", "The next page, where there is one.")]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
-        let devices = try await FederatedDevices(call.context).list(of: try caller.account)
-        return .json(.ok, .array(devices.map { $0.json(isOwn: $0.device == caller.token.device) }))
+        let page = FederatedPage(call)
+        let devices = try await FederatedDevices(call.context).list(of: try caller.account, page)
+        var response = Response.json(
+            .ok, .array(devices.items.map { $0.json(isOwn: $0.device == caller.token.device) }))
+        if let (name, value) = page.link("/eduid/devices", to: devices.next) {
+            response.headers.append(name, value)
+        }
+        return response
     }
 
     private static let disconnect = Route<RealmContext>(

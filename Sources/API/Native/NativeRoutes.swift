@@ -102,7 +102,8 @@ extension Call<RealmContext> {
         _ route: RequestOTP.Route, _ mailbox: UUID, _ person: Person, by channel: Channel
     ) async throws(Problem) {
         let code = context.newID()
-        guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
+        let mint = context.mint
+        guard let digest = mint.digest(ofCode: mint.code(code), for: mailbox)
         else { throw Problem(.internalError) }
         var command = RequestOTP(
             route: route, app: context.place.app, mailbox: mailbox, person: person, code: code,
@@ -111,6 +112,7 @@ extension Call<RealmContext> {
                 .map(context.mint.invite),
             mayJoin: false, now: context.clock.now())
         command.channel = channel
+        command.isReadable = { mint.digits(of: $0, for: mailbox) != nil }
         command.source = context.signInPlace(of: request).source
         let outcome = try await asked(command)
         // Only what would make an account counts as one more sign-up of its source.

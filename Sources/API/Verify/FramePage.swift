@@ -26,8 +26,9 @@ struct FramePage {
                 }
                 HTML.element(.p, .id("frame-another"), .role("status"), .hidden) {
                     say(
-                        "It was sent again. What came before no longer works.",
-                        "Es wurde noch einmal gesendet. Was vorher kam, gilt nicht mehr.")
+                        "It was sent again. What came before works until it expires, and may be the same.",
+                        "Es wurde noch einmal gesendet. Was vorher kam, gilt, bis es abläuft, und kann dasselbe sein."
+                    )
                 }
                 addressForm
                 codeForm

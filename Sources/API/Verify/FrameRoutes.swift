@@ -65,7 +65,23 @@ enum FrameRoutes {
         let sent = SentCode(
             address: address.text, channel: channel, isAnother: false,
             link: isLink ? call.context.newID() : nil)
-        try call.countVerification(of: address, in: "state \(asked.state)")
+        do throws(Problem) {
+            try call.countVerification(of: address, in: "state \(asked.state)")
+        } catch {
+            guard error.kind == .rateLimited, !isLink else { throw error }
+            // Strangers may have asked for too many: the form for the code that was sent is shown all the same.
+            let say = PageLook(call.context.place, call.request).say
+            var response = Response.json(
+                .tooManyRequests,
+                [
+                    "to": .string(try sent.sealed(call, in: asked.form)),
+                    "msg": .string(
+                        say.noMoreCodes(
+                            for: error.members["retryAfterSeconds"]?.integer ?? 60)),
+                ])
+            for (name, value) in error.headers { response.headers.append(name, value) }
+            return response
+        }
         try await call.requireCaptcha(call.body["captcha"]?.string)
         async let pause: Void = call.context.hesitate()
         if try await call.isMeant(sent.address, asked.person) {
@@ -98,7 +114,8 @@ enum FrameRoutes {
         else { throw FrameRoutes.over }
         let mint = call.context.mint
         let mailbox = mint.mailbox(sent.address)
-        try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
+        let counter = RateCounter(call)
+        try counter.count(.emailOTPVerify, target: counter.atBlock(mailbox.description))
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         // Where it is not, no code was sent, and none is right.
         let isMeant = try await call.isMeant(sent.address, asked.person)

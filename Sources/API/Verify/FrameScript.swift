@@ -42,7 +42,7 @@ enum FrameScript {
               headers: {"Content-Type": "application/json"},
               body: JSON.stringify({skip_redirect: Boolean(settings.skipRedirectURL), ...members})});
             const told = await answer.json();
-            if (!answer.ok) throw new Error(told.msg);
+            if (!answer.ok && !told.to) throw new Error(told.msg);
             return told;
           };
 
@@ -81,11 +81,15 @@ enum FrameScript {
               const told = await call("/signup/send", {
                 identifier: started.identifier, channel: started.channel, captcha: solved(),
                 auth_method: isLink() ? "MAGIC_LINK" : "OTP"});
-              one("frame-another").hidden = !sent;
+              one("frame-another").hidden = !sent || Boolean(told.msg);
               sent = told.to;
               forms.code.reset();
               wrong("");
-              if (!told.number) return show("frame-code");
+              if (!told.number) {
+                show("frame-code");
+                if (told.msg) failed(told.msg);
+                return;
+              }
               one("frame-number").textContent = told.number;
               show("frame-wait");
               setTimeout(wait, 1000, sent);

@@ -12,6 +12,8 @@ struct HostedPage {
     /// What is asked of a person before a code is sent.
     var captcha: CaptchaWidget?
     var notice: String?
+    /// Seconds until another code is sent, where too many were asked for, by whomever.
+    var limitedFor: Int64?
     /// The form is sent without a press of its button, where scripts run.
     var goesOn = false
     /// The realm's OpenID providers, and the one that the app wants to go on to at once.
@@ -168,11 +170,7 @@ struct HostedPage {
                 }
                 Parts.note(
                     .good,
-                    sent.isAnother
-                        ? say(
-                            "You asked for a new code. The previous one no longer works.",
-                            "Sie haben einen neuen Code angefordert. Der vorige gilt nicht mehr.")
-                        : nil)
+                    limitedFor.map(say.noMoreCodes) ?? (sent.isAnother ? say.anotherCode : nil))
                 visit.form(action) {
                     Field(
                         name: "code", label: say("Code", "Code"), autocomplete: "one-time-code",

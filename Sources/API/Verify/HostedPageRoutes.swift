@@ -69,7 +69,11 @@ enum HostedPageRoutes {
             address: address.text, channel: channel,
             isAnother: before?.address == address.text,
             link: asked.method == .link ? call.context.newID() : nil)
-        try call.countVerification(of: address, in: visit.formName)
+        do throws(Problem) {
+            try call.countVerification(of: address, in: visit.formName)
+        } catch {
+            return try call.verificationPage(after: error, page, sent, before)
+        }
         do throws(Problem) {
             try await call.requireCaptcha(page.captcha.flatMap { call.body[$0.field]?.string })
         } catch {
@@ -126,7 +130,8 @@ enum HostedPageRoutes {
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let mint = call.context.mint
         let mailbox = mint.mailbox(sent.address)
-        try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
+        let counter = RateCounter(call)
+        try counter.count(.emailOTPVerify, target: counter.atBlock(mailbox.description))
         async let pause: Void = call.context.hesitate()
         let grant = OTPGrant(
             mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: typed, for: mailbox) },
@@ -204,6 +209,33 @@ extension Call<RealmContext> {
         else { return nil }
         if asked.input.isEmpty { return address }
         return verifiable(asked.input, asked.kind)?.text == address ? address : nil
+    }
+
+    /// The form for a code, or the page that waits for a link, where no other one is sent because too many were asked
+    /// for: strangers may have done that, and the person has the mails.
+    fileprivate func verificationPage(
+        after refusal: Problem, _ page: HostedPage, _ sent: SentCode, _ before: SentCode?
+    ) throws(Problem) -> Response {
+        guard refusal.kind == .rateLimited else { throw refusal }
+        var (page, sent) = (page, sent)
+        if sent.link != nil {
+            // Another page's link leads this one nowhere.
+            guard let before, before.address == sent.address, before.link != nil else {
+                throw refusal
+            }
+            sent = before
+        }
+        page.limitedFor = refusal.members["retryAfterSeconds"]?.integer ?? 60
+        let sealed = try sent.sealed(self, in: page.asked.binding(page.visit))
+        var response =
+            if let link = sent.link {
+                page.waiting(sent, sealed, number: context.mint.number(ofLink: link))
+            } else {
+                page.code(sent, sealed, .code(isWrong: false), .tooManyRequests)
+            }
+        response.status = .tooManyRequests
+        for (name, value) in refusal.headers { response.headers.append(name, value) }
+        return response
     }
 
     fileprivate func hostedPage(_ visit: Visit, _ asked: VerifyRequest) -> HostedPage {

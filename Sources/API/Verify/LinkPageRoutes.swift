@@ -91,8 +91,9 @@ enum LinkPageRoutes {
         guard let mailbox = call.text("to").flatMap({ UUID($0) }), let token = call.text("token"),
             let shown = call.context.mint.shown(magicToken: token)
         else { return HostedPage.expired(visit) }
-        let code = try await RealmLookups(call.context).folded(Mailbox.self, mailbox).code
-        guard let code, code.base != nil, shown.matches(code.digest),
+        let code = try await RealmLookups(call.context).folded(Mailbox.self, mailbox)
+            .code(ofLink: shown)
+        guard let code,
             call.context.clock.now() < code.expiresAt
         else { return HostedPage.expired(visit) }
         return HostedPage.opened(

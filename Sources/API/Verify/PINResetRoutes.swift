@@ -110,9 +110,13 @@ extension Call<RealmContext> {
     fileprivate func sendResetCode(_ tenant: Tenant) async throws(Problem) -> Response {
         let named = try required("id")
         let account = try await account(named: named, own: nil, tenant)
-        try RateCounter(self).count(.verifyCode, target: "reset \(named.prefix(64))")
+        let counter = RateCounter(self)
+        // Who asked for so many that no other one is sent may have been a stranger: the person has those.
+        let allows = try counter.allows { () throws(Problem) in
+            try counter.count(.verifyCode, target: "reset \(named.prefix(64))")
+        }
         async let pause: Void = context.hesitate()
-        if let account, let person = try await verifiedPerson(account, for: tenant),
+        if allows, let account, let person = try await verifiedPerson(account, for: tenant),
             let address = address(of: person)
         {
             // The limit counts by number: an answer that tells of it would tell the caller whose number it is.
@@ -148,7 +152,9 @@ extension Call<RealmContext> {
 
     fileprivate func reset(_ tenant: Tenant, sets: Bool) async throws(Problem) -> Response {
         let named = try required("id")
-        try RateCounter(self).count(.emailOTPVerify, target: "reset \(named.prefix(64))")
+        let counter = RateCounter(self)
+        try counter.count(
+            .emailOTPVerify, target: counter.atBlock("reset \(named.prefix(64))"))
         let number = body["challenge_id"].flatMap {
             $0.integer ?? $0.string.flatMap { Int64($0) }
         }

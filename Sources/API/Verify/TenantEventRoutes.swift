@@ -47,7 +47,7 @@ enum TenantEventRoutes {
         .post, "/api/v0/event/create_pending", id: "requestTenantEvent", tag: "Verify",
         summary: "Asks for a person's agreement on a device that they trust.",
         detail: """
-            It waits for three minutes; a newer one of the person's ends it. The answer is the same for people \
+            It waits for three minutes; a newer one from the same network ends it. The answer is the same for people \
             whom there are not.
             """,
         right: .nothing, voice: .verify, parameters: [Tenant.key],
@@ -238,7 +238,8 @@ extension Call<RealmContext> {
             throw TenantEvent.wrongForm
         }
         let owner = methodOwner(asked.account, tenant)
-        try RateCounter(self).count(.deviceCode, target: owner.stream.description)
+        let counter = RateCounter(self)
+        try counter.count(.deviceCode, target: counter.atBlock(owner.stream.description))
         let number = TokenMint.randomNumber(eventNumber)
         let approval = context.mint.approval(number, for: tenant.client.id)
         let person = try await verifiedPerson(asked.account, for: tenant)
@@ -247,10 +248,11 @@ extension Call<RealmContext> {
             number: number, client: tenant.client.id, account: nil, label: asked.label,
             method: .trustedDevice, signedAt: asked.signedAt, at: now,
             address: context.place.address, from: context.signInPlace(of: request))
-        let refusal = try await Commands(self).attempt(
-            RequestApproval(
-                approval: approval, terms: terms, owner: person.map { _ in owner }, now: now),
-            as: .client(tenant.apiKey))
+        var command = RequestApproval(
+            approval: approval, terms: terms, owner: person.map { _ in owner }, now: now)
+        command.network = Base64URL.decode(
+            context.mint.pseudonym(ofNetwork: Source(context.place.address).block))
+        let refusal = try await Commands(self).attempt(command, as: .client(tenant.apiKey))
         switch refusal {
         case nil: return try await show(number, approval, nil, nil, tenant)
         case .numberTaken: throw Problem(.busy)
@@ -309,14 +311,20 @@ extension Call<RealmContext> {
                     .forbidden,
                     "This needs an access token of this very person (Authorization: Bearer).")
             }
-            guard let awaited = try await methods(of: account, for: tenant).awaited,
-                context.clock.now() < awaited.expiresAt,
-                let person = try await verifiedPerson(account, for: tenant)
-            else { return .json(.ok, .null) }
-            let state = try await RealmLookups(context).folded(Approval.self, awaited.approval)
-            guard state.isOpen(at: context.clock.now()) else { return .json(.ok, .null) }
-            return .json(
-                .ok, .object(try event(awaited.number, state, of: person, tenant)))
+            let all = try await methods(of: account, for: tenant).awaited
+            let now = context.clock.now()
+            guard let person = try await verifiedPerson(account, for: tenant) else {
+                return .json(.ok, .null)
+            }
+            // The one that waits longest: each has its turn, however many strangers ask.
+            for awaited in all where now < awaited.expiresAt {
+                let state = try await RealmLookups(context).folded(
+                    Approval.self, awaited.approval)
+                guard state.isOpen(at: now) else { continue }
+                return .json(
+                    .ok, .object(try event(awaited.number, state, of: person, tenant)))
+            }
+            return .json(.ok, .null)
         }
     }
 
@@ -330,8 +338,8 @@ extension Call<RealmContext> {
         guard let terms = state.terms, let account = terms.account else {
             throw TenantEventRoutes.notApproved
         }
-        try RateCounter(self).count(
-            .passkeyBegin, target: methodOwner(account, tenant).stream.description)
+        // A signature cannot be guessed: a stranger who asked knows the number, and keeps nobody from answering.
+        try RateCounter(self).count(.passkeyBegin)
         guard let person = try await verifiedPerson(account, for: tenant),
             let signed = signed(
                 by: try await methods(of: account, for: tenant), .trustedDevice, person, tenant,

@@ -198,7 +198,9 @@ extension Call<RealmContext> {
             guard context.place.settings[SettingCatalogue.registration] == .jitOnOTP else {
                 throw Problem(.forbidden, "This realm lets nobody join by the API key alone.")
             }
-            try RateCounter(self).count(.verifyCode, target: mailbox.description)
+            // Apart from the codes to this address, which are others' to ask for.
+            let counter = RateCounter(self)
+            try counter.count(.verifyCode, target: counter.atBlock("person \(mailbox)"))
             guard RateCounter(self).allowsSignUp() else { throw Problem(.rateLimited) }
         }
         let own = ownName

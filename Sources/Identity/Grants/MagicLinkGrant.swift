@@ -44,9 +44,10 @@ public struct MagicLinkGrant: Grant {
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         let (account, now) = (facts.account, desk.request.now)
         let scope = try desk.grantedScope()
-        guard let mailbox = facts.mailbox, let link = mailbox.state.link,
-            link.isLive(of: account.state, at: now), link.account == account.stream,
-            shown.matches(link.digest)
+        guard let mailbox = facts.mailbox,
+            let link = mailbox.state.liveLinks(of: account.state, at: now).first(where: {
+                $0.account == account.stream && shown.matches($0.digest)
+            })
         else { throw .invalidLink }
         let decision = Decision(
             MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)

@@ -45,7 +45,8 @@ public struct OTPGrant: Grant {
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let mailbox = try await streams.read(Mailbox.self, mailbox)
-        let channel = try await channel(of: mailbox.state.code, streams)
+        let channel = try await channel(
+            of: mailbox.state.newestCode(where: isMeant), streams)
         // An account that is to be made is written, so it has to be read as well.
         guard let holder = mailbox.state.account else {
             return Facts(
@@ -56,6 +57,12 @@ public struct OTPGrant: Grant {
             mailbox: mailbox, account: try await streams.read(Account.self, holder),
             second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: holder)),
             channel: channel)
+    }
+
+    /// Whether it is the code that was typed, or whose link was opened.
+    private func isMeant(_ code: IssuedCode) -> Bool {
+        if let confirmed { return code.id == confirmed && code.base != nil }
+        return code.base == nil && shown.matches(code.digest)
     }
 
     /// The one that took the message; the one that was asked for, where that is not on record yet.
@@ -78,21 +85,18 @@ public struct OTPGrant: Grant {
         let (mailbox, account, now) = (facts.mailbox, facts.account, desk.request.now)
         let scope = try desk.grantedScope()
         let attempts = desk.settings[SettingCatalogue.otpAttempts]
+        let live = mailbox.state.liveCodes(
+            at: now, attempts: attempts, generation: account.state.proofGeneration)
+        // Digits are a guess at every code of digits that is good, and at no link.
         guard
-            let code = mailbox.state.liveCode(
-                at: now, attempts: attempts, generation: account.state.proofGeneration)
+            let newest = live.first(where: { confirmed == nil ? $0.base == nil : isMeant($0) })
         else { throw .invalidCode }
         let refused = Decision(
-            MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream, of: mailbox.subject)
-        if let confirmed {
-            guard confirmed == code.id, mailbox.state.isConfirmed(confirmed) else {
-                throw .invalidCode
-            }
-        } else {
-            guard code.base == nil, shown.matches(code.digest) else {
-                return Settled(refused, .failure(.invalidCode))
-            }
+            MailboxEvent.codeRefused(newest.id, at: now), in: mailbox.stream, of: mailbox.subject)
+        guard let code = live.first(where: isMeant) else {
+            return Settled(refused, .failure(.invalidCode))
         }
+        if let confirmed, !mailbox.state.isConfirmed(confirmed) { throw .invalidCode }
         let factor = confirmed == nil ? AuthenticationFactor.mailedCode : .mailedLink
         var desk = desk
         desk.request.from.channel = facts.channel ?? desk.request.from.channel
@@ -144,7 +148,7 @@ public struct OTPGrant: Grant {
     /// The names of the person who redeems the code count, not those of the person who asked for
     /// it.
     private func person(of code: IssuedCode, _ mailbox: Mailbox, at desk: GrantDesk) -> Person {
-        joiner?.naming(code.person) ?? mailbox.joiner(from: desk.request.from.source)
+        joiner?.naming(code.person) ?? mailbox.joiner(of: code, from: desk.request.from.source)
             ?? code.person
     }
 }

@@ -42,10 +42,10 @@ public struct ConfirmOTP: Command, TimedCommand {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         let attempts = facts.settings[SettingCatalogue.otpAttempts]
         guard
-            let code = facts.mailbox.state.liveCode(
+            let code = facts.mailbox.state.liveCodes(
                 at: now, attempts: attempts,
-                generation: facts.account?.state.proofGeneration ?? 0),
-            code.base != nil, shown.matches(code.digest)
+                generation: facts.account?.state.proofGeneration ?? 0
+            ).first(where: { $0.base != nil && shown.matches($0.digest) })
         else { throw .invalid }
         guard !facts.mailbox.state.isConfirmed(code.id) else { return Decision() }
         return Decision(

@@ -9,16 +9,16 @@ public struct Mailbox: StreamState {
     /// Whose is what is mailed to it, where that is not the mailbox itself: the key of an earlier holder
     /// may be gone.
     public private(set) var subject: UUID?
-    /// The code to sign in or to join with, or to reset a PIN: a newer one of these ends the one before. Codes
+    /// The codes to sign in or to join with, and to reset a PIN: a newer one ends none of those before. Codes
     /// that move accounts here are kept apart, so that a request to move here does not keep the mailbox's owner
     /// from joining.
-    private var codes = GuessedCode()
+    private var codes = LivingCodes()
     /// The codes that move accounts here, one for each account, newest last.
     private var moves: [IssuedCode] = []
     private var wrongMoves: [UUID: Int] = [:]
     private var moveRefusals = RecentGuesses()
-    /// The one link that can be redeemed.
-    public private(set) var link: IssuedLink?
+    /// The links that were mailed and not used, newest last: whoever asks for another one ends none of them.
+    private var links: [IssuedLink] = []
     /// The invite that lets it join.
     public private(set) var invitation: Invitation?
 
@@ -27,8 +27,13 @@ public struct Mailbox: StreamState {
     /// Of more accounts than these that want to move here the first ones have to ask again.
     private static let mostMoves = 16
 
-    /// The one code to sign in or to join with, or to reset a PIN, that can be redeemed.
-    public var code: IssuedCode? { codes.code }
+    /// Of more links than these that are good at once no other one is mailed.
+    static let mostLinks = 8
+
+    /// The code that was mailed last, to sign in, to join or to reset a PIN, unless it was used.
+    public var code: IssuedCode? { codes.newest { _ in true } }
+    /// The link that was mailed last, unless it was used.
+    var newestLink: IssuedLink? { links.last }
 
     public mutating func apply(_ event: MailboxEvent) {
         switch event {
@@ -58,9 +63,12 @@ public struct Mailbox: StreamState {
             drop { $0.id == id }
             moveRefusals = RecentGuesses()
         case .invited(let invitation): self.invitation = invitation
-        case .linkIssued(let link): self.link = link
+        case .linkIssued(let link):
+            links.removeAll { $0.expiresAt <= link.issuedAt || $0.generation != link.generation }
+            links.append(link)
+        // Its person signed in: the others are of no use.
         case .linkRedeemed(let id):
-            if link?.id == id { link = nil }
+            if links.contains(where: { $0.id == id }) { links = [] }
         }
     }
 
@@ -69,7 +77,7 @@ public struct Mailbox: StreamState {
         codes.end()
         moves = []
         wrongMoves = [:]
-        link = nil
+        links = []
         invitation = nil
     }
 
@@ -84,49 +92,79 @@ public struct Mailbox: StreamState {
     /// The same of codes that move accounts here.
     func isRestingFromMoves(at now: Timestamp) -> Bool { moveRefusals.isFull(at: now) }
 
-    /// The code that a guess may be made at, to sign in with an account of this generation of proofs, or
-    /// to join.
-    func liveCode(at now: Timestamp, attempts: Int64, generation: Int) -> IssuedCode? {
-        guard let code = live(at: now, attempts, generation), code.purpose != .pinReset else {
-            return nil
-        }
-        return code
+    /// The codes that a guess may be made at, to sign in with an account of this generation of proofs, or
+    /// to join, newest first.
+    func liveCodes(at now: Timestamp, attempts: Int64, generation: Int) -> [IssuedCode] {
+        isResting(at: now)
+            ? [] : codes.live(at: now, attempts, generation).filter { $0.purpose != .pinReset }
     }
 
-    /// The code that a guess may be made at, to reset a PIN of an account of this generation of proofs.
-    func livePINReset(at now: Timestamp, attempts: Int64, generation: Int) -> IssuedCode? {
-        guard let code = live(at: now, attempts, generation), code.purpose == .pinReset else {
-            return nil
-        }
-        return code
+    /// The codes that a guess may be made at, to reset a PIN of an account of this generation of proofs.
+    func livePINResets(at now: Timestamp, attempts: Int64, generation: Int) -> [IssuedCode] {
+        isResting(at: now)
+            ? [] : codes.live(at: now, attempts, generation).filter { $0.purpose == .pinReset }
     }
 
-    private func live(
-        at now: Timestamp, _ attempts: Int64, _ generation: Int
+    /// The code that is mailed again where one for the same is asked for, while it is no older than a code may get.
+    func repeatableCode(
+        like code: IssuedCode, at now: Timestamp, attempts: Int64
     ) -> IssuedCode? {
-        guard let code, now < code.expiresAt, codes.wrongGuesses < attempts,
-            code.generation == generation, !isResting(at: now)
-        else { return nil }
-        return code
+        guard code.base == nil else { return nil }
+        let lifetime = code.expiresAt.seconds - code.issuedAt.seconds
+        return codes.live(at: now, attempts, code.generation).first {
+            $0.base == nil && $0.purpose == code.purpose
+                && codes.firstIssued($0).map { now < $0.adding(seconds: lifetime) } ?? false
+        }
     }
 
-    /// Whether no other code took the place of this one, and it was not used.
+    func newestCode(where isMeant: (IssuedCode) -> Bool) -> IssuedCode? {
+        codes.newest(where: isMeant)
+    }
+
+    /// The code of the same kind that was mailed last, unless it was used.
+    func newestCode(isForPINReset: Bool) -> IssuedCode? {
+        codes.newest { ($0.purpose == .pinReset) == isForPINReset }
+    }
+
+    /// Whether so many links wait to be confirmed that no other one is sent.
+    func hasMostLinks(at now: Timestamp, generation: Int) -> Bool {
+        codes.live(at: now, .max, generation).count { $0.base != nil } >= LivingCodes.mostLinks
+    }
+
+    /// The links by which an account can be signed in to now, newest first.
+    public func liveLinks(of account: Account, at now: Timestamp) -> [IssuedLink] {
+        links.reversed().filter { $0.isLive(of: account, at: now) }
+    }
+
+    /// Whether no other code ended this one, and it was not used.
     public func holds(_ code: IssuedCode) -> Bool {
-        self.code?.id == code.id || moves.contains { $0.id == code.id }
+        codes.holds(code) || moves.contains { $0.id == code.id }
     }
 
     /// Whether its link was opened, so that the page that asked for it may go on.
-    public func isConfirmed(_ id: UUID) -> Bool { codes.confirmed == id && code?.id == id }
+    public func isConfirmed(_ id: UUID) -> Bool { codes.isConfirmed(id) }
+
+    /// The code that is confirmed by this link.
+    public func code(ofLink shown: ShownSecret) -> IssuedCode? {
+        codes.newest { $0.base != nil && shown.matches($0.digest) }
+    }
+
+    /// Whether this link was mailed and is not used.
+    public func holds(_ link: IssuedLink) -> Bool { links.contains { $0.id == link.id } }
 
     /// The person of a new account, where the request that redeems the code has no names. A
     /// stranger who knows the address may have asked for a code as well, so only names without
     /// contradiction count: of the requests from the network that the code is redeemed from, or of
     /// all where none came from there.
-    func joiner(from source: String?) -> Person? { codes.joiner(from: source) }
+    func joiner(of code: IssuedCode, from source: String?) -> Person? {
+        codes.joiner(of: code.id, from: source)
+    }
 
     /// Whether it is known already that the code was asked for like this, or by so many that it does not
     /// matter any more.
-    func wasAsked(by asker: CodeAsker) -> Bool { codes.knows(asker) }
+    func wasAsked(for code: IssuedCode, by asker: CodeAsker) -> Bool {
+        codes.knows(asker, of: code.id)
+    }
 
     /// The last code that was mailed to move this account here, unless it was used.
     func move(of account: Versioned<Account>) -> IssuedCode? {
@@ -149,69 +187,6 @@ public struct Mailbox: StreamState {
 extension Versioned<Mailbox> {
     /// Whose is what is mailed to it.
     var subject: UUID { state.subject ?? stream }
-}
-
-/// The code to sign in or to join with, or to reset a PIN, and the guesses at it and at those before.
-private struct GuessedCode: Sendable {
-    private(set) var code: IssuedCode?
-    /// Its name, once it was confirmed.
-    private(set) var confirmed: UUID?
-    private(set) var wrongGuesses = 0
-    private(set) var refusals = RecentGuesses()
-    private var askers: [CodeAsker] = []
-
-    private static let mostAskers = 8
-
-    mutating func issue(_ code: IssuedCode) {
-        self.code = code
-        confirmed = nil
-        askers = [CodeAsker(code.person, from: code.source)]
-        wrongGuesses = 0
-    }
-
-    mutating func ask(_ id: UUID, _ asker: CodeAsker) {
-        if code?.id == id, !knows(asker) { askers.append(asker) }
-    }
-
-    func knows(_ asker: CodeAsker) -> Bool {
-        askers.contains(asker) || askers.count >= Self.mostAskers
-    }
-
-    func joiner(from source: String?) -> Person? {
-        guard var person = code?.person else { return nil }
-        let near = askers.filter { $0.source != nil && $0.source == source }
-        let names = Set((near.isEmpty ? askers : near).map(\.names))
-        (person.firstName, person.lastName) = (nil, nil)
-        guard names.count == 1, let only = names.first else { return person }
-        return only.naming(person)
-    }
-
-    mutating func refuse(_ id: UUID, at moment: Timestamp) {
-        if code?.id == id { wrongGuesses += 1 }
-        refusals.add(moment)
-    }
-
-    mutating func redeem(_ id: UUID) {
-        if code?.id == id { code = nil }
-        refusals = RecentGuesses()
-    }
-
-    mutating func confirm(_ id: UUID) {
-        if code?.id == id { confirmed = id }
-    }
-
-    mutating func end() { code = nil }
-}
-
-/// A request for a code: its names and its network.
-struct CodeAsker: Sendable, Equatable {
-    let names: JoinerNames
-    let source: String?
-
-    init(_ person: Person, from source: String?) {
-        names = JoinerNames(of: person)
-        self.source = source
-    }
 }
 
 /// When the last wrong guesses were made, across all codes. They are events: another node, a

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// A one-time code as the log knows it. The code itself follows from the id under the realm's key,
+/// A one-time code as the log knows it. The code itself follows from an id under the realm's key,
 /// so that the mailer needs no copy of it.
 public struct IssuedCode: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
@@ -17,6 +17,8 @@ public struct IssuedCode: Sendable, Equatable {
 
     public let id: UUID
     public let purpose: Purpose
+    /// The code that this one repeats: its digits follow from that one's id.
+    public var repeated: UUID?
     /// A keyed digest of mailbox and code.
     public let digest: SecretDigest
     public let app: UUID?
@@ -35,6 +37,9 @@ public struct IssuedCode: Sendable, Equatable {
     public var account: UUID?
     /// Of that account's proofs, or of those of the account that signs in by it, as it was then.
     public var generation = 0
+
+    /// The id that its digits follow from.
+    public var root: UUID { repeated ?? id }
 
     public init(
         id: UUID, purpose: Purpose, digest: SecretDigest, app: UUID?, issuedAt: Timestamp,
@@ -147,17 +152,19 @@ extension Field<IssuedCode> {
             .mail, .choice("channel", "By what it was sent; by mail, if nothing is said.")),
         .optional(.linkBase),
         .optional(.uuid("account", "Account that moves to the mailbox by the code.")), .generation,
+        .optional(
+            .uuid("repeats", "The code that was sent once more, if it was another one's.")),
         make: {
             var code = IssuedCode(
                 id: $0, purpose: $1, digest: $2, app: $3, issuedAt: $4, expiresAt: $5, person: $6)
             (code.source, code.channel, code.base) = ($7, $8, $9)
-            (code.account, code.generation) = ($10, $11)
+            (code.account, code.generation, code.repeated) = ($10, $11, $12)
             return code
         },
         take: {
             (
                 $0.id, $0.purpose, $0.digest, $0.app, $0.issuedAt, $0.expiresAt, $0.person,
-                $0.source, $0.channel, $0.base, $0.account, $0.generation
+                $0.source, $0.channel, $0.base, $0.account, $0.generation, $0.repeated
             )
         })
 }

@@ -51,7 +51,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         /// No account holds the mailbox, or its holder has not proved it yet.
         case notRegistered
         case blocked
-        /// A link was mailed a moment ago.
+        /// A link was mailed a moment ago, or as many as may be good at once.
         case tooSoon
     }
 
@@ -88,13 +88,17 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         }
         guard account.isWelcome else { return Settled(.nothing(.blocked)) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
-        if let last = facts.mailbox.state.link,
+        if let last = facts.mailbox.state.newestLink,
             // An invalidated link does not delay a new one.
             last.generation == account.state.proofGeneration,
             now < last.issuedAt.adding(seconds: delay)
         {
             return Settled(.nothing(.tooSoon))
         }
+        // Links that others asked for stay good, and so do those that the person asked for.
+        guard
+            facts.mailbox.state.liveLinks(of: account.state, at: now).count < Mailbox.mostLinks
+        else { return Settled(.nothing(.tooSoon)) }
         let lifetime = facts.settings[SettingCatalogue.magicLinkLifetime]
         let issued = IssuedLink(
             id: link, account: account.stream, digest: digest, app: app, issuedAt: now,

@@ -36,6 +36,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     public var base: String?
     /// It is typed on a page: what is set for pages holds.
     public var isForPage = false
+    /// Whether the digits of a code from before can be sent once more: the key that they follow from may be gone.
+    public var isReadable: @Sendable (IssuedCode) -> Bool = { _ in true }
 
     public init(
         route: Route = .signIn, app: UUID? = nil, mailbox: UUID, person: Person, code: UUID,
@@ -74,7 +76,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         /// It would have been one to join with, and none of those was asked for.
         case wouldJoin
         case blocked
-        /// A code was mailed a moment ago.
+        /// A code was mailed a moment ago, or many links wait to be opened.
         case tooSoon
         /// Too many wrong guesses.
         case resting
@@ -121,6 +123,19 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
                 return Settled(renaming(facts, purpose, reason), .nothing(reason))
             }
             if purpose == .registration, !mayJoin { return Settled(.nothing(.wouldJoin)) }
+            let issued = issued(for: purpose, facts)
+            var decision = Decision()
+            if purpose == .registration { accept(facts, into: &decision) }
+            decision.append(
+                MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
+            return Settled(decision, .issued(purpose))
+        }
+    }
+
+    /// The code of a request before this one, where that is young enough: whoever asked for it, it stays good. So no
+    /// stranger's request ends the code that a person has, and no more codes are good than a guess may be right of.
+    private func issued(for purpose: IssuedCode.Purpose, _ facts: Facts) -> IssuedCode {
+        func issued(_ digest: SecretDigest) -> IssuedCode {
             let lifetime = facts.settings[SettingCatalogue.otpLifetime]
             var issued = IssuedCode(
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
@@ -129,12 +144,17 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
             issued.channel = channel
             issued.base = base
             if purpose == .registration { issued.source = source }
-            var decision = Decision()
-            if purpose == .registration { accept(facts, into: &decision) }
-            decision.append(
-                MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
-            return Settled(decision, .issued(purpose))
+            return issued
         }
+        let new = issued(digest)
+        let attempts = facts.settings[SettingCatalogue.otpAttempts]
+        guard
+            let known = facts.mailbox.state.repeatableCode(like: new, at: now, attempts: attempts),
+            isReadable(known)
+        else { return new }
+        var repeated = issued(known.digest)
+        repeated.repeated = known.root
+        return repeated
     }
 
     /// Names are for an account that is still to be made. Where there is one, a stranger may have asked,
@@ -226,9 +246,10 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         _ facts: Facts, _ purpose: IssuedCode.Purpose, _ reason: Reason
     ) -> Decision {
         guard reason == .tooSoon, purpose == .registration, mayJoin || !isForPage,
-            !(facts.account?.isAlive ?? false), let code = facts.mailbox.state.code,
+            !(facts.account?.isAlive ?? false),
+            let code = facts.mailbox.state.newestCode(isForPINReset: false),
             code.purpose == .registration,
-            !facts.mailbox.state.wasAsked(by: CodeAsker(person, from: source))
+            !facts.mailbox.state.wasAsked(for: code, by: CodeAsker(person, from: source))
         else { return Decision() }
         return Decision(
             MailboxEvent.codeRenamed(code.id, person, source: source), in: mailbox,
@@ -240,9 +261,12 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         if state.isResting(at: now) { return .resting }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
         // An invalidated code does not delay a new one.
-        if let code = state.code, code.generation == generation(facts),
-            now < code.issuedAt.adding(seconds: delay)
+        if let code = state.newestCode(isForPINReset: route == .pinReset),
+            code.generation == generation(facts), now < code.issuedAt.adding(seconds: delay)
         {
+            return .tooSoon
+        }
+        if base != nil, state.hasMostLinks(at: now, generation: generation(facts)) {
             return .tooSoon
         }
         return nil

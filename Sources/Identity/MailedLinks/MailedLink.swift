@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// The one link that is good now for one purpose of one account. Another one takes its place.
+/// The links that are good now for one purpose of one account. Whoever asks for another one ends none of them.
 public struct MailedLink: StreamState {
     public enum Purpose: String, Sendable, CaseIterable {
         /// It signs a realm's owner in.
@@ -12,7 +12,11 @@ public struct MailedLink: StreamState {
 
     public static let lifetime: Int64 = 900
 
-    private var live: IssuedMailedLink?
+    /// Of more than these that are good at once no other one is mailed.
+    static let most = 8
+
+    /// Newest last.
+    private var live: [IssuedMailedLink] = []
 
     public init() {}
 
@@ -28,27 +32,34 @@ public struct MailedLink: StreamState {
 
     public mutating func apply(_ event: MailedLinkEvent) {
         switch event {
-        case .issued(let link): live = link
-        case .used(let id): if live?.id == id { live = nil }
+        case .issued(let link):
+            live.removeAll { $0.expiresAt <= link.issuedAt || $0.generation != link.generation }
+            live.append(link)
+        // Its person was there: the others are of no use.
+        case .used(let id): if holds(id) { live = [] }
         }
     }
 
-    /// Whether no other link took the place of this one, and it was not used.
-    public func holds(_ id: UUID) -> Bool { live?.id == id }
+    /// Whether it was not used, and none of the others was.
+    public func holds(_ id: UUID) -> Bool { live.contains { $0.id == id } }
 
     /// The link of this name, while its account can use it.
     public func link(
         _ id: UUID, of account: Account, at now: Timestamp
     ) -> IssuedMailedLink? {
-        guard let live, live.id == id, now < live.expiresAt,
-            live.generation == account.proofGeneration
-        else { return nil }
-        return live
+        live.first {
+            $0.id == id && now < $0.expiresAt && $0.generation == account.proofGeneration
+        }
+    }
+
+    /// Whether as many are good as may be.
+    func isFull(of account: Account, at now: Timestamp) -> Bool {
+        live.count { now < $0.expiresAt && $0.generation == account.proofGeneration } >= Self.most
     }
 
     /// When the last link was mailed that is unused and still valid.
     func issuedAt(of account: Account) -> Timestamp? {
-        live?.generation == account.proofGeneration ? live?.issuedAt : nil
+        live.last { $0.generation == account.proofGeneration }?.issuedAt
     }
 }
 

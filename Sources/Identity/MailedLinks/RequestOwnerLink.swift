@@ -56,6 +56,8 @@ public struct RequestOwnerLink: TimedCommand {
         guard let account = facts.account, account.isWelcome, account.state.isConfirmed,
             let link = facts.link, facts.owner.thing.state.isOnboarded
         else { throw .noOwner }
+        // The owner has as many mails as that, each with a link that is good.
+        guard !link.state.isFull(of: account.state, at: now) else { return Decision() }
         return Decision(
             MailedLinkEvent.issued(
                 IssuedMailedLink(

@@ -34,7 +34,7 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
         case issued
         /// No account holds the mailbox, its holder has not proved it, or may not sign in.
         case nobody
-        /// A link was mailed a moment ago.
+        /// A link was mailed a moment ago, or as many as may be good at once.
         case tooSoon
     }
 
@@ -67,6 +67,7 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
         if let last = link.state.issuedAt(of: account.state), now < last.adding(seconds: delay) {
             return Settled(.tooSoon)
         }
+        guard !link.state.isFull(of: account.state, at: now) else { return Settled(.tooSoon) }
         return Settled(
             Decision(
                 MailedLinkEvent.issued(

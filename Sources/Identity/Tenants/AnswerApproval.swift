@@ -26,7 +26,8 @@ public struct AnswerApproval: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        /// There is no such request of this person to this tenant that waits, or a newer one took its place.
+        /// There is no such request of this person to this tenant that waits, or a newer one of its network
+        /// took its place.
         case notFound
         case answered
         /// The signature signed in before, or answered another request.
@@ -55,7 +56,9 @@ public struct AnswerApproval: TimedCommand {
             terms.client == owner.client, terms.stamp == own.account.state.stamp.number
         else { throw .notFound }
         guard state.answer == nil else { throw .answered }
-        guard state.isOpen(at: now), own.methods.state.awaited?.approval == approval else {
+        guard state.isOpen(at: now),
+            own.methods.state.awaited.contains(where: { $0.approval == approval })
+        else {
             throw .notFound
         }
         guard own.methods.state.key(key)?.method == .trustedDevice else { throw .notTrusted }

@@ -2,12 +2,14 @@ public import EventSourcing
 public import Values
 
 /// Asks a person to agree on a device that they trust, for a device that they do not trust yet. A newer request
-/// ends the one before.
+/// from the same block of networks ends the one before; those of other networks wait beside it.
 public struct RequestApproval: TimedCommand {
     public var approval: UUID
     public var terms: ApprovalTerms
     /// Where the person's devices find it. Nil: there is no such person.
     public var owner: MethodOwner?
+    /// A keyed digest of the block of networks that it comes from.
+    public var network: [UInt8]?
     public var now: Timestamp
 
     public init(approval: UUID, terms: ApprovalTerms, owner: MethodOwner?, now: Timestamp) {
@@ -49,7 +51,11 @@ public struct RequestApproval: TimedCommand {
         guard terms.isFresh(at: now) else { throw .stale }
         var terms = terms
         terms.at = now
-        guard let owner, let own = facts.own, own.isWelcome else {
+        let awaited = AwaitedApproval(
+            approval: approval, number: terms.number,
+            expiresAt: now.adding(seconds: Approval.patience), network: network)
+        guard let owner, let own = facts.own, own.isWelcome, own.methods.state.admits(awaited)
+        else {
             terms.account = nil
             return Decision(ApprovalEvent.requested(terms), in: approval)
         }
@@ -58,10 +64,7 @@ public struct RequestApproval: TimedCommand {
         var decision = Decision(ApprovalEvent.requested(terms), in: approval)
         decision.append(
             TenantMethodEvent.approvalAwaited(
-                AwaitedApproval(
-                    approval: approval, number: terms.number,
-                    expiresAt: now.adding(seconds: Approval.patience)),
-                account: owner.account, client: owner.client), in: owner.stream)
+                awaited, account: owner.account, client: owner.client), in: owner.stream)
         return decision
     }
 }

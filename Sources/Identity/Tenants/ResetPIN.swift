@@ -54,15 +54,14 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         let (own, mailbox) = (facts.own, facts.mailbox)
         guard own.isWelcome, mailbox.state.account == owner.account else { throw .notWelcome }
-        guard
-            let code = mailbox.state.livePINReset(
-                at: now, attempts: own.settings[SettingCatalogue.otpAttempts],
-                generation: own.account.state.proofGeneration)
-        else { throw .noCode }
-        guard shown.matches(code.digest) else {
+        let live = mailbox.state.livePINResets(
+            at: now, attempts: own.settings[SettingCatalogue.otpAttempts],
+            generation: own.account.state.proofGeneration)
+        guard let newest = live.first else { throw .noCode }
+        guard let code = live.first(where: { shown.matches($0.digest) }) else {
             return Settled(
                 Decision(
-                    MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream,
+                    MailboxEvent.codeRefused(newest.id, at: now), in: mailbox.stream,
                     of: mailbox.subject), .wrongCode)
         }
         guard let hash else { return Settled(Decision(), .done) }

@@ -83,8 +83,13 @@ extension Field<AwaitedApproval> {
     fileprivate static let awaited = record(
         .uuid("approval", "The request."),
         .integer("number", "Number that apps know the request by.", .neverLeaves(.plain)),
-        .expiresAt, make: { AwaitedApproval(approval: $0, number: $1, expiresAt: $2) },
-        take: { ($0.approval, $0.number, $0.expiresAt) })
+        .expiresAt,
+        .optional(
+            .bytes(
+                "network", "Pseudonym of the block of networks that asked.",
+                .personal(.administrators))),
+        make: { AwaitedApproval(approval: $0, number: $1, expiresAt: $2, network: $3) },
+        take: { ($0.approval, $0.number, $0.expiresAt, $0.network) })
 }
 
 extension Field<DeviceKey> {

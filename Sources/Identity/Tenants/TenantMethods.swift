@@ -7,11 +7,14 @@ public struct TenantMethods: StreamState {
     /// The hash of the PIN. Nil: there is none, or its person was erased.
     public private(set) var pin: String?
     private var wrongGuesses = 0
-    /// The request of another device that may be answered: a newer one ends the one before.
-    public private(set) var awaited: AwaitedApproval?
+    /// The requests of other devices that may be answered, oldest first: one for each block of networks, so that no
+    /// stranger's request ends the person's own. A newer one of the same block ends the one before.
+    public private(set) var awaited: [AwaitedApproval] = []
 
     /// So many wrong PINs, and none is taken until the person has set another one.
     public static let guesses = 5
+    /// More requests than these wait for nobody.
+    static let mostAwaited = 8
     /// More than this, and no other key is enrolled.
     public static let mostKeys = 20
 
@@ -29,13 +32,22 @@ public struct TenantMethods: StreamState {
         case .pinRemoved:
             pin = nil
             wrongGuesses = 0
-        case .approvalAwaited(let awaited, _, _): self.awaited = awaited
+        case .approvalAwaited(let new, _, _):
+            awaited.removeAll { $0.network == new.network || $0.hasExpired(before: new) }
+            if awaited.count == Self.mostAwaited { awaited.removeFirst() }
+            awaited.append(new)
         }
     }
 
     /// Only a new PIN ends it.
     public var isLocked: Bool { wrongGuesses >= Self.guesses }
     var wasGuessed: Bool { wrongGuesses > 0 }
+
+    /// Whether one more request may wait.
+    func admits(_ new: AwaitedApproval) -> Bool {
+        awaited.count { $0.network != new.network && !$0.hasExpired(before: new) }
+            < Self.mostAwaited
+    }
 
     public var enrolled: [TenantMethod] {
         TenantMethod.allCases.filter { method in
@@ -56,10 +68,18 @@ public struct AwaitedApproval: Sendable, Equatable {
     public var approval: UUID
     public var number: Int64
     public var expiresAt: Timestamp
+    /// A keyed digest of the block of networks that it came from.
+    public var network: [UInt8]?
 
-    public init(approval: UUID, number: Int64, expiresAt: Timestamp) {
+    public init(approval: UUID, number: Int64, expiresAt: Timestamp, network: [UInt8]? = nil) {
+        self.network = network
         self.approval = approval
         self.number = number
         self.expiresAt = expiresAt
+    }
+
+    /// Whether it was over when the other one came.
+    fileprivate func hasExpired(before other: AwaitedApproval) -> Bool {
+        expiresAt.adding(seconds: Approval.patience) <= other.expiresAt
     }
 }

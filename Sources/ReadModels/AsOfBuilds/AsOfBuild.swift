@@ -39,6 +39,8 @@ public struct AsOfBuild: Sendable, Equatable {
     public let askedAt: Timestamp
     public var state: State
     public var fault: Fault?
+    /// The first position of which the event is missing, where that is the fault.
+    public var hole: Int64?
     public var finishedAt: Timestamp?
     /// How far it is, from 0 to the position.
     public var reached: Int64

@@ -49,6 +49,9 @@ public struct AsOfBuildRun: Sendable {
         _ build: AsOfBuild, _ told: @escaping @Sendable () async -> Void
     ) async throws {
         guard try await ask(opening, build) else { throw Lost() }
+        if try await store.hole(upTo: build.position, in: build.realm) != nil {
+            throw Faulty(fault: .logDamaged)
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 while true {

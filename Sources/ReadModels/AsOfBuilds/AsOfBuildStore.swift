@@ -45,8 +45,32 @@ public struct AsOfBuildStore: Sendable {
 
     public func build(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AsOfBuild? {
         try await asking { connection throws(Failure) in
-            AsOfBuild.all(try connection.execute(reading, Parameters(in: realm, id))).first
+            let found = AsOfBuild.all(
+                try connection.execute(reading, Parameters(in: realm, id))
+            ).first
+            guard var build = found, build.fault == .logDamaged else { return found }
+            build.hole = try Self.hole(upTo: build.position, in: realm, connection)
+            return build
         }
+    }
+
+    /// The first position up to this one of which the event is missing. Live rows do not show it: they were made
+    /// while it was there.
+    func hole(upTo position: Int64, in realm: RealmID) async throws -> Int64? {
+        try await database.run { connection throws(Failure) in
+            try Self.hole(upTo: position, in: realm, connection)
+        }
+    }
+
+    private static func hole(
+        upTo position: Int64, in realm: RealmID, _ connection: Connection
+    ) throws(Failure) -> Int64? {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(position)
+        let count = try connection.execute(counting, parameters).int64(0, 0)
+        guard count < position else { return nil }
+        let rows = try connection.execute(findingHole, parameters)
+        return rows.isNull(0, 0) ? count + 1 : rows.int64(0, 0)
     }
 
     /// Those that are made or kept, the newest first.
@@ -166,6 +190,17 @@ private let creating = Statement(
     where (select count(*) from urd.as_of_build b
         where b.realm = $1 and \(wanted)) < \(AsOfBuildStore.mostAtOnce)
     on conflict do nothing
+    """)
+private let counting = Statement(
+    "as_of_count",
+    "select count(*) from urd.event e where e.realm = $1 and e.position between 1 and $2")
+private let findingHole = Statement(
+    "as_of_hole",
+    """
+    select min(e.number) from (
+        select p.position, row_number() over (order by p.position) as number
+        from urd.event p where p.realm = $1 and p.position between 1 and $2) e
+    where e.position <> e.number
     """)
 private let reading = Statement(
     "as_of_read",

@@ -16,6 +16,8 @@ public struct AuditEntry: Sendable, Equatable {
     public var correlation: String?
     /// The event's open fields.
     public var fields: JSONObject
+    /// The event itself is gone: the log has a hole here.
+    public var isMissing = false
 
     public init(
         position: Int64, at: Timestamp, type: String, stream: UUID, actor: String,
@@ -37,6 +39,7 @@ public struct AuditEntry: Sendable, Equatable {
             stream: rows.identifier(row, 3), actor: rows.text(row, 4),
             client: rows.optionalText(row, 5), correlation: rows.optionalText(row, 6),
             fields: rows.object(row, 7) ?? [:])
+        isMissing = rows.isNull(row, 7)
     }
 }
 
@@ -65,7 +68,7 @@ public struct AuditSelection: Sendable, Equatable {
 
 /// It follows the log at a small distance.
 extension ReadModelQueries {
-    /// From behind a position on, in the order of the selection.
+    /// From behind a position on, in the order of the selection. Of a stream that lacks an event nothing is listed.
     public func auditTrail(
         of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {
@@ -73,6 +76,12 @@ extension ReadModelQueries {
             try await database.read { connection throws(Postgres.Failure) in
                 let positions = try AuditQuestion.positions(
                     realm, selection, after: position, over: connection)
+                if let stream = selection.stream {
+                    var parameters = Parameters(realm: realm.name)
+                    parameters.add(stream)
+                    let rows = try connection.execute(checkingStream, parameters)
+                    guard rows.bool(0, 0) else { return .failure(.damaged) }
+                }
                 let question = AuditQuestion(realm, selection, positions, limit: limit)
                 let rows = try connection.execute(question.statement, question.parameters)
                 return .success((0..<rows.count).map { AuditEntry(rows, $0) })
@@ -98,9 +107,17 @@ extension ReadModelQueries {
             for entry in try await auditTrail(
                 of: realm, selection, after: position, limit: limit)
             {
+                guard !entry.isMissing else { throw .damaged }
                 found[entry.position] = entry
             }
         }
         return Array(found.values.sorted { $0.position < $1.position }.prefix(limit))
     }
 }
+
+private let checkingStream = Statement(
+    "audit_stream_whole",
+    """
+    select coalesce((select s.version from urd.stream s where s.realm = $1 and s.stream = $2), 0)
+        = (select count(*) from urd.event e where e.realm = $1 and e.stream = $2)
+    """)

@@ -86,7 +86,8 @@ struct AsOfRealmCommand: Subcommand {
             default:
                 throw CommandFailure(
                     "the realm as of the moment cannot be built: "
-                        + (build["fault"]?.string ?? "it was deleted"))
+                        + (build["fault"]?.string ?? "it was deleted")
+                        + (build["missing"]?.integer.map { ": position \($0) is missing" } ?? ""))
             }
         }
     }

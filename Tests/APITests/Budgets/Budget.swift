@@ -16,7 +16,8 @@ enum Budget: String, CaseIterable, CustomTestStringConvertible {
     case clientSecrets = "client secrets, at any number of networks"
     case mails =
         "codes by mail: `native-otp`, `magic-link`, `password-reset`, `email-verification`, 5 an hour a mailbox; `verify-code`, 5 in 5 minutes"
-    case wrongCodes = "wrong codes: 10 an hour a mailbox in the log, `email-otp-verify` 15 a minute"
+    case wrongCodes =
+        "wrong codes: 10 an hour a mailbox in the log, `email-otp-verify` 15 a minute a mailbox and block of networks (a /24, a /48)"
     case wrongPassphrases =
         "wrong passphrases: a rest of a quarter of an hour at most in the log, `passphrase` 15 a minute a mailbox; `federation-login` 10 in 15 minutes"
     case wrongPINs = "wrong PINs"
@@ -26,6 +27,8 @@ enum Budget: String, CaseIterable, CustomTestStringConvertible {
         "codes to phones: 1,000 an hour an app, 40 an hour numbers that begin alike (`phone-block`)"
     case beginnings = "`passkey-begin`, `device-code`, by client"
     case accounts = "`two-factor`; `device-code` by account"
+    case devices =
+        "requests of devices at a tenant: `device-code` 10 a minute a person and block of networks; eight blocks' wait"
     case registrations = "`client-registration`, 1,200 an hour an app"
     case owners =
         "owners of the flagship profile: `owner-sign-in` 1,000 an hour, `installation` 50 an hour, of which one network may use half"
@@ -52,6 +55,7 @@ enum Budget: String, CaseIterable, CustomTestStringConvertible {
                 "a wrong PIN is put on record, and the right one is refused after five",
                 "a PIN is reset by a mailed code, which is used up, also where it is locked",
             ]
+        case .devices: ["requests from other networks end none, and no more than eight wait"]
         case .passphraseWork:
             [
                 "passphrase workers serve a second source within a turn of a saturating one",

@@ -39,7 +39,7 @@ import Testing
         case .ownersMails: try await OwnerBudgets.mails()
         case .networks: try await OwnerBudgets.networks()
         case .notifications: try await OwnerBudgets.notifications()
-        case .wrongPINs, .passphraseWork, .bodies, .connections, .appends, .memory:
+        case .wrongPINs, .devices, .passphraseWork, .bodies, .connections, .appends, .memory:
             Issue.record("Tests elsewhere fill it.")
         }
     }

@@ -72,12 +72,15 @@ import Values
             try await renew(browser, [("passphrase", "one more hash, typed")]).status != .seeOther)
     }
 
-    @Test func `COZ-24: an owner has one reset link at a time, for fifteen minutes`() async throws {
+    @Test
+    func `COZ-24: an owner's reset link is good for fifteen minutes, beside newer links`()
+        async throws
+    {
         let (world, _) = try await world()
         _ = try await renewal(world)
         let first = try await world.mailedLink(.passphraseReset).placeOnSite
         let browser = try await renewal(world)
-        #expect(try await world.page(first).answer?.status == .badRequest)
+        #expect(try await world.page(first).answer?.status == .ok)
         world.world.clock.advance(seconds: MailedLink.lifetime)
         #expect(
             try await renew(browser, [("passphrase", "another hash of a device")]).status

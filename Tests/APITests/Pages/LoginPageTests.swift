@@ -189,6 +189,61 @@ import Values
         #expect(browser.answer?.response.headers["Retry-After"] != nil)
     }
 
+    @Test
+    func `a code that a person has is typed where strangers asked for as many as there are`()
+        async throws
+    {
+        for place in ["/login", "/register"] {
+            let world = try await SignInWorld(["registration": "jit_on_otp"])
+            let ann = PageBrowser(world)
+            ann.source = "198.51.100.1"
+            try await ann.get(place)
+            try await ann.submit(place, [("email", "ann@example.org"), ("by", "email_code")])
+            let code = try await ann.code()
+            for turn in 0..<6 {
+                let stranger = PageBrowser(world)
+                stranger.source = network(turn * 300)
+                try await stranger.get(place)
+                world.clock.advance(seconds: 20)
+                try await stranger.submit(
+                    place, [("email", "ann@example.org"), ("by", "email_code")])
+            }
+            let late = PageBrowser(world)
+            late.source = "198.51.100.1"
+            try await late.get(place)
+            try await late.submit(place, [("email", "ann@example.org"), ("by", "email_code")])
+            #expect(late.answer?.status == .tooManyRequests)
+            #expect(late.shows("Please wait") && late.shows("name=\"code\""))
+            // The mail of a stranger's request has the code that she has.
+            #expect(try await late.code() == code)
+            let action = try #require(
+                late.page.firstMatch(of: #/action="(\/login\/code\?[^"]*to=[^"]*)"/#))
+            try await late.submit(
+                String(action.1).replacing("&amp;", with: "&"),
+                [("email", "ann@example.org"), ("code", code)])
+            #expect(late.cookies["__Host-urd"] != nil, "\(place)")
+        }
+    }
+
+    @Test func `garbage from other networks leaves a person all the attempts of their own`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        let ann = PageBrowser(world)
+        ann.source = "198.51.100.1"
+        let stranger = PageBrowser(world)
+        try await stranger.get("/login")
+        let token = try #require(stranger.token)
+        for _ in 0..<16 {
+            // None was sent: these are no guesses.
+            try await stranger.submit(
+                "/login/code", [("email", "ann@example.org"), ("code", "000000")], token: token)
+        }
+        #expect(stranger.answer?.status == .tooManyRequests)
+        try await ann.signIn()
+        #expect(ann.cookies["__Host-urd"] != nil)
+    }
+
     @Test func `a session from a page ends with the account's other sessions`() async throws {
         let world = try await SignInWorld()
         let browser = PageBrowser(world)

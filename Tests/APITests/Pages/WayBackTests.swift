@@ -78,7 +78,7 @@ import Values
     @Test func `pages say that a limit was passed, until when, and where to go on`() async throws {
         let browser = try await browser()
         for (place, next) in [
-            ("/login", "/account"), ("/login?next=%2Fdevice", "/login?next=%2Fdevice"),
+            ("/login", "/login"), ("/login?next=%2Fdevice", "/login?next=%2Fdevice"),
         ] {
             try await browser.get(place)
             for _ in 0..<6 {
@@ -91,6 +91,7 @@ import Values
             #expect(browser.answer?.status == .tooManyRequests)
             #expect(browser.page.contains(/Please wait \d+ (minutes|seconds), then/))
             #expect(browser.shows("href=\"\(next)\""), "\(browser.page)")
+            #expect(browser.shows("name=\"code\""))
         }
     }
 

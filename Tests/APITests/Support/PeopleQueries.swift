@@ -220,6 +220,16 @@ extension SessionQueries where Self: Folding {
             refreshedAt: session.refreshedAt, isOver: isOver)
     }
 
+    func lastSessionsOfClients(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ClientSession] {
+        try await sessions(
+            of: account, in: realm, at: Timestamp(seconds: 0), after: nil, limit: .max
+        ).map {
+            ClientSession(id: $0.id, clientID: $0.terms.clientID, lastUsedAt: $0.lastUsedAt)
+        }.sorted { $0.lastUsedAt > $1.lastUsedAt }
+    }
+
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [OpenSessionView] {

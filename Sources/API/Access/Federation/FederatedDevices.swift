@@ -22,28 +22,38 @@ struct FederatedDevices {
 
     init(_ context: RealmContext) { self.context = context }
 
-    /// Those on which a person is signed in, as the sessions say that are not over.
-    func list(of account: UUID) async throws(Problem) -> [FederatedDeviceView] {
-        var found: [FederatedDeviceView] = []
-        for session in try await sessions(of: account, .person) {
+    /// Those on which a person is signed in, as the sessions say that are not over: a page of them, those first on
+    /// which the person signed in last. One with more sign-ins than one may come again on a later page.
+    func list(
+        of account: UUID, _ page: FederatedPage
+    ) async throws(Problem) -> FederatedPage.Items<FederatedDeviceView> {
+        let held = try await RealmLookups(context).heldSessions(of: account, page) { session in
+            session.terms.federation?.holder == .person
+                && session.terms.federation?.device != nil
+        }
+        var order: [UUID] = []
+        var found: [UUID: [OpenSessionView]] = [:]
+        for session in held.items {
             guard let device = session.terms.federation?.device else { continue }
-            if let index = found.firstIndex(where: { $0.device == device }) {
-                found[index].lastUsedAt = max(found[index].lastUsedAt, session.lastUsedAt)
-                if found[index].rests {
-                    found[index].rests = try await context.live(session.id) == nil
-                }
-                continue
+            if found[device] == nil { order.append(device) }
+            found[device, default: []].append(session)
+        }
+        let all = found
+        let views = try await RealmLookups(context).each(order) {
+            device throws(Problem) -> FederatedDeviceView? in
+            let sessions = try await RealmLookups(context).lasting(all[device] ?? [])
+            guard let first = sessions.first else { return nil }
+            var rests = true
+            for session in sessions where rests {
+                rests = try await context.live(session.id) == nil
             }
             let terms = try await terms(of: device, account)
-            found.append(
-                FederatedDeviceView(
-                    device: device, version: session.terms.clientID, name: terms?.name,
-                    type: terms?.type,
-                    system: terms?.system, signedInAt: session.openedAt,
-                    lastUsedAt: session.lastUsedAt,
-                    rests: try await context.live(session.id) == nil))
+            return FederatedDeviceView(
+                device: device, version: first.terms.clientID, name: terms?.name,
+                type: terms?.type, system: terms?.system, signedInAt: first.openedAt,
+                lastUsedAt: sessions.map(\.lastUsedAt).max() ?? first.lastUsedAt, rests: rests)
         }
-        return found
+        return FederatedPage.Items(items: views.compactMap { $0 }, next: held.next)
     }
 
     /// The sessions of a person that such tokens are of, and that are not over.

@@ -45,9 +45,29 @@ public protocol SessionQueries: Sendable {
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [OpenSessionView]
+
+    /// Of each client the sessions that were used last, that one first.
+    func lastSessionsOfClients(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ClientSession]
 }
 
 extension SessionQueries {
+    /// From the newest on, until the body has had enough.
+    func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID? = nil,
+        while wants: (OpenSessionView) -> Bool
+    ) async throws(LogFailure) {
+        var after = after
+        while true {
+            let page = try await sessions(
+                of: account, in: realm, at: now, after: after, limit: 200)
+            for session in page where !wants(session) { return }
+            guard page.count == 200, let next = page.last?.id else { return }
+            after = next
+        }
+    }
+
     /// All that are wanted, however many there are.
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp,
@@ -56,9 +76,10 @@ extension SessionQueries {
         var found: [OpenSessionView] = []
         var after: UUID?
         while true {
-            let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
+            let page = try await sessions(
+                of: account, in: realm, at: now, after: after, limit: 1000)
             found += page.filter(isWanted)
-            guard page.count == 200, let next = page.last?.id else { return found }
+            guard page.count == 1000, let next = page.last?.id else { return found }
             after = next
         }
     }

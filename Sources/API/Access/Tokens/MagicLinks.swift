@@ -14,11 +14,10 @@ struct MagicLinks {
         guard let id = UUID(user), let shown = context.mint.shown(magicToken: token),
             case let account = try await RealmLookups(context).folded(Account.self, id),
             let mailbox = account.mailbox,
-            let link = try await RealmLookups(context).folded(Mailbox.self, mailbox).link,
-            link.account == id,
-            shown.matches(link.digest), link.isLive(of: account, at: context.clock.now())
+            case let links = try await RealmLookups(context).folded(Mailbox.self, mailbox)
+                .liveLinks(of: account, at: context.clock.now())
         else { return nil }
-        return link
+        return links.first { $0.account == id && shown.matches($0.digest) }
     }
 }
 

@@ -14,7 +14,7 @@ extension TokenMint {
 
     func digits(of code: IssuedCode, for mailbox: UUID) -> String? {
         version { mint in
-            let digits = mint.code(code.id)
+            let digits = mint.code(code.root)
             return switch code.purpose {
             case .signIn, .registration, .pinReset:
                 mint.digest(ofCode: digits, for: mailbox) == code.digest
@@ -22,7 +22,7 @@ extension TokenMint {
                 code.account.flatMap { mint.digest(ofMove: digits, of: $0, to: mailbox) }
                     == code.digest
             }
-        }?.code(code.id)
+        }?.code(code.root)
     }
 
     /// A code that moves an account to a mailbox is good for that account alone, and for nothing else.

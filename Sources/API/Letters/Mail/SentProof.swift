@@ -3,7 +3,7 @@ internal import Identity
 
 /// Codes and links that are sent some time after they were asked for.
 enum SentProof {
-    /// Whether another one took the place of what this event brings, or it was used.
+    /// Whether what this event brings was ended by another one, or used.
     static func isOver(
         _ event: Recorded, in events: any EventLog
     ) async throws(LogFailure) -> Bool {
@@ -11,7 +11,7 @@ enum SentProof {
             let mailbox = Mailbox(folding: try await known(event, events))
             return switch issued {
             case .codeIssued(let code): !mailbox.holds(code)
-            case .linkIssued(let link): mailbox.link?.id != link.id
+            case .linkIssued(let link): !mailbox.holds(link)
             default: false
             }
         }

@@ -120,8 +120,13 @@ extension Call<RealmContext> {
         guard let address = SignInAddress(typed: name, settings) else {
             return try RateCounter(self).count(.nativeOTP)
         }
-        try RateCounter(self).countCode(to: address, context.mint.mailbox(address.text))
+        let counter = RateCounter(self)
+        let mailbox = context.mint.mailbox(address.text)
+        let allows = try counter.allows { () throws(Problem) in
+            try counter.countCode(to: address, mailbox)
+        }
         step.email = address.text
+        guard allows else { return }
         try await BrowserSignIns(self).sendCode(
             .signIn, address.person(), by: address.channel(settings), mayJoin: true)
     }
@@ -134,7 +139,8 @@ extension Call<RealmContext> {
             throw Problem(.invalidRequest, "username comes before otp_code.")
         }
         let mailbox = context.mint.mailbox(email)
-        try RateCounter(self).count(.emailOTPVerify, target: mailbox.description)
+        let counter = RateCounter(self)
+        try counter.count(.emailOTPVerify, target: counter.atBlock(mailbox.description))
         let digits = typed.filter { $0 != " " }
         var grant = OTPGrant(
             mailbox: mailbox, shown: context.mint.shown { $0.digest(ofCode: digits, for: mailbox) },

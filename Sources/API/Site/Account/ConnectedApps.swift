@@ -64,10 +64,10 @@ struct ConnectedApp: Sendable, Equatable {
 
 extension Call<RealmContext> {
     func connectedApps(of account: UUID) async throws(Problem) -> [ConnectedApp] {
-        let sessions = try await RealmLookups(context).openSessions(of: account)
+        let sessions = try await lastSessions(of: account)
         let consents = try await RealmLookups(context).consents(of: account).map(\.given)
         let names = try await names(
-            ofClients: sessions.map(\.terms.clientID) + consents.map(\.clientID))
+            ofClients: sessions.map(\.clientID) + consents.map(\.clientID))
         var apps: [ConnectedApp] = []
         func add(_ clientID: String, used: Timestamp? = nil) {
             guard let known = apps.firstIndex(where: { $0.clientID == clientID }) else {
@@ -79,9 +79,21 @@ extension Call<RealmContext> {
             }
             apps[known].lastUsedAt = [apps[known].lastUsedAt, used].compactMap { $0 }.max()
         }
-        for session in sessions { add(session.terms.clientID, used: session.lastUsedAt) }
+        for session in sessions { add(session.clientID, used: session.lastUsedAt) }
         for given in consents { add(given.clientID) }
         return apps
+    }
+
+    /// Of each client the one that was used last of those that are not over.
+    private func lastSessions(of account: UUID) async throws(Problem) -> [ClientSession] {
+        let known = try await reading { () throws(LogFailure) in
+            try await context.queries.lastSessionsOfClients(of: account, in: context.place.realm)
+        }
+        var last: [ClientSession] = []
+        for session in known where !last.contains(where: { $0.clientID == session.clientID }) {
+            if try await context.lasting(session.id) != nil { last.append(session) }
+        }
+        return last
     }
 
     func names(ofClients clientIDs: [String]) async throws(Problem) -> [String: String] {

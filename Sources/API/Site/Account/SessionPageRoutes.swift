@@ -14,20 +14,27 @@ enum SessionPageRoutes {
     ]
 
     private static let list = AccountRoute.show(
-        "/account/sessions", id: "showSessions", "Where one is signed in."
+        "/account/sessions", id: "showSessions", "Where one is signed in.",
+        [browsersAfter, devicesAfter]
     ) { call, frame throws(Problem) in
         let say = frame.say
-        let browsers = try await RealmLookups(call.context).openBrowsers(of: frame.account)
+        let browsers = try await call.browsers(of: frame.account)
         let apps = try await call.connectedApps(of: frame.account)
         let devices = try await OwnersDevices(call.context).devices(of: frame.account)
-        let federated = try await FederatedDevices(call.context).list(of: frame.account)
+        let federated = try await FederatedDevices(call.context).list(
+            of: frame.account,
+            FederatedPage(
+                limit: most, after: call.text(devicesAfter.name).flatMap { UUID($0) }))
         let methods = try await call.appMethodLines(of: frame.account)
         return frame.page(.sessions, say("Devices and apps", "Geräte und Apps")) {
             Page.card {
                 HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
                 HTML.element(.h2) { say("Browsers", "Browser") }
                 HTML.element(.ul, .class("items")) {
-                    for browser in browsers { line(browser, frame) }
+                    for browser in browsers.prefix(most) { line(browser, frame) }
+                }
+                if browsers.count > most {
+                    more(browsersAfter, after: browsers[most - 1].id, say)
                 }
             }
             if let devices {
@@ -44,12 +51,15 @@ enum SessionPageRoutes {
                     }
                 }
             }
-            if !federated.isEmpty {
+            if !federated.items.isEmpty {
                 Page.card {
                     HTML.element(.h2) { say("Your devices", "Ihre Geräte") }
                     HTML.element(.ul, .class("items")) {
-                        for device in federated { FederatedDeviceLine(device: device).line(frame) }
+                        for device in federated.items {
+                            FederatedDeviceLine(device: device).line(frame)
+                        }
                     }
+                    if let next = federated.next { more(devicesAfter, after: next, say) }
                 }
             }
             if !methods.isEmpty {
@@ -86,6 +96,21 @@ enum SessionPageRoutes {
                         say("Sign out everywhere", "Überall abmelden"), look: "danger short")
                 }
             }
+        }
+    }
+
+    /// So many browsers, and so many devices, are on one page.
+    fileprivate static let most = 100
+
+    fileprivate static let browsersAfter = Parameter(
+        "browsers", in: .query, .text(0...64), "The last browser of the page before.")
+    private static let devicesAfter = Parameter(
+        "devices", in: .query, .text(0...64), "The last device of the page before.")
+
+    private static func more(_ list: Parameter, after last: UUID, _ say: Words) -> HTML {
+        HTML.element(.p, .class("links")) {
+            Parts.link(
+                say("Earlier ones", "Frühere"), to: "/account/sessions?\(list.name)=\(last)")
         }
     }
 
@@ -169,6 +194,16 @@ enum SessionPageRoutes {
 }
 
 extension Call<RealmContext> {
+    /// A page of them, newest first, and one more where there are more.
+    fileprivate func browsers(of account: UUID) async throws(Problem) -> [BrowserSessionView] {
+        let after = text(SessionPageRoutes.browsersAfter.name).flatMap { UUID($0) }
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.browserSessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: after,
+                limit: SessionPageRoutes.most + 1)
+        }
+    }
+
     /// Withdraws the user's consent, so that codes already issued are invalidated.
     fileprivate func withdrawConsent(to clientID: String, by browser: SignedInBrowser)
         async throws(Problem)

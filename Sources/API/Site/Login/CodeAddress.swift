@@ -30,6 +30,8 @@ struct CodeAddress {
     var isTooSoon = false
     /// There was one before.
     var isAnother = false
+    /// Seconds until another one is sent, where too many were asked for, by whomever.
+    var limitedFor: Int64?
     /// Codes that were typed here and were wrong.
     var wrong: Int64 = 0
     /// It is the passphrase that is new.
@@ -95,6 +97,25 @@ extension Call<RealmContext> {
         else { return nil }
         address.isTooSoon = true
         return address
+    }
+
+    /// The form for a code, where no other one is sent because too many were asked for: strangers may have done
+    /// that, and the person has the mails.
+    func codePage(
+        after refusal: Problem, for email: String, _ visit: Visit, _ returnTarget: ReturnTarget,
+        newcomer: CodeAddress.Newcomer? = nil
+    ) throws(Problem) -> Response {
+        guard refusal.kind == .rateLimited else { throw refusal }
+        var address = CodeAddress(email: email, newcomer: newcomer)
+        if let before = codeAddress(visit, shown: body["to"]?.string), before.email == email {
+            address = before
+        }
+        (address.isTooSoon, address.isAnother) = (false, false)
+        address.limitedFor = refusal.members["retryAfterSeconds"]?.integer ?? 60
+        var response = try CodePage(self, visit, returnTarget, address)
+            .response(.tooManyRequests)
+        for (name, value) in refusal.headers { response.headers.append(name, value) }
+        return response
     }
 
     /// Where a code went to just now. Whether it is another one, the form says that asked for it.

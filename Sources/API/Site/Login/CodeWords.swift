@@ -1,3 +1,21 @@
+extension Words {
+    /// Whoever asked before: a code that was sent is good for as long as the mail says.
+    var anotherCode: String {
+        self(
+            "You asked for a new code. Codes from before work until they expire, and it may be the same.",
+            "Sie haben einen neuen Code angefordert. Frühere gelten, bis sie ablaufen; er kann derselbe sein."
+        )
+    }
+
+    func noMoreCodes(for seconds: Int64) -> String {
+        let span = span(seconds)
+        return self(
+            "Too many attempts. Please wait \(span), then ask for a new code. One that you already have works until it expires.",
+            "Zu viele Versuche. Bitte warten Sie \(span), dann können Sie einen neuen Code anfordern. Einer, den Sie schon haben, gilt, bis er abläuft."
+        )
+    }
+}
+
 /// What pages say on which a mailed code is typed.
 struct CodeWords {
     private let address: CodeAddress
@@ -22,7 +40,9 @@ struct CodeWords {
                 "Sie haben gerade schon einen Code angefordert. Kommt er nicht, können Sie in \(span) einen neuen anfordern."
             )
         }
+        if let seconds = address.limitedFor { return say.noMoreCodes(for: seconds) }
         guard address.isAnother else { return nil }
+        guard address.page == .newAddress else { return say.anotherCode }
         return say(
             "You asked for a new code. The previous one no longer works.",
             "Sie haben einen neuen Code angefordert. Der vorige gilt nicht mehr.")

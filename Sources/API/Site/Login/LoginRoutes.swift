@@ -79,7 +79,11 @@ enum LoginRoutes {
             if let early = call.tooSoon(for: address, visit) {
                 return .seeOther(try call.place(of: early, visit, returnTarget))
             }
-            try await call.beginCode(typed)
+            do throws(Problem) {
+                try await call.beginCode(typed)
+            } catch {
+                return try call.codePage(after: error, for: address, visit, returnTarget)
+            }
             await pause
             return .seeOther(try call.place(of: call.sent(to: address, visit), visit, returnTarget))
         case .link:
@@ -127,7 +131,8 @@ enum LoginRoutes {
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address)
-        try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
+        let counter = RateCounter(call)
+        try counter.count(.emailOTPVerify, target: counter.atBlock(mailbox.description))
         let typedCode = mint.shown { $0.digest(ofCode: typed, for: mailbox) }
         async let pause: Void = call.context.hesitate()
         let second = SecondFactors(call).typed(call.body["totp"]?.string)

@@ -43,7 +43,14 @@ enum RegisterRoutes {
         if let early = call.tooSoon(for: address.text, visit) {
             return .seeOther(try call.place(of: early, visit, page.returnTarget))
         }
-        try RateCounter(call).countCode(to: address, call.context.mint.mailbox(address.text))
+        do throws(Problem) {
+            try RateCounter(call).countCode(
+                to: address, call.context.mint.mailbox(address.text))
+        } catch {
+            return try call.codePage(
+                after: error, for: address.text, visit, page.returnTarget,
+                newcomer: page.newcomer)
+        }
         var person = address.person(language: PageRequest(call).readersLanguage)
         (person.firstName, person.lastName) = (page.firstName, page.lastName)
         do throws(Problem) {

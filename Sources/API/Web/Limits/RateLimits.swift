@@ -112,6 +112,8 @@ public struct Source: Sendable, Hashable {
     public let network: String
     /// What it is part of, the widest first: who has one network of such a block often has all of them.
     public let blocks: [String]
+    /// The narrowest of them: a /24, a /48.
+    var block: String { blocks.last ?? network }
 
     /// All malformed addresses are one source: no client bypasses a rate limit by having none.
     public init(_ address: String) {
