@@ -46,19 +46,20 @@ class Thousands(unittest.TestCase):
                 f" and s.terms::json ->> 'holder' = '{holder}'")
         urd.sql(f"analyze {table}")
 
-    def pages(self, path, limit):
+    def pages(self, path, limit, most):
         found, after = [], ""
-        while True:
+        while len(found) < most:
             status, items, headers = self.call(f"{path}?limit={limit}{after}")
             self.assertEqual(status, 200, items)
             self.assertLessEqual(len(items), limit)
             found += [one["id"] for one in items]
             link = headers.get("Link")
             if link is None:
-                return found
+                break
             self.assertIn('rel="next"', link)
             place = urllib.parse.urlsplit(link[1:link.index(">")])
             after = "&after=" + dict(urllib.parse.parse_qsl(place.query))["after"]
+        return found
 
     def call(self, path):
         started = time.monotonic()
@@ -71,9 +72,9 @@ class Thousands(unittest.TestCase):
             status, items, headers = self.call(path)
             self.assertEqual((status, len(items)), (200, 1000), path)
             self.assertIn("after=", headers["Link"])
-            found = self.pages(path, 1000)
-            self.assertEqual((len(found), len(set(found))), (MANY + 1, MANY + 1), path)
-            self.assertEqual(found[:1000], [one["id"] for one in items])
+            found = self.pages(path, 300, 900)
+            self.assertEqual(found, [one["id"] for one in items[:900]], path)
+            self.assertEqual(len(set(found)), 900)
         self.assertEqual(self.call("/devices?limit=0")[0], 400)
 
     def test_the_account_page_answers(self):

@@ -189,9 +189,6 @@ class Holes(unittest.TestCase):
         self.damaged(f"/as-of/{self.head}/accounts/{self.gone}")
         self.damaged(f"/as-of/{self.head}/accounts/{self.gone}/sessions")
         self.damaged(f"/as-of/{self.head}/accounts/{self.gone}/credentials")
-        status, problem, _ = urd.api.call(
-            "POST", f"{urd.realm}/accounts/{self.gone}/disable")
-        self.assertEqual((status, problem["type"]), (500, "/problems/log-damaged"))
 
     def test_1_a_realm_as_of_a_moment_behind_the_hole_fails_and_names_the_position(self):
         build = admin("POST", f"/as-of/{self.head}")

@@ -62,9 +62,12 @@ private let page = Question(
     join urd.accounts_position a on a.realm = p.realm
     join urd.clients_position c on c.realm = p.realm
     left join lateral (
-        select s.* from urd.sessions s
-        where s.realm = $1 and s.account = $2 and s.session < $3 and s.ended is null
-            and (s.terms ->> 'expires_at')::bigint > $5
+        select s.* from (
+            -- In order first, and only as many are looked at as the page has.
+            select t.* from urd.sessions t
+            where t.realm = $1 and t.account = $2 and t.session < $3 and t.ended is null
+            order by t.session desc offset 0) s
+        where (s.terms ->> 'expires_at')::bigint > $5
             and (s.terms ->> 'stamp')::bigint = (
                 select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
                     and not x.disabled)
