@@ -285,6 +285,11 @@ extension World {
                 select 'one', n, to_timestamp(1800000000 + n), 'refused',
                     case when n % 20000 = 0 then 'rare' else 'many' end
                 from generate_series(1000, \(many)) n;
+            insert into urd.event (
+                    realm, position, stream, version, type, revision, at, command, leaf, mac, meta, data)
+                select 'one', n, gen_random_uuid(), 1, 'session.refreshed', 1, now(), gen_random_uuid(),
+                    sha256(int8send(n)), '', '{"actor":"system"}', '{}'
+                from urd.realm_log h, generate_series(h.position + 1, \(many)) n where h.realm = 'one';
             update urd.realm_log set position = \(many) where realm = 'one';
             update urd.projection_position set position = \(many)
                 where realm = 'one' and projection in ('audit_trail', 'event_index');

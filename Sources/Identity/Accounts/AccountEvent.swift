@@ -83,7 +83,7 @@ public enum AccountEvent: FormedEvent {
             .optional(.notice), make: AccountEvent.stampRotated)
         static let accessRemoved = EventForm(
             "account.access_removed", .services,
-            "The account's sessions at a client, on a device or of a browser ended.", .place,
+            "Sessions at a client, on a device or of a browser ended.", .place,
             .number("removals", "Number of the account's removals of access, with this one."),
             make: AccountEvent.accessRemoved)
         static let proofsEnded = EventForm(
