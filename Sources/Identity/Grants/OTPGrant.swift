@@ -46,7 +46,7 @@ public struct OTPGrant: Grant {
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let mailbox = try await streams.read(Mailbox.self, mailbox)
         let channel = try await channel(
-            of: mailbox.state.newestCode(where: isMeant), streams)
+            of: mailbox.state.newestCode(where: isMeant) ?? mailbox.state.code, streams)
         // An account that is to be made is written, so it has to be read as well.
         guard let holder = mailbox.state.account else {
             return Facts(
