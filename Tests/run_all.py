@@ -81,7 +81,8 @@ class Unit:
         self.code = process.returncode
         self.took = time.monotonic() - start
         if self.took >= LIMIT:
-            self.output += f"\nERROR: {self.name} did not end within {LIMIT} s\n"
+            self.output += (f"\nERROR: {self.name} did not end within {LIMIT} s, and these did not either:\n"
+                            + "\n".join(under_way(self.output)) + "\n")
         return self
 
 
@@ -154,6 +155,15 @@ class Results:
             f"{sign} Test run with {self.tests} tests in {self.suites} suites {verdict} after "
             f"{seconds:.3f} seconds{issues}.", flush=True)
         return 1 if self.failed else 0
+
+
+def under_way(output):
+    """The Swift tests that had begun when their process was killed."""
+    begun = {}
+    for line in output.splitlines():
+        if match := re.match(r"^. Test (.*?) (started|passed|failed|with \d+ test cases)\b", line):
+            begun[match[1]] = match[2] == "started"
+    return [f"  {name}" for name, is_under_way in begun.items() if is_under_way]
 
 
 def without_passes(output):
