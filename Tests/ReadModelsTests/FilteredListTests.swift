@@ -67,7 +67,7 @@ import Values
         asked.filter = filter
         asked.isNewestFirst = isNewestFirst
         let page = try await world.queries.filteredAuditTrail(
-            of: realm ?? self.realm, asked, after: nil, limit: 10_000)
+            of: realm ?? self.realm, asked, after: nil, limit: 10_000, within: .seconds(60))
         #expect(page.stoppedAt == nil)
         return page.items.map(\.position)
     }
@@ -127,7 +127,7 @@ import Values
         asked.isNewestFirst = isNewestFirst
         asked.filter = try expression(#"actor eq "admin:7""#)
         let whole = try await world.queries.filteredAuditTrail(
-            of: realm, asked, after: nil, limit: 1000)
+            of: realm, asked, after: nil, limit: 1000, within: .seconds(60))
         #expect(whole.stoppedAt == nil && whole.items.count == 59)
         var found: [Int64] = []
         var after: Int64?
