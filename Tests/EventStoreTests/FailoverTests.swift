@@ -238,16 +238,29 @@ extension Session {
     fileprivate func holdCommits() async throws {
         try await run("alter system set synchronous_standby_names = 'nobody'")
         try await run("select pg_reload_conf()")
-        // The settings come to the one that looks after standbys some time later.
-        let other = try await Session(address)
-        let held = Task { try await other.run("create table public.held ()") }
-        defer { held.cancel() }
+        // The settings come to the one that looks after standbys some time later: what commits before does not wait.
+        var attempts = 0
         try await eventually("a commit waits") {
-            try await number(
+            attempts += 1
+            let (other, name) = (try await Session(address), "public.held_\(attempts)")
+            let held = Task { try await other.run("create table \(name) ()") }
+            defer { held.cancel() }
+            return try await isHeld(other, name)
+        }
+    }
+
+    /// Whether the commit that makes a table waits. False: it is there.
+    private func isHeld(_ other: Session, _ table: String) async throws -> Bool {
+        while true {
+            let waits = try await number(
                 """
                 select count(*) from pg_stat_activity
                 where wait_event = 'SyncRep' and pid = \(other.process)
-                """) == 1
+                """)
+            if waits == 1 { return true }
+            let made = try await number(
+                "select count(*) from pg_class where oid = to_regclass('\(table)')")
+            if made == 1 { return false }
         }
     }
 
