@@ -25,6 +25,8 @@ import Values
                 select h.realm, b.projection, b.build, 100, b.inline
                 from urd.realm_log h cross join urd.projection_build b;
             set session_replication_role = origin;
+            -- All rows, so that the plan does not depend on a sample.
+            set default_statistics_target = 2000;
             analyze urd.realm_log; analyze urd.projection_position
             """)
     }
