@@ -79,7 +79,7 @@ enum KeyTable {
         return (0..<rows.count).compactMap { RealmID(rows.text($0, 0)) }
     }
 
-    /// A row as it is found, whatever it lacks.
+    /// A row of the table of keys, with columns that may have lost their value.
     struct Found: Sendable {
         let realm: String
         let purpose: String

@@ -105,7 +105,7 @@ struct RateCounter {
     /// What is counted for a person, by the block of networks that asks: strangers elsewhere leave the person all of it.
     func atBlock(_ target: String) -> String { "\(target) \(source.block)" }
 
-    /// False where the mailbox had as many as it may have, of whomever: its person has those, and goes on. Throws
+    /// False where the mailbox has had all the codes it may have: its person uses one of those. Throws
     /// where this network asked for too many.
     func allows(_ count: () throws(Problem) -> Void) throws(Problem) -> Bool {
         do throws(Problem) {

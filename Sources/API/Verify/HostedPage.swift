@@ -12,7 +12,7 @@ struct HostedPage {
     /// What is asked of a person before a code is sent.
     var captcha: CaptchaWidget?
     var notice: String?
-    /// Seconds until another code is sent, where too many were asked for, by whomever.
+    /// Seconds until another code is sent, where all clients together asked for too many.
     var limitedFor: Int64?
     /// The form is sent without a press of its button, where scripts run.
     var goesOn = false

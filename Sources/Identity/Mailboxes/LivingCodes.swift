@@ -3,7 +3,7 @@ internal import Values
 
 /// The codes that were mailed to one mailbox to sign in, to join or to reset a PIN, and the guesses at them.
 ///
-/// Nobody's request ends what another request brought: whoever asks for the same while a code is young has that
+/// A request for a code ends no code of another request: a client that asks for the same while a code is young has that
 /// very code mailed again, so that few are good at once and a guess is a guess at few. Of codes of digits two are
 /// good at most: one is repeated until it is as old as its lifetime, and good for one lifetime more.
 struct LivingCodes: Sendable {

@@ -30,7 +30,7 @@ struct CodeAddress {
     var isTooSoon = false
     /// There was one before.
     var isAnother = false
-    /// Seconds until another one is sent, where too many were asked for, by whomever.
+    /// Seconds until another code is sent, where all clients together asked for too many.
     var limitedFor: Int64?
     /// Codes that were typed here and were wrong.
     var wrong: Int64 = 0

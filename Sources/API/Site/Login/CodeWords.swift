@@ -1,5 +1,5 @@
 extension Words {
-    /// Whoever asked before: a code that was sent is good for as long as the mail says.
+    /// A code stays good for as long as its mail says, whichever request it was sent for.
     var anotherCode: String {
         self(
             "You asked for a new code. Codes from before work until they expire, and it may be the same.",
