@@ -1,36 +1,55 @@
 public import EventSourcing
 internal import JSON
 
-/// The public listener: the tables of its routes, and the document that is made from them.
-public enum API {
-    /// What realms have. A new protocol is a folder, and a name here.
-    private static let protocols: [any RealmSurface] = [
-        NativeSurface(), SiteSurface(), FlagshipSurface(), VerifySurface(), FederationSurface(),
-        WebAppSurface(),
-        SignalsSurface(),
-        ReceiptSurface(),
-        ServiceFeedSurface(),
-        WebhookKeySurface(),
-    ]
+/// The public listener: the surfaces with their routes, and the document that is made from them.
+public struct API: Sendable {
+    /// What surfaces keep on a node and ask beside the log. Each is handed to its own surface, and no context knows it.
+    /// A route whose service is missing answers 503.
+    public struct Services: Sendable {
+        public var feeds: Feeds?
+        public var signals: SignalPages?
+        public var registry: ServiceRegistry?
+        public var webhooks: WebhookSource?
+        public var logos: ClientLogos?
+
+        public init() {}
+    }
 
     /// What the token endpoint takes.
-    static let grants = GrantForms(OAuthSurface.ownGrants + protocols.flatMap { $0.grants })
+    let grants: GrantForms
+    let surfaces: [any RealmSurface]
 
-    /// Those that serve the token endpoint take the grants of all.
-    static let surfaces: [any RealmSurface] =
-        [OAuthSurface(grants), VooSurface(grants)] + protocols
+    public init(_ services: Services) {
+        // What realms have. A new protocol is a folder, and a name here.
+        let protocols: [any RealmSurface] = [
+            NativeSurface(), SiteSurface(services.logos), FlagshipSurface(), VerifySurface(),
+            FederationSurface(services.registry),
+            WebAppSurface(),
+            SignalsSurface(services.signals),
+            ReceiptSurface(),
+            ServiceFeedSurface(services.feeds),
+            WebhookKeySurface(services.webhooks),
+        ]
+        let own = OAuthSurface.ownGrants()
+        grants = GrantForms(own + protocols.flatMap { $0.grants })
+        // Those that serve the token endpoint take the grants of all.
+        surfaces = [OAuthSurface(own, grants), VooSurface(grants)] + protocols
+    }
 
-    /// The admin API, and what everybody may see.
+    /// All that is served, for those who describe it.
+    static let described = API(Services())
+
+    /// The admin API, and what is public.
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + AdminSurface().routes + SubscriptionSurface().routes
         + AnalysisSurface(version: version).routes
 
     /// The tables of all surfaces of realms.
-    public static func tables(of realms: RealmContexts) -> [Router.Table] {
+    public func tables(of realms: RealmContexts) -> [Router.Table] {
         tables(of: realms, applicationRequests: SealedRequests())
     }
 
-    static func tables(
+    func tables(
         of realms: RealmContexts, applicationRequests: any ApplicationRequests
     ) -> [Router.Table] {
         var realms = realms
@@ -41,14 +60,14 @@ public enum API {
 
     /// Which events ask for which mails.
     static let mails = MailRules(
-        AccountMails.rules + ContactMails.rules + surfaces.flatMap { $0.mails })
+        AccountMails.rules + ContactMails.rules + described.surfaces.flatMap { $0.mails })
 
     /// The names of all cookies that it sets.
     public static let cookies = PageCookie.allCases.map(\.rawValue)
 
     /// Every route of every table.
     static let outlines: [Outline] =
-        table.map(\.outline) + surfaces.flatMap { $0.routes.map(\.outline) }
+        table.map(\.outline) + described.surfaces.flatMap { $0.routes.map(\.outline) }
 
     public static let version = "0.1.0"
 
@@ -73,5 +92,15 @@ extension MailComposer {
     ) {
         self.init(
             rules: API.mails, mint: mint, events: events, revision: revision, settings: settings)
+    }
+}
+
+extension Optional {
+    /// A surface's service; 503 in a process that has none.
+    var present: Wrapped {
+        get throws(Problem) {
+            guard let self else { throw Problem(.unavailable) }
+            return self
+        }
     }
 }

@@ -8,7 +8,7 @@ import Testing
     /// What each brings. What all have together is the sum of it, in the order of the list.
     @Test func `what each surface brings is what the golden list shows`() throws {
         var lines = ["AdminSurface"] + list("route", AdminSurface().routes.map(\.id))
-        for surface in API.surfaces {
+        for surface in API.described.surfaces {
             lines += ["", "\(type(of: surface))"]
             lines += list("route", surface.routes.map(\.id))
             lines += list("page", surface.pages.map(address))
@@ -21,9 +21,10 @@ import Testing
 
     @Test func `a grant type belongs to one surface`() {
         // What an assertion is made of has names of its own: the client's grant is the same.
-        let names = API.grants.all.flatMap(\.names)
+        let names = API.described.grants.all.flatMap(\.names)
         #expect(Set(names).count == names.count)
-        #expect(API.grants.all.count == API.surfaces.flatMap { $0.grants }.count)
+        #expect(
+            API.described.grants.all.count == API.described.surfaces.flatMap { $0.grants }.count)
     }
 
     private func address(_ route: Route<RealmContext>) -> String {

@@ -55,10 +55,31 @@ struct RuleTests {
             "Site/C.swift": "let b = B()\nlet d: [D]\n", "Voo/D.swift": "final class D {}\n",
         ])
         #expect(
-            RoomRules.violations(files).map { "\($0.path):\($0.line) \($0.type)" } == [
+            RoomOrder.api.violations(files).map { "\($0.path):\($0.line) \($0.name)" } == [
                 "Sources/API/Site/C.swift:2 D", "Sources/API/Web/A.swift:2 B",
                 "Sources/API/Web/A.swift:3 Table",
             ])
+    }
+
+    @Test func `functions, initialisers and members of a higher room are found`() {
+        let files = rooms([
+            "Admin/A.swift":
+                "func reading() {}\nextension Problem {\n    init(of a: Int) {}\n    var isOurs: Bool { true }\n    private var isHidden: Bool { true }\n}\n",
+            "Web/Problem.swift": "struct Problem {\n    init(_ a: Int) {}\n}\n",
+            "Access/B.swift":
+                "let a = reading()\nlet b = Problem(of: 1).isOurs\nlet c = Problem(1).isHidden\nfunc reading(a: Int) {}\n",
+            "Access/C.swift": "let a = try await reading { 1 }\n",
+        ])
+        #expect(
+            RoomOrder.api.violations(files).map { "\($0.path):\($0.line) \($0.name)" } == [
+                "Sources/API/Access/B.swift:2 Problem(of:)", "Sources/API/Access/B.swift:2 .isOurs",
+            ])
+        let alone = files.filter { $0.path != "Sources/API/Access/B.swift" }
+        #expect(
+            RoomOrder.api.violations(alone).map { "\($0.path):\($0.line) \($0.name)" } == [
+                "Sources/API/Access/C.swift:1 reading()"
+            ])
+        #expect(RoomOrder.api.violations(files, members: ["isOurs": 2]).count == 1)
     }
 
     @Test func `a member of a request that another room can call is found`() {
@@ -101,7 +122,7 @@ struct RuleTests {
             "Web/A.swift": "let b: B\n", "Access/B.swift": "struct B {}\n",
             "Site/B.swift": "struct B {}\n",
         ])
-        #expect(RoomRules.violations(files).isEmpty)
+        #expect(RoomOrder.api.violations(files).isEmpty)
     }
 
     @Test(arguments: [

@@ -20,9 +20,16 @@ struct HouseRules {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.profiles))
     }
 
-    @Test func `each room of the adapter names only rooms below it`() {
-        expectNone(RoomRules.findings(Repository.swift(in: "Sources/API")))
+    @Test(arguments: RoomOrder.all.map(\.module))
+    func `each folder of a module names only folders below it`(module: String) throws {
+        let rules = try #require(RoomOrder.all.first { $0.module == module })
+        expectNone(
+            rules.findings(Repository.swift(in: "Sources/\(module)"), members: Self.members))
     }
+
+    /// How often each member's name is declared.
+    private static let members = Repository.swift(in: "Sources")
+        .flatMap(DeclaredNames.members).reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
 
     @Test func `no room of the adapter calls a member that another room gave to requests`() {
         expectNone(MemberRules.findings(Repository.swift(in: "Sources/API")))

@@ -30,12 +30,12 @@ struct SettingsTests {
                 "URD_OUTGOING_CA_FILE": "/etc/house-ca.pem",
                 "URD_OUTGOING_NETWORKS": "10.1.0.0/16",
             ])
-        let configuration = LogoutService.configuration(Service.Options(settings, []))
+        let configuration = LogoutService.configuration(ServeOptions(settings, []))
         #expect(configuration.caFile == "/etc/house-ca.pem")
         let expected = Destinations.publicOnly(except: settings.outgoingNetworks)
         #expect("\(configuration.destinations)" == "\(expected)")
         #expect(settings.outgoingNetworks.count == 1)
-        #expect(LogoutService.configuration(Service.Options(try load(), [])).caFile == nil)
+        #expect(LogoutService.configuration(ServeOptions(try load(), [])).caFile == nil)
     }
 
     @Test func `receivers of signals are called over TLS alone, by the address rules of all calls`()
@@ -46,7 +46,7 @@ struct SettingsTests {
                 "URD_OUTGOING_CA_FILE": "/etc/house-ca.pem",
                 "URD_OUTGOING_NETWORKS": "10.1.0.0/16",
             ])
-        let configuration = SignalService.configuration(Service.Options(settings, []))
+        let configuration = SignalService.configuration(ServeOptions(settings, []))
         #expect(configuration.caFile == "/etc/house-ca.pem")
         let expected = Destinations.publicOnly(except: settings.outgoingNetworks)
         #expect("\(configuration.destinations)" == "\(expected)")

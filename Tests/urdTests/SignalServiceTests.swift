@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `Where security signals are pushed` {
     private func failure(of url: String) async throws -> HTTPClient.Failure.Code? {
-        let web = try WebClient(SignalService.configuration(Service.Options()))
+        let web = try WebClient(SignalService.configuration(ServeOptions()))
         do {
             _ = try await web.send(OutgoingRequest(method: .post, url: url, headers: [:], body: []))
             return nil

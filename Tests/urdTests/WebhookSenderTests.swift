@@ -10,7 +10,7 @@ import Values
 @Suite struct `Where webhooks are sent` {
     private func outcome(of url: String) async throws -> String {
         let sender = try WebhookSender(
-            Service.Options(), keys: nil, now: { Timestamp(seconds: 1000) })
+            ServeOptions(), keys: nil, now: { Timestamp(seconds: 1000) })
         let secret = try #require(
             SubscriptionSecret(
                 shared: Array(repeating: 1, count: 32)))

@@ -13,7 +13,7 @@ public final class RealmContext: RouteContext {
     let clock: Clock
     /// What pages ask about the request of an application that they stand in the middle of.
     let applicationRequests: any ApplicationRequests
-    private let shared: Shared
+    let shared: Shared
 
     init(
         place: Place, mint: TokenMint, shared: Shared,
@@ -29,27 +29,14 @@ public final class RealmContext: RouteContext {
     public var owner: (any PageOwner)? { place }
     var rates: RateTable { place.rates }
     var keys: TokenKeys { shared.keys }
-    var webhooks: WebhookSource { shared.webhooks }
     var clients: KnownClients { shared.clients }
-    var services: KnownServices { shared.services }
-    var providers: KnownProviders { shared.providers }
-    var crawler: ServiceCrawler { shared.crawler }
     var passkeys: KnownPasskeys { shared.passkeys }
     var remoteKeys: RemoteKeys { shared.remoteKeys }
     var upstream: Upstream { shared.upstream }
-    var logos: ClientLogos { shared.logos }
-    var polls: DevicePolls { shared.polls }
-    var refusals: RefusedClientCounters { shared.refusals }
-    var replayableResponses: ReplayableResponses { shared.replayableResponses }
     var commands: any CommandPort { shared.commands }
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
     var passphrases: PassphraseWork { shared.passphrases }
-    /// Nil where nobody follows.
-    var feeds: Feeds? { shared.feeds }
-    var signalPages: SignalPages { shared.signalPages }
-    var sequences: any RequestSequences { shared.sequences }
-    var locate: Locate { shared.locate }
 
     /// Where an address is, where that is known.
     public typealias Locate = @Sendable (IPAddress) -> GeoLocation?
@@ -57,16 +44,11 @@ public final class RealmContext: RouteContext {
     /// What all realms and requests have in common.
     final class Shared: Sendable {
         let keys: TokenKeys
-        let webhooks: WebhookSource
         let clients: KnownClients
-        let services: KnownServices
         let providers: KnownProviders
-        let crawler: ServiceCrawler
         let passkeys = KnownPasskeys()
         let remoteKeys: RemoteKeys
         let upstream: Upstream
-        let logos: ClientLogos
-        let polls = DevicePolls()
         let refusals = RefusedClientCounters()
         let replayableResponses: ReplayableResponses
         let commands: any CommandPort
@@ -75,39 +57,25 @@ public final class RealmContext: RouteContext {
         let clock: Clock
         let time: RealmTime
         let passphrases: PassphraseWork
-        let feeds: Feeds?
-        let signalPages: SignalPages
-        let sequences: any RequestSequences
         let locate: Locate
 
         init(
             keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
-            logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
-            passphrases: PassphraseWork, feeds: Feeds?, webhookNetworks: [String] = [],
-            signalPages: SignalPages, sequences: any RequestSequences = NoRequestSequences(),
-            crawler: ServiceCrawler? = nil, locate: @escaping Locate = { _ in nil }
+            commands: any CommandPort, queries: any RealmQueries, clock: Clock,
+            passphrases: PassphraseWork, locate: @escaping Locate
         ) {
             self.locate = locate
-            self.crawler = crawler ?? ServiceCrawler(passed: clock.passed) { _ in nil }
-            self.sequences = sequences
             self.keys = keys
-            webhooks = WebhookSource(
-                keys: WebhookKeys(commands: commands, clock: clock, revision: keys.revision),
-                networks: webhookNetworks)
             replayableResponses = ReplayableResponses(passed: clock.passed)
             self.clients = clients
-            services = KnownServices(queries, revision: keys.revision)
             providers = KnownProviders(commands.events, revision: keys.revision)
             self.remoteKeys = remoteKeys
             self.upstream = upstream
-            self.logos = logos
             self.commands = commands
             self.queries = queries
             self.clock = clock
             time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
-            self.feeds = feeds
-            self.signalPages = signalPages
         }
     }
 
@@ -115,7 +83,7 @@ public final class RealmContext: RouteContext {
     /// speed what was found.
     public struct Clock: Sendable {
         let now: @Sendable () -> Timestamp
-        let passed: @Sendable () -> Duration
+        public let passed: @Sendable () -> Duration
         let hesitate: @Sendable (_ atMost: Duration) async -> Void
 
         public init(

@@ -17,11 +17,7 @@ public struct RealmContexts: Sendable {
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
         queries: any RealmQueries, clock: RealmContext.Clock,
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
-        fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none,
-        feeds: Feeds? = nil, webhookNetworks: [String] = [], signalPages: SignalPages? = nil,
-        sequences: (any RequestSequences)? = nil,
-        fetchDescription: @escaping RemoteKeys.Fetch = { _ in nil },
         locate: @escaping RealmContext.Locate = { _ in nil }
     ) {
         self.places = places
@@ -29,14 +25,8 @@ public struct RealmContexts: Sendable {
         shared = RealmContext.Shared(
             keys: keys, clients: KnownClients(queries, revision: keys.revision),
             remoteKeys: RemoteKeys(passed: clock.passed, fetch: fetchKeys),
-            upstream: Upstream(calls: callProviders, passed: clock.passed),
-            logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
-            queries: queries, clock: clock, passphrases: passphrases, feeds: feeds,
-            webhookNetworks: webhookNetworks,
-            signalPages: signalPages ?? SignalPages(commands.events),
-            sequences: sequences ?? NoRequestSequences(),
-            crawler: ServiceCrawler(passed: clock.passed, fetch: fetchDescription),
-            locate: locate)
+            upstream: Upstream(calls: callProviders, passed: clock.passed), commands: commands,
+            queries: queries, clock: clock, passphrases: passphrases, locate: locate)
     }
 
     /// The routes of a surface, where it is served.

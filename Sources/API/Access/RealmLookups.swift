@@ -174,7 +174,7 @@ struct RealmLookups {
     /// The identity providers that pages offer, as they were a moment ago at worst.
     func providerLabels() async throws(Problem) -> [ProviderLabel] {
         try await reading { () throws(LogFailure) in
-            try await context.providers.all(in: context.place.realm)
+            try await context.shared.providers.all(in: context.place.realm)
         }
     }
 

@@ -11,7 +11,7 @@ extension RealmContext {
     ) async throws(Problem) -> Response {
         guard let scope = RequestScope.current else { return try await handler(call) }
         let name: ReplayableResponses.Name = { self.fingerprint(of: call) }
-        return try await replayableResponses.answer(name, in: scope) { () throws(Problem) in
+        return try await shared.replayableResponses.answer(name, in: scope) { () throws(Problem) in
             try await handler(call)
         }
     }

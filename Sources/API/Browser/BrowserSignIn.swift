@@ -131,10 +131,3 @@ struct BrowserSignIns {
         _ = try await Commands(call).dispatch(command, as: .anonymous)
     }
 }
-
-func trimmed(_ text: String) -> String {
-    let scalars = text.unicodeScalars.drop { $0.properties.isWhitespace }
-    var view = String.UnicodeScalarView(scalars)
-    while let last = view.last, last.properties.isWhitespace { view.removeLast() }
-    return String(view)
-}

@@ -7,43 +7,49 @@ internal import Values
 
 /// Where the app gets assertions for services, and where services ask about them.
 enum AssertionRoutes {
-    static let table: [Route<RealmContext>] = [issue]
+    static func table(_ registry: ServiceRegistry?) -> [Route<RealmContext>] { [issue(registry)] }
 
-    private static let issue = Route<RealmContext>(
-        .post, "/eduid/authorization", id: "issueFederatedAssertion", tag: "Federation",
-        summary: "Issues an assertion by which the app shows its person to one service, once.",
-        right: .nothing, voice: .federation,
-        body: Body(
-            schema: .object(
-                .optional("request_type", .anything, "`code`."),
-                .optional("redirect_uri", .anything, "The service's address."),
-                .optional("client_id", .anything, "The app's version, or the device itself."),
-                .optional("state", .anything, "Comes back.")),
-            example: [
-                "request_type": "code", "redirect_uri": "https://service.example.org",
-                "client_id": "ch.eduid.app.1",
-            ], maximumBytes: 64 * 1024),
-        answer: .ok(
-            "The assertion.",
-            .object(
-                .required("code", .text(1...16384), "The assertion: the app hands it on as it is."),
-                .required("redirect_uri", .text(1...2048), "The service's token endpoint."),
-                .optional("state", .text(0...2048), "What the request said.")),
-            example: ["code": "…", "redirect_uri": "https://service.example.org/token"]),
-        refusals: FederationPaths.refusals + [.noSuchClient, .notImplemented]
-    ) { call throws(Problem) in
-        let caller = try await RequestAuthorization(call).caller(.person)
-        try RateCounter(call).count(.oauthToken, heldBy: "session \(caller.session.id)")
-        guard try call.requireMember("request_type") == "code" else {
-            throw Problem(.invalidRequest, "request_type must be code.")
+    private static func issue(_ registry: ServiceRegistry?) -> Route<RealmContext> {
+        Route(
+            .post, "/eduid/authorization", id: "issueFederatedAssertion", tag: "Federation",
+            summary: "Issues an assertion by which the app shows its person to one service, once.",
+            right: .nothing, voice: .federation,
+            body: Body(
+                schema: .object(
+                    .optional("request_type", .anything, "`code`."),
+                    .optional("redirect_uri", .anything, "The service's address."),
+                    .optional("client_id", .anything, "The app's version, or the device itself."),
+                    .optional("state", .anything, "Comes back.")),
+                example: [
+                    "request_type": "code", "redirect_uri": "https://service.example.org",
+                    "client_id": "ch.eduid.app.1",
+                ], maximumBytes: 64 * 1024),
+            answer: .ok(
+                "The assertion.",
+                .object(
+                    .required(
+                        "code", .text(1...16384), "The assertion: the app hands it on as it is."),
+                    .required("redirect_uri", .text(1...2048), "The service's token endpoint."),
+                    .optional("state", .text(0...2048), "What the request said.")),
+                example: ["code": "…", "redirect_uri": "https://service.example.org/token"]),
+            refusals: FederationPaths.refusals + [.noSuchClient, .notImplemented]
+        ) { call throws(Problem) in
+            let caller = try await RequestAuthorization(call).caller(.person)
+            try RateCounter(call).count(.oauthToken, heldBy: "session \(caller.session.id)")
+            guard try call.requireMember("request_type") == "code" else {
+                throw Problem(.invalidRequest, "request_type must be code.")
+            }
+            let party = try call.party(of: caller)
+            let services = FederationServices(call.context)
+            let address = try call.requireMember("redirect_uri")
+            guard
+                let service = try await services.find(
+                    at: address, among: try registry.present.known)
+            else {
+                throw Problem(.noSuchClient, "There is no such service.")
+            }
+            return try await call.issue(for: service, caller, party)
         }
-        let party = try call.party(of: caller)
-        let services = FederationServices(call.context)
-        let address = try call.requireMember("redirect_uri")
-        guard let service = try await services.find(at: address) else {
-            throw Problem(.noSuchClient, "There is no such service.")
-        }
-        return try await call.issue(for: service, caller, party)
     }
 }
 

@@ -132,7 +132,7 @@ extension Call<RealmContext> {
             return try await UntimedTokens(self).isNew(shown, showing: device)
         }
         return try await reading { () throws(LogFailure) in
-            try await context.sequences.advance(device, to: sequence, in: context.place.realm)
+            try await context.queries.advance(device, to: sequence, in: context.place.realm)
         }
     }
 

@@ -8,7 +8,9 @@ internal import Values
 /// Which services there are: those that a person uses, those that speak certain protocols, and those at certain
 /// addresses.
 enum DiscoveryRoutes {
-    static let table: [Route<RealmContext>] = [used, byProtocol, byAddress]
+    static func table(_ registry: ServiceRegistry?) -> [Route<RealmContext>] {
+        [used(registry), byProtocol(registry), byAddress(registry)]
+    }
 
     private static let answer = Answer.ok(
         "What the services offer (RSD2).", .list(of: .openObject, 0...10_000),
@@ -20,18 +22,20 @@ enum DiscoveryRoutes {
             ]
         ])
 
-    private static let used = Route<RealmContext>(
-        .get, "/eduid/service-discovery/user", id: "listUsedServices", tag: "Federation",
-        summary: "Lists the services that the person uses.",
-        detail: "Those that gave a token which is alive.", right: .nothing, voice: .federation,
-        answer: answer, refusals: FederationPaths.refusals
-    ) { call throws(Problem) in
-        let caller = try await RequestAuthorization(call).caller(.person)
-        let sessions = try await FederatedDevices(call.context).sessions(
-            of: try caller.account, .service)
-        let clients = Set(sessions.map(\.terms.client))
-        let services = try await call.registeredServices()
-        return call.answer(services.filter { clients.contains($0.client.id) })
+    private static func used(_ registry: ServiceRegistry?) -> Route<RealmContext> {
+        Route(
+            .get, "/eduid/service-discovery/user", id: "listUsedServices", tag: "Federation",
+            summary: "Lists the services that the person uses.",
+            detail: "Those that gave a token which is alive.", right: .nothing, voice: .federation,
+            answer: answer, refusals: FederationPaths.refusals
+        ) { call throws(Problem) in
+            let caller = try await RequestAuthorization(call).caller(.person)
+            let sessions = try await FederatedDevices(call.context).sessions(
+                of: try caller.account, .service)
+            let clients = Set(sessions.map(\.terms.client))
+            let services = try await call.services(of: try registry.present)
+            return call.answer(services.filter { clients.contains($0.client.id) })
+        }
     }
 
     private static func names(_ about: String) -> Body {
@@ -40,37 +44,41 @@ enum DiscoveryRoutes {
             maximumBytes: 64 * 1024)
     }
 
-    private static let byProtocol = Route<RealmContext>(
-        .post, "/eduid/protocol-discovery/protocol", id: "findServicesByProtocol",
-        tag: "Federation", summary: "Lists the services that speak all of these protocols.",
-        detail: """
-            Where the realm has `unsigned_discovery`, no token is needed: links are then to be put behind homePageLink.
-            """,
-        right: .nothing, voice: .federation, body: names("org.ietf.oauth2"), answer: answer,
-        refusals: FederationPaths.refusals
-    ) { call throws(Problem) in
-        let isSigned = try await call.isSignedWhereItMustBe()
-        let names = try call.listedNames()
-        let services = try await call.registeredServices()
-        return call.answer(
-            services.filter { service in
-                let offered = ServiceOffer(service, call.context.place).protocols
-                return names.allSatisfy(offered.contains)
-            }, joined: !isSigned)
+    private static func byProtocol(_ registry: ServiceRegistry?) -> Route<RealmContext> {
+        Route(
+            .post, "/eduid/protocol-discovery/protocol", id: "findServicesByProtocol",
+            tag: "Federation", summary: "Lists the services that speak all of these protocols.",
+            detail: """
+                Where the realm has `unsigned_discovery`, no token is needed: links are then to be put behind homePageLink.
+                """,
+            right: .nothing, voice: .federation, body: names("org.ietf.oauth2"), answer: answer,
+            refusals: FederationPaths.refusals
+        ) { call throws(Problem) in
+            let isSigned = try await call.isSignedWhereItMustBe()
+            let names = try call.listedNames()
+            let services = try await call.services(of: try registry.present)
+            return call.answer(
+                services.filter { service in
+                    let offered = ServiceOffer(service, call.context.place).protocols
+                    return names.allSatisfy(offered.contains)
+                }, joined: !isSigned)
+        }
     }
 
-    private static let byAddress = Route<RealmContext>(
-        .post, "/eduid/protocol-discovery/service", id: "findServicesByAddress",
-        tag: "Federation", summary: "Lists the services at these addresses.",
-        right: .nothing, voice: .federation, body: names("https://moodle.example.org"),
-        answer: answer, refusals: FederationPaths.refusals
-    ) { call throws(Problem) in
-        _ = try await RequestAuthorization(call).caller(.person)
-        let addresses = try call.listedNames()
-        let services = try await call.registeredServices()
-        let place = call.context.place
-        return call.answer(
-            services.filter { service in addresses.contains { service.isAt($0, in: place) } })
+    private static func byAddress(_ registry: ServiceRegistry?) -> Route<RealmContext> {
+        Route(
+            .post, "/eduid/protocol-discovery/service", id: "findServicesByAddress",
+            tag: "Federation", summary: "Lists the services at these addresses.",
+            right: .nothing, voice: .federation, body: names("https://moodle.example.org"),
+            answer: answer, refusals: FederationPaths.refusals
+        ) { call throws(Problem) in
+            _ = try await RequestAuthorization(call).caller(.person)
+            let addresses = try call.listedNames()
+            let services = try await call.services(of: try registry.present)
+            let place = call.context.place
+            return call.answer(
+                services.filter { service in addresses.contains { service.isAt($0, in: place) } })
+        }
     }
 }
 
@@ -94,10 +102,12 @@ extension Call<RealmContext> {
     }
 
     /// All of them as the registry has them; those are looked at again that are due.
-    fileprivate func registeredServices() async throws(Problem) -> [FederationService] {
-        let services = try await FederationServices(context).all()
+    fileprivate func services(
+        of registry: ServiceRegistry
+    ) async throws(Problem) -> [FederationService] {
+        let services = try await FederationServices(context).all(registry.known)
         let context = context
-        context.crawler.visit(services) { command in
+        registry.crawler.visit(services) { command in
             // What cannot be kept now is found once more.
             _ = try? await context.commands.attempt(
                 command, in: context.place.realm, id: context.newID(),

@@ -7,7 +7,9 @@ internal import Values
 
 /// The other apps that a person let in at services, from any of their devices.
 enum FederatedAppRoutes {
-    static let table: [Route<RealmContext>] = [list, end]
+    static func table(_ registry: ServiceRegistry?) -> [Route<RealmContext>] {
+        [list(registry), end]
+    }
 
     private static let schema = Schema.object(
         .required("id", .text(36...36), "Names the permission."),
@@ -29,38 +31,41 @@ enum FederatedAppRoutes {
         "authorized_at": 1_790_000_000, "last_used_at": 1_790_000_000, "current": true,
     ]
 
-    private static let list = Route<RealmContext>(
-        .get, "/eduid/apps", id: "listFederatedApps", tag: "Federation",
-        summary: "Lists the other apps that the person let in, with the services that they use.",
-        right: .nothing, voice: .federation, parameters: FederatedPage.parameters,
-        answer: Answer(
-            status: .ok, description: "The apps, by service.",
-            content: .json(
-                .list(of: schema, 0...FederatedPage.most), example: [example]),
-            headers: [("Link", "The next page, where there is one.")]),
-        refusals: FederationPaths.refusals
-    ) { call throws(Problem) in
-        let caller = try await RequestAuthorization(call).caller(.person)
-        let (page, context) = (FederatedPage(call), call.context)
-        let sessions = try await RealmLookups(context).heldSessions(
-            of: try caller.account, page
-        ) { $0.terms.federation?.holder == .application }
-        let services = try await FederationServices(context).all()
-        let own = caller.token.device
-        let apps = try await RealmLookups(context).each(
-            try await RealmLookups(context).lasting(sessions.items)
-        ) {
-            session throws(Problem) in
-            session.json(
-                at: services.first { $0.client.id == session.terms.client },
-                isOwn: session.terms.federation?.device == own,
-                rests: try await context.live(session.id) == nil)
+    private static func list(_ registry: ServiceRegistry?) -> Route<RealmContext> {
+        Route(
+            .get, "/eduid/apps", id: "listFederatedApps", tag: "Federation",
+            summary:
+                "Lists the other apps that the person let in, with the services that they use.",
+            right: .nothing, voice: .federation, parameters: FederatedPage.parameters,
+            answer: Answer(
+                status: .ok, description: "The apps, by service.",
+                content: .json(
+                    .list(of: schema, 0...FederatedPage.most), example: [example]),
+                headers: [("Link", "The next page, where there is one.")]),
+            refusals: FederationPaths.refusals
+        ) { call throws(Problem) in
+            let caller = try await RequestAuthorization(call).caller(.person)
+            let (page, context) = (FederatedPage(call), call.context)
+            let sessions = try await RealmLookups(context).heldSessions(
+                of: try caller.account, page
+            ) { $0.terms.federation?.holder == .application }
+            let services = try await FederationServices(context).all(registry.present.known)
+            let own = caller.token.device
+            let apps = try await RealmLookups(context).each(
+                try await RealmLookups(context).lasting(sessions.items)
+            ) {
+                session throws(Problem) in
+                session.json(
+                    at: services.first { $0.client.id == session.terms.client },
+                    isOwn: session.terms.federation?.device == own,
+                    rests: try await context.live(session.id) == nil)
+            }
+            var response = Response.json(.ok, .array(apps))
+            if let (name, value) = page.link("/eduid/apps", to: sessions.next) {
+                response.headers.append(name, value)
+            }
+            return response
         }
-        var response = Response.json(.ok, .array(apps))
-        if let (name, value) = page.link("/eduid/apps", to: sessions.next) {
-            response.headers.append(name, value)
-        }
-        return response
     }
 
     private static let end = Route<RealmContext>(

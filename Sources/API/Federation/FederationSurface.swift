@@ -2,11 +2,16 @@ internal import Identity
 
 /// Devices that show people to services by assertions, and the services' token endpoints: see decision 0134.
 struct FederationSurface: RealmSurface {
-    let routes =
-        DeviceTokenRoutes.table + ServiceTokenRoutes.table + AssertionRoutes.table
-        + ProfileRoutes.table + FederationRevocationRoutes.table + FederatedDeviceRoutes.table
-        + FederatedAppRoutes.table + ServiceStandingRoutes.table + DiscoveryRoutes.table
-        + ProbeRoutes.table
+    let routes: [Route<RealmContext>]
+
+    init(_ registry: ServiceRegistry?) {
+        routes =
+            DeviceTokenRoutes.table + ServiceTokenRoutes.table + AssertionRoutes.table(registry)
+            + ProfileRoutes.table + FederationRevocationRoutes.table + FederatedDeviceRoutes.table
+            + FederatedAppRoutes.table(registry) + ServiceStandingRoutes.table
+            + DiscoveryRoutes.table(registry)
+            + ProbeRoutes.table
+    }
 
     let grants = [GrantForm.samlBearer]
 

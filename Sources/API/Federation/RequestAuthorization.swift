@@ -201,7 +201,7 @@ struct RequestAuthorization {
     /// Uses up the sequence number of a request whose signature is good, even if the route refuses the request.
     func advance(_ token: UUID, to sequence: Int64) async throws(Problem) {
         let isNew = try await reading { () throws(LogFailure) in
-            try await context.sequences.advance(token, to: sequence, in: context.place.realm)
+            try await context.queries.advance(token, to: sequence, in: context.place.realm)
         }
         guard isNew else { throw notGood }
     }

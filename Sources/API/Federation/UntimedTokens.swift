@@ -60,7 +60,7 @@ struct UntimedTokens {
         _ digest: [UInt8], of stream: UUID, most: Int32, lasts: Bool
     ) async throws(Problem) -> Bool {
         try await reading { () throws(LogFailure) in
-            try await context.sequences.remember(
+            try await context.queries.remember(
                 digest, of: stream, most: most, lasts: lasts, in: context.place.realm)
         }
     }

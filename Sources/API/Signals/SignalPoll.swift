@@ -31,10 +31,10 @@ struct SignalPoll: Sendable {
     private let stream: KnownSignalStream
     private var realm: RealmID { context.place.realm }
 
-    init(_ context: RealmContext, _ stream: KnownSignalStream) {
+    init(_ context: RealmContext, _ pages: SignalPages, _ stream: KnownSignalStream) {
         self.context = context
         self.stream = stream
-        feed = SignalReader(context)
+        feed = SignalReader(context, pages)
     }
 
     func settle(_ request: PollRequest) async throws(Problem) {

@@ -21,13 +21,13 @@ public struct SignalReader: Sendable {
     /// So many signals wait for their receiver; what comes after them stays in the log.
     static let mostPending = 1_000
 
-    init(_ context: RealmContext) {
+    init(_ context: RealmContext, _ pages: SignalPages) {
         let (mint, clock) = (context.mint, context.clock)
         self.mint = { _ throws(LogFailure) in mint }
         keys = context.keys
         events = context.commands.events
         queries = context.queries
-        pages = context.signalPages
+        self.pages = pages
         now = { _ in clock.now() }
         passed = clock.passed
     }
@@ -48,7 +48,7 @@ public struct SignalReader: Sendable {
 
     /// Nil where there is no such stream.
     func stream(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> KnownSignalStream? {
-        try KnownSignalStream(id, try await events.stream(id, after: 0, in: realm))
+        try await events.signalStream(id, in: realm)
     }
 
     /// Looks at the log from where the stream is, as far as there is room for what comes of it.
@@ -197,5 +197,14 @@ public struct SignalReader: Sendable {
             guard page.epochs.head.epoch == epoch, !concerns else { return }
             seen = page.last
         }
+    }
+}
+
+extension EventLog {
+    /// Nil where there is no such stream of signals.
+    func signalStream(
+        _ id: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> KnownSignalStream? {
+        try KnownSignalStream(id, try await stream(id, after: 0, in: realm))
     }
 }

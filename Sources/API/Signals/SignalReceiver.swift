@@ -31,7 +31,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> KnownSignalStream {
         guard let id = id.flatMap({ UUID($0) }) else { throw Problem(.noSuchSignalStream) }
         let stream = try await reading { () throws(LogFailure) in
-            try await SignalReader(context).stream(id, in: context.place.realm)
+            try await context.commands.events.signalStream(id, in: context.place.realm)
         }
         guard let stream, stream.terms.client == receiver.client else {
             throw Problem(.noSuchSignalStream)

@@ -7,7 +7,9 @@ internal import Values
 
 /// Where receivers make, read, change and delete their streams (SSF 1.0 section 8.1.1).
 enum SignalStreamRoutes {
-    static let table: [Route<RealmContext>] = [create, read, update, replace, delete]
+    static func table(_ pages: SignalPages?) -> [Route<RealmContext>] {
+        [create(pages), read, update, replace, delete]
+    }
 
     private static let path = PathTemplate(stringLiteral: SignalMetadataRoutes.streams)
 
@@ -17,30 +19,32 @@ enum SignalStreamRoutes {
             example: .string(SignalAnswers.stream))
     }
 
-    private static let create = Route<RealmContext>(
-        .post, path, id: "createSignalStream", tag: SignalAnswers.tag,
-        summary: "Creates a stream of security signals for the client.",
-        detail: """
-            Needs the scope `ssf.manage`. Without `delivery` the signals are polled. Event types that \
-            are not known here are ignored: `events_delivered` says what is sent.
-            """,
-        right: .service, voice: .oauth,
-        body: SignalAnswers.body(SignalStreamDocument.exampleSettings),
-        answer: Answer(
-            status: .created, description: "The stream.",
-            content: .json(SignalStreamDocument.schema, example: SignalStreamDocument.example)),
-        refusals: SignalAnswers.faults + [.tooManySignalStreams]
-    ) { call throws(Problem) in
-        let receiver = try call.signalReceiver(SignalScope.manage)
-        let settings = try SignalStreamDocument.settings(in: call.body, keeping: nil)
-        let id = try await call.createSignalStream(settings, for: receiver)
-        let stream = try await call.signalStream(id.description, of: receiver)
-        // From its first look at the log on it has a place there.
-        let context = call.context
-        _ = try await reading { () throws(LogFailure) in
-            try await SignalReader(context).prepare(stream, in: context.place.realm)
+    private static func create(_ pages: SignalPages?) -> Route<RealmContext> {
+        Route(
+            .post, path, id: "createSignalStream", tag: SignalAnswers.tag,
+            summary: "Creates a stream of security signals for the client.",
+            detail: """
+                Needs the scope `ssf.manage`. Without `delivery` the signals are polled. Event types that \
+                are not known here are ignored: `events_delivered` says what is sent.
+                """,
+            right: .service, voice: .oauth,
+            body: SignalAnswers.body(SignalStreamDocument.exampleSettings),
+            answer: Answer(
+                status: .created, description: "The stream.",
+                content: .json(SignalStreamDocument.schema, example: SignalStreamDocument.example)),
+            refusals: SignalAnswers.faults + [.tooManySignalStreams]
+        ) { call throws(Problem) in
+            let receiver = try call.signalReceiver(SignalScope.manage)
+            let settings = try SignalStreamDocument.settings(in: call.body, keeping: nil)
+            let id = try await call.createSignalStream(settings, for: receiver)
+            let stream = try await call.signalStream(id.description, of: receiver)
+            // From its first look at the log on it has a place there.
+            let (context, pages) = (call.context, try pages.present)
+            _ = try await reading { () throws(LogFailure) in
+                try await SignalReader(context, pages).prepare(stream, in: context.place.realm)
+            }
+            return .json(.created, SignalStreamDocument(stream, at: call.context.place).json)
         }
-        return .json(.created, SignalStreamDocument(stream, at: call.context.place).json)
     }
 
     private static let read = Route<RealmContext>(
@@ -56,7 +60,7 @@ enum SignalStreamRoutes {
             let stream = try await call.signalStream(id, of: receiver)
             return .json(.ok, SignalStreamDocument(stream, at: call.context.place).json)
         }
-        let (context, feed) = (call.context, SignalReader(call.context))
+        let context = call.context
         let known = try await reading { () throws(LogFailure) in
             try await context.queries.signalStreams(
                 of: receiver.client, in: context.place.realm)
@@ -64,7 +68,7 @@ enum SignalStreamRoutes {
         var streams: [JSON] = []
         for view in known {
             let stream = try await reading { () throws(LogFailure) in
-                try await feed.stream(view.id, in: context.place.realm)
+                try await context.commands.events.signalStream(view.id, in: context.place.realm)
             }
             guard let stream else { continue }
             streams.append(SignalStreamDocument(stream, at: context.place).json)

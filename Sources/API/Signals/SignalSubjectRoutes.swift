@@ -8,21 +8,26 @@ internal import Values
 /// Where receivers say whose signals they want (SSF 1.0 section 8.1.3). The answer is the same whether
 /// there is anybody of that name or not.
 enum SignalSubjectRoutes {
-    static let table: [Route<RealmContext>] = [
-        route(
-            SignalMetadataRoutes.addSubject, id: "addSignalSubject", "Adds a subject to a stream.",
-            answer: Answer(status: .ok, description: "It is added.", content: .nothing),
-            example: example.merging(["verified": true]) { own, _ in own }, isIncluded: true),
-        route(
-            SignalMetadataRoutes.removeSubject, id: "removeSignalSubject",
-            "Removes a subject from a stream.",
-            answer: Answer(status: .noContent, description: "It is removed.", content: .nothing),
-            example: example, isIncluded: false),
-    ]
+    static func table(_ pages: SignalPages?) -> [Route<RealmContext>] {
+        [
+            route(
+                SignalMetadataRoutes.addSubject, id: "addSignalSubject",
+                "Adds a subject to a stream.",
+                answer: Answer(status: .ok, description: "It is added.", content: .nothing),
+                example: example.merging(["verified": true]) { own, _ in own }, isIncluded: true,
+                pages),
+            route(
+                SignalMetadataRoutes.removeSubject, id: "removeSignalSubject",
+                "Removes a subject from a stream.",
+                answer: Answer(
+                    status: .noContent, description: "It is removed.", content: .nothing),
+                example: example, isIncluded: false, pages),
+        ]
+    }
 
     private static func route(
         _ path: String, id: String, _ summary: String, answer: Answer, example: JSONObject,
-        isIncluded: Bool
+        isIncluded: Bool, _ pages: SignalPages?
     ) -> Route<RealmContext> {
         Route(
             .post, PathTemplate(stringLiteral: path), id: id, tag: SignalAnswers.tag,
@@ -33,9 +38,9 @@ enum SignalSubjectRoutes {
             let receiver = try call.signalReceiver(SignalScope.manage)
             let stream = try await call.namedSignalStream(of: receiver)
             if let subject = try call.namedSubject(for: stream) {
-                let context = call.context
+                let (context, pages) = (call.context, try pages.present)
                 let otherNames = try await reading { () throws(LogFailure) in
-                    try await SignalReader(context).otherNames(of: subject, in: stream)
+                    try await SignalReader(context, pages).otherNames(of: subject, in: stream)
                 }
                 try await Commands(call).dispatch(
                     SetSignalSubject(

@@ -7,33 +7,37 @@ internal import Values
 
 /// Where receivers have a stream tried (SSF 1.0 section 8.1.4).
 enum SignalVerificationRoutes {
-    static let table: [Route<RealmContext>] = [verify]
+    static func table(_ pages: SignalPages?) -> [Route<RealmContext>] { [verify(pages)] }
 
-    private static let verify = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: SignalMetadataRoutes.verification),
-        id: "verifySignalStream", tag: SignalAnswers.tag,
-        summary: "Has a verification event sent, with the state that is given.",
-        detail: "Needs the scope `ssf.manage`. As often as `min_verification_interval` allows.",
-        right: .service, voice: .oauth,
-        body: SignalAnswers.body(
-            ["stream_id": .string(SignalAnswers.stream), "state": "VGhpcyBpcyBhbiBleGFtcGxl"]),
-        answer: Answer(status: .noContent, description: "It is on its way.", content: .nothing),
-        refusals: SignalAnswers.faults + [.askedTooOften]
-    ) { call throws(Problem) in
-        let receiver = try call.signalReceiver(SignalScope.manage)
-        let stream = try await call.namedSignalStream(of: receiver)
-        // What is given comes back, an empty text too.
-        let state =
-            call.body["state"]?.string == "" ? "" : try call.signalText("state", most: 1_024)
-        // A disabled stream holds nothing.
-        if stream.state.status != .disabled { try await call.queueVerification(of: stream, state) }
-        return Response(status: .noContent)
+    private static func verify(_ pages: SignalPages?) -> Route<RealmContext> {
+        Route(
+            .post, PathTemplate(stringLiteral: SignalMetadataRoutes.verification),
+            id: "verifySignalStream", tag: SignalAnswers.tag,
+            summary: "Has a verification event sent, with the state that is given.",
+            detail: "Needs the scope `ssf.manage`. As often as `min_verification_interval` allows.",
+            right: .service, voice: .oauth,
+            body: SignalAnswers.body(
+                ["stream_id": .string(SignalAnswers.stream), "state": "VGhpcyBpcyBhbiBleGFtcGxl"]),
+            answer: Answer(status: .noContent, description: "It is on its way.", content: .nothing),
+            refusals: SignalAnswers.faults + [.askedTooOften]
+        ) { call throws(Problem) in
+            let receiver = try call.signalReceiver(SignalScope.manage)
+            let stream = try await call.namedSignalStream(of: receiver)
+            // What is given comes back, an empty text too.
+            let state =
+                call.body["state"]?.string == "" ? "" : try call.signalText("state", most: 1_024)
+            // A disabled stream holds nothing.
+            if stream.state.status != .disabled {
+                try await call.queueVerification(of: stream, state, try pages.present)
+            }
+            return Response(status: .noContent)
+        }
     }
 }
 
 extension Call<RealmContext> {
     fileprivate func queueVerification(
-        of stream: KnownSignalStream, _ state: String?
+        of stream: KnownSignalStream, _ state: String?, _ pages: SignalPages
     ) async throws(Problem) {
         let (context, realm) = (context, context.place.realm)
         let id = context.newID()
@@ -41,7 +45,7 @@ extension Call<RealmContext> {
         let isAsked = try await reading { () throws(LogFailure) in
             // The stream has a place before anything is put there.
             if stream.state.status == .enabled {
-                _ = try await SignalReader(context).prepare(stream, in: realm)
+                _ = try await SignalReader(context, pages).prepare(stream, in: realm)
             }
             let head = try await context.commands.events.head(of: realm)
             return try await context.queries.verifySignals(
@@ -52,7 +56,7 @@ extension Call<RealmContext> {
                 atLeastAfter: interval)
         }
         guard !isAsked else {
-            context.signalPages.ring(stream.id)
+            pages.ring(stream.id)
             return
         }
         var problem = Problem(

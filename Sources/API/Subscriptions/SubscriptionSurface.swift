@@ -8,5 +8,10 @@ struct SubscriptionSurface: Surface {
 
 /// How clients of a realm follow it.
 struct ServiceFeedSurface: RealmSurface {
-    let routes = ServiceFeedRoutes.table
+    let routes: [Route<RealmContext>]
+
+    /// - Parameter feeds: of this node.
+    init(_ feeds: Feeds?) {
+        routes = ServiceFeedRoutes.table(feeds)
+    }
 }

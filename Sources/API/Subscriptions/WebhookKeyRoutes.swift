@@ -7,32 +7,37 @@ internal import Values
 
 /// What receivers of webhooks check the signatures `v1a` of a realm with, and where its calls come from.
 struct WebhookKeySurface: RealmSurface {
-    let routes = [WebhookKeyRoutes.keys]
-    let pages: [Route<RealmContext>] = []
+    let routes: [Route<RealmContext>]
+
+    init(_ source: WebhookSource?) {
+        routes = [WebhookKeyRoutes.keys(source)]
+    }
 }
 
 enum WebhookKeyRoutes {
-    static let keys = Route<RealmContext>(
-        .get, "/.well-known/urd-webhook-keys.json", id: "getWebhookKeys", tag: "Discovery",
-        summary: "Lists the public keys that verify messages of webhooks.",
-        detail: """
-            The key that will sign next and those that have signed lately are among them. `networks` is \
-            where calls come from, where the operator says so.
-            """,
-        right: .nothing, answer: .ok("The keys, oldest first.", schema, example: example),
-        refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
-    ) { call throws(Problem) in
-        let webhooks = call.context.webhooks
-        let entries = try await reading { () throws(LogFailure) in
-            try await webhooks.keys.shown(in: call.context.place.realm)
+    static func keys(_ source: WebhookSource?) -> Route<RealmContext> {
+        Route(
+            .get, "/.well-known/urd-webhook-keys.json", id: "getWebhookKeys", tag: "Discovery",
+            summary: "Lists the public keys that verify messages of webhooks.",
+            detail: """
+                The key that will sign next and those that have signed lately are among them. `networks` is \
+                where calls come from, where the operator says so.
+                """,
+            right: .nothing, answer: .ok("The keys, oldest first.", schema, example: example),
+            refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
+        ) { call throws(Problem) in
+            let webhooks = try source.present
+            let entries = try await reading { () throws(LogFailure) in
+                try await webhooks.keys.shown(in: call.context.place.realm)
+            }
+            let document: JSON = [
+                "keys": .array(try entries.map { entry throws(Problem) in try json(entry) }),
+                "networks": .array(webhooks.networks.map { .string($0) }),
+            ]
+            var response = Response.json(.ok, document)
+            response.headers["Cache-Control"] = "public, max-age=300"
+            return response
         }
-        let document: JSON = [
-            "keys": .array(try entries.map { entry throws(Problem) in try json(entry) }),
-            "networks": .array(webhooks.networks.map { .string($0) }),
-        ]
-        var response = Response.json(.ok, document)
-        response.headers["Cache-Control"] = "public, max-age=300"
-        return response
     }
 
     private static func json(_ entry: SigningKeys.Entry) throws(Problem) -> JSON {

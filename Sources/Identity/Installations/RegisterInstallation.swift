@@ -77,7 +77,7 @@ enum InstallationMetadata {
         if let platform = said["notification_platform"]?.string {
             said["notification_platform"] = .string(platform.lowercased())
         }
-        said["grant_types"] = .texts(Installation.grants.map(\.rawValue))
+        said["grant_types"] = .texts(ClientMetadata.installationGrants.map(\.rawValue))
         said["response_types"] = .array([])
         said["token_endpoint_auth_method"] = .string(AuthenticationMethod.secretPost.rawValue)
         said["application_type"] = .string(ApplicationType.native.rawValue)

@@ -129,3 +129,18 @@ extension SessionView {
         where p.realm = $1
         """, Self.init)
 }
+
+/// The replay guard of requests that a token has signed.
+extension ReadModelQueries {
+    public func advance(
+        _ token: UUID, to sequence: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        try await sequences.advance(token, to: sequence, in: realm)
+    }
+
+    public func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        try await sequences.remember(digest, of: token, most: most, lasts: lasts, in: realm)
+    }
+}

@@ -22,7 +22,7 @@ struct Migrate: Subcommand {
     func run(_ call: Invocation) async throws -> ExitCode {
         let address = try call.settings().require(Settings.databaseOwnerURL)
         if call.arguments.has("check") { return try check(address, call) }
-        let done = try await Self.migrate(address, console: call.console)
+        let done = try await SchemaUpdate.run(address, console: call.console)
         let isJSON = call.arguments.has("json")
         if done.isEmpty, !isJSON {
             call.console.write(Self.upToDate(version: Migrator.newestSchema))
@@ -60,19 +60,4 @@ struct Migrate: Subcommand {
     }
 
     private static func upToDate(version: Int) -> String { "Up to date (version \(version))." }
-
-    /// - Returns: what was applied.
-    static func migrate(_ address: String, console: Console) async throws -> [String] {
-        do {
-            let migrator = try Migrator(Connection(address, application: "urd migrate"))
-            let steps = try migrator.migrate()
-            let built = try await Models.migrate(owner: address, console: console)
-            try EventFieldTable.write(to: address)
-            // Another process may be at it.
-            try? AnalystFences.close(at: address)
-            return steps + built
-        } catch let refusal as Migrator.Refusal {
-            throw CommandFailure(refusal.description)
-        }
-    }
 }

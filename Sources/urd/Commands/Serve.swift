@@ -29,7 +29,7 @@ struct Serve: Subcommand {
             // What the database says of itself is no proof once an attacker owns the database.
             lines.warning("sealer.no_checkpoint_directory", [:])
         }
-        var options = Service.Options(settings, sockets)
+        var options = ServeOptions(settings, sockets)
         options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         try BreachedList.check(settings)
@@ -46,7 +46,7 @@ struct Serve: Subcommand {
     }
 }
 
-extension Service.Options {
+extension ServeOptions {
     /// A socket that systemd handed over stands in for an address: by name, else the first one.
     init(_ settings: Settings, _ sockets: [ListeningSocket]) {
         self.init()

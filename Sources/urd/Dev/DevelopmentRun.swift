@@ -16,7 +16,7 @@ struct DevelopmentRun: DevelopmentSteps {
     let settings: Settings
 
     func migrate(_ place: DevelopmentPlace) async throws {
-        _ = try await Migrate.migrate(place.ownerURL, console: console)
+        _ = try await SchemaUpdate.run(place.ownerURL, console: console)
     }
 
     func prepareDemo(_ place: DevelopmentPlace, previous: Demo?) async throws -> Demo {
@@ -45,8 +45,8 @@ struct DevelopmentRun: DevelopmentSteps {
     }
 
     /// How it serves: as `urd serve`, but for what a developer has on the same machine.
-    func options(_ place: DevelopmentPlace, _ lines: Log) throws -> Service.Options {
-        var options = Service.Options()
+    func options(_ place: DevelopmentPlace, _ lines: Log) throws -> ServeOptions {
+        var options = ServeOptions()
         options.listener.port = place.port
         options.privateListener?.port = place.privatePort
         options.checkpointDirectory = place.checkpointDirectory
@@ -72,7 +72,7 @@ struct DevelopmentRun: DevelopmentSteps {
     }
 
     private func serve(
-        _ place: DevelopmentPlace, _ store: Store, _ options: Service.Options,
+        _ place: DevelopmentPlace, _ store: Store, _ options: ServeOptions,
         _ ready: @escaping @Sendable (Listening) async throws -> Void
     ) async throws {
         var options = options

@@ -33,7 +33,7 @@ final class LogoutService: Sendable {
         lapsed = LapsedSessions(store.database)
     }
 
-    static func configuration(_ options: Service.Options) -> HTTPClient.Configuration {
+    static func configuration(_ options: ServeOptions) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.toClients(options)
         configuration.timeout = .seconds(5)
         return configuration

@@ -9,7 +9,7 @@ struct MessageCarrier: MailCarrier {
     /// Of a development run, for the realms that have no gateway.
     private let inbox: Inbox?
 
-    init(_ options: Service.Options, _ log: any EventLog) {
+    init(_ options: ServeOptions, _ log: any EventLog) {
         let outgoing = options.outgoing
         courier = MessageCourier(events: log) { call in await outgoing?.push(call) ?? .forbidden }
         inbox = options.inbox

@@ -16,40 +16,8 @@ import Values
 
 /// Everything that `urd serve` runs, and how it starts and stops.
 struct Service: Sendable {
-    struct Options: Sendable {
-        var listener = HTTPServer.Configuration()
-        var privateListener: HTTPServer.Configuration? = HTTPServer.Configuration()
-        var drain: Duration = .seconds(10)
-        var readyLag = 10_000
-        var checkpointDirectory: String?
-        /// Takes mails; without one they wait in the queue.
-        var mailCarrier: (any MailCarrier)?
-        /// Mails that can be read here instead of in a mailbox.
-        var inbox: Inbox?
-        /// Whose word on hosts and addresses is taken.
-        var forwarding = Forwarding()
-        /// Where clients may be called that say where they want to be.
-        var destinations = Destinations.publicOnly()
-        /// Where webhooks may be.
-        var webhookDestinations = Destinations.publicOnly()
-        /// Where calls of webhooks come from, as their receivers are told.
-        var webhookSources: [String] = []
-        /// Webhooks may be on this machine, without TLS.
-        var allowsLoopback = false
-        /// The file of those who vouch for them; the system's, if none is named.
-        var authorities: String?
-        /// Sends HTTP requests to the addresses that clients and realms name; nil sends none.
-        var outgoing: OutgoingCalls?
-        /// The file of breached passphrases, which no account may set.
-        var breachedPassphrases: String?
-        /// Files that say where addresses are.
-        var geoDatabases: [String] = []
-        /// Told at hosts that lead to no realm.
-        var issuers: Places.Issuers?
-    }
-
     let store: Store
-    let options: Options
+    let options: ServeOptions
 
     /// Serves until the task is cancelled, then drains. Calls `ready` once, when the database has
     /// answered and requests can be served.
@@ -167,9 +135,10 @@ struct Service: Sendable {
     ) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
-            issuers: options.issuers, webhookSources: options.webhookSources,
+            issuers: options.issuers,
             passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines),
             locate: { places.location(of: $0) })
+        let api = API(services(models.queries))
         let router = Router(
             [
                 .init(
@@ -178,7 +147,7 @@ struct Service: Sendable {
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)),
                         sender: sender, mayBeLoopback: options.allowsLoopback))
-            ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
+            ] + api.tables(of: realms), log: store.lines, metrics: store.metrics,
             lead: { await realms.led($0) },
             pages: realms.pages)
         let open = try listen(options.listener, router)
@@ -211,6 +180,22 @@ struct Service: Sendable {
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")
         return Servers(
             open: open, inner: try listen(inner, privateRouter), realms: realms)
+    }
+
+    /// What the surfaces keep on this node.
+    private func services(_ queries: ReadModelQueries) -> API.Services {
+        let outgoing = options.outgoing
+        let passed = store.realmClock.passed
+        var services = API.Services()
+        services.feeds = store.feeds
+        services.signals = store.signalPages
+        services.registry = ServiceRegistry(
+            queries, revision: { queries.revision(of: $0) }, passed: passed,
+            fetch: { await outgoing?.description(at: $0) })
+        services.webhooks = WebhookSource(
+            keys: WebhookKeys(store, queries), networks: options.webhookSources)
+        services.logos = ClientLogos(passed: passed, fetch: { await outgoing?.logo(at: $0) })
+        return services
     }
 
     /// The wrapper's error tells no address; the person who chose it needs to hear it.
@@ -249,102 +234,4 @@ struct Service: Sendable {
             try await Task.sleep(for: .seconds(3600))
         }
     }
-}
-
-extension RealmContexts {
-    init(
-        store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
-        _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil, webhookSources: [String] = [],
-        passphrases: PassphraseWork = .none,
-        locate: @escaping RealmContext.Locate = { _ in nil }
-    ) {
-        let clock = store.realmClock
-        self.init(
-            places: Places(queries, forwarding: forwarding, issuers: issuers),
-            mint: store.mint, keys: store.tokenKeys(queries, clock),
-            commands: store.dispatcher, queries: queries, clock: clock,
-            fetchKeys: { await outgoing?.keys(at: $0) },
-            fetchLogo: { await outgoing?.logo(at: $0) },
-            callProviders: UpstreamCalls(outgoing), passphrases: passphrases, feeds: store.feeds,
-            webhookNetworks: webhookSources, signalPages: store.signalPages,
-            sequences: queries.sequences,
-            fetchDescription: { await outgoing?.description(at: $0) }, locate: locate)
-    }
-}
-
-extension WebhookKeys {
-    convenience init(_ store: Store, _ queries: ReadModelQueries) {
-        self.init(
-            commands: store.dispatcher, clock: store.realmClock,
-            revision: { queries.revision(of: $0) })
-    }
-}
-
-extension UpstreamCalls {
-    init(_ outgoing: OutgoingCalls?) {
-        self.init(
-            get: { await outgoing?.ask($0, bearer: $1) },
-            post: { await outgoing?.post($0, form: $1, authorization: $2) })
-    }
-}
-
-extension MailComposer {
-    init(_ store: Store, _ queries: ReadModelQueries) {
-        self.init(
-            mint: store.mint, events: store.log, revision: { queries.revision(of: $0) },
-            settings: { realm, app throws(LogFailure) in
-                let settings = Identity.Settings(
-                    overrides: try await queries.realm(realm)?.settings ?? [:])
-                guard let app, let face = try await queries.app(app, in: realm) else {
-                    return settings
-                }
-                return settings.overlaid(by: Identity.Settings(overrides: face.settings))
-            })
-    }
-}
-
-extension Store {
-    var mint: RealmContexts.Mints {
-        { realm throws(LogFailure) in
-            let keys = try await keyring.keys(of: realm)
-            return TokenMint(versions: keys.deriveVersions) { key, purpose, bytes in
-                switch key {
-                case .name: keys.deriveName(purpose, bytes)
-                case .version(let version): keys.derive(purpose, bytes, version: version)
-                }
-            }
-        }
-    }
-}
-
-extension AdminContext {
-    init(
-        store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
-        sender: WebhookSender? = nil, mayBeLoopback: Bool = false, operator: String? = nil,
-        now: (@Sendable () -> Timestamp)? = nil
-    ) {
-        let start = ContinuousClock.now
-        self.init(
-            commands: store.dispatcher, queries: queries, proofs: LogProofAnswers(store),
-            feeds: store.feeds, now: now ?? store.clock.now,
-            passed: { ContinuousClock.now - start },
-            standing: { realm, subject throws(LogFailure) in
-                try await store.keyring.standing(of: subject, in: realm)
-            },
-            destroyKey: { realm, subject throws(LogFailure) in
-                try await store.keyring.destroyKey(of: subject, in: realm)
-            }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,
-            deliveries: WebhookDesk(
-                store: DeliveryStore(store.database), sender: sender,
-                mayBeLoopback: mayBeLoopback),
-            feedCursors: FeedCursorStore(store.database), cases: CaseFileAnswers(store),
-            whatIfs: WhatIfAnswers(store),
-            asOfBuilds: AsOfBuildStore(store.database),
-            operator: `operator`)
-    }
-}
-
-/// An RSA key takes a tenth of a second, and now and then much longer.
-@Sendable func newSigningKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
-    try await DedicatedThread.run { try SigningKey.generate(algorithm) }
 }

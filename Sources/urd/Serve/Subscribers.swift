@@ -8,7 +8,7 @@ struct Subscribers: Sendable {
     private let findings: FindingService
 
     init(
-        _ store: Store, _ queries: ReadModelQueries, _ options: Service.Options,
+        _ store: Store, _ queries: ReadModelQueries, _ options: ServeOptions,
         _ sender: WebhookSender
     ) throws {
         webhooks = WebhookService(store, queries, sender: sender)

@@ -32,7 +32,7 @@ final class SignalService: Sendable {
         metrics = SubscriptionMetrics(store.metrics, of: .ssf)
     }
 
-    static func configuration(_ options: Service.Options) -> HTTPClient.Configuration {
+    static func configuration(_ options: ServeOptions) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.toClients(options)
         configuration.allowsHTTP = false
         // One that hangs keeps eight of them waiting.

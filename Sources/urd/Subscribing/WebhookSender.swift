@@ -19,7 +19,7 @@ struct WebhookSender: Sendable {
     private let now: @Sendable () -> Timestamp
 
     init(
-        _ options: Service.Options, keys: WebhookKeys?, now: @escaping @Sendable () -> Timestamp
+        _ options: ServeOptions, keys: WebhookKeys?, now: @escaping @Sendable () -> Timestamp
     ) throws {
         var configuration = HTTPClient.Configuration()
         configuration.destinations = options.webhookDestinations
@@ -41,14 +41,14 @@ struct WebhookSender: Sendable {
         self.now = now
     }
 
-    init(_ options: Service.Options, _ store: Store, _ queries: ReadModelQueries) throws {
+    init(_ options: ServeOptions, _ store: Store, _ queries: ReadModelQueries) throws {
         try self.init(
             options, keys: WebhookKeys(store, queries), now: store.clock.now)
     }
 
     /// For a command: it calls what is public, the networks that the settings name, and this machine.
     init(_ settings: Settings, keys: WebhookKeys, now: @escaping @Sendable () -> Timestamp) throws {
-        var options = Service.Options()
+        var options = ServeOptions()
         options.webhookDestinations = .publicOnly(
             except: settings.webhookNetworks + AddressRange.ofThisMachine)
         options.allowsLoopback = true

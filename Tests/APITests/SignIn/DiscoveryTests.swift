@@ -59,7 +59,10 @@ import Values
         }
         let grants = try #require(said["grant_types_supported"]?.array)
         #expect(
-            grants == API.grants.all.filter { !$0.isOfFederation }.map { .string($0.type.rawValue) }
+            grants
+                == API.described.grants.all.filter { !$0.isOfFederation }.map {
+                    .string($0.type.rawValue)
+                }
         )
     }
 

@@ -14,7 +14,7 @@ extension SignInWorld {
     func otherNode() -> Router {
         let contexts = otherContexts()
         return Router(
-            API.tables(of: contexts), log: .silent, metrics: Metrics(),
+            API(API.Services()).tables(of: contexts), log: .silent, metrics: Metrics(),
             lead: { await contexts.led($0) }, pages: contexts.pages)
     }
 

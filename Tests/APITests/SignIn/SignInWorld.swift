@@ -57,12 +57,23 @@ struct SignInWorld {
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.pooled($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
-            fetchKeys: fetchKeys, fetchLogo: fetchKeys, callProviders: callProviders,
-            passphrases: passphrases, feeds: feeds, locate: locate ?? { _ in knownPlace })
+            fetchKeys: fetchKeys, callProviders: callProviders,
+            passphrases: passphrases, locate: locate ?? { _ in knownPlace })
         log.isPlaced = locate == nil
         self.contexts = contexts
+        var services = API.Services()
+        services.feeds = feeds
+        services.signals = SignalPages(log)
+        services.registry = ServiceRegistry(
+            FoldedQueries(log: log), revision: { _ in log.revision }, passed: realmClock.passed,
+            fetch: { _ in nil })
+        services.webhooks = WebhookSource(
+            keys: WebhookKeys(
+                commands: dispatcher, clock: realmClock, revision: { _ in log.revision }),
+            networks: [])
+        services.logos = ClientLogos(passed: realmClock.passed, fetch: fetchKeys)
         firstNode = Router(
-            API.tables(of: contexts, applicationRequests: applicationRequests)
+            API(services).tables(of: contexts, applicationRequests: applicationRequests)
                 + [Router.Table([Self.firstPage], context: AssetContext())],
             log: .silent, metrics: Metrics(),
             lead: { await contexts.led($0) },
@@ -206,6 +217,18 @@ struct FoldedQueries: RealmQueries, Folding {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> ListPage<ClientView> {
         try await MemoryQueries(log: log).clients(in: realm, after: after, limit: limit)
+    }
+
+    func advance(
+        _ token: UUID, to sequence: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        throw .unavailable
+    }
+
+    func remember(
+        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
+    ) async throws(LogFailure) -> Bool {
+        throw .unavailable
     }
 
     func knownClient(

@@ -10,7 +10,7 @@ extension API {
     static var pageTable: [Route<RealmContext>] { standard.flatMap { $0.pages } }
 
     private static var standard: [any RealmSurface] {
-        surfaces.filter { !($0 is FlagshipSurface) && !($0 is WebAppSurface) }
+        described.surfaces.filter { !($0 is FlagshipSurface) && !($0 is WebAppSurface) }
     }
 
     private static func routes(of surfaces: [any RealmSurface]) -> [Route<RealmContext>] {

@@ -43,7 +43,7 @@ public final class ClientLogos: Sendable {
     private let passed: @Sendable () -> Duration
     private let entries = Mutex(LeastRecent<String, Entry>(capacity: 256))
 
-    init(passed: @escaping @Sendable () -> Duration, fetch: @escaping RemoteKeys.Fetch) {
+    public init(passed: @escaping @Sendable () -> Duration, fetch: @escaping RemoteKeys.Fetch) {
         self.passed = passed
         self.fetch = fetch
     }

@@ -39,7 +39,7 @@ extension RealmContext {
     private func count(_ refused: RefusedSignIn, of client: KnownClient, _ origin: Origin) {
         var refused = refused
         (refused.client, refused.app) = (client.id, client.metadata.appID ?? place.app)
-        refusals.add(
+        shared.refusals.add(
             refused, origin,
             to: RefusedClientCounters.Key(
                 realm: place.realm, client: client.id, reason: refused.reason,
@@ -57,7 +57,7 @@ extension RealmContext {
     /// As the operator's databases know the address now. What is on record of it is never looked up again.
     private var location: GeoLocation? {
         guard place.settings[SettingCatalogue.recordPlaces] else { return nil }
-        return IPAddress(place.address).flatMap(locate)
+        return IPAddress(place.address).flatMap(shared.locate)
     }
 }
 

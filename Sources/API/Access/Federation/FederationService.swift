@@ -46,9 +46,11 @@ struct FederationServices {
         return FederationService(client: found, clientID: clientID)
     }
 
-    func find(at address: String) async throws(Problem) -> FederationService? {
+    func find(
+        at address: String, among known: KnownServices
+    ) async throws(Problem) -> FederationService? {
         let place = context.place
-        guard let found = try await all().first(where: { $0.isAt(address, in: place) }) else {
+        guard let found = try await all(known).first(where: { $0.isAt(address, in: place) }) else {
             return nil
         }
         // The list may be a moment old.
@@ -56,9 +58,7 @@ struct FederationServices {
     }
 
     /// As this process knows them, which may be a moment old.
-    func all() async throws(Problem) -> [FederationService] {
-        try await reading { () throws(LogFailure) in
-            try await context.services.all(in: context.place.realm)
-        }
+    func all(_ known: KnownServices) async throws(Problem) -> [FederationService] {
+        try await reading { () throws(LogFailure) in try await known.all(in: context.place.realm) }
     }
 }

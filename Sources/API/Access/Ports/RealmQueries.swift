@@ -4,7 +4,9 @@ public import ReadModels
 public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
-public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries {
+public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries,
+    RequestSequences
+{
     /// The session of a request that is signed by its key, and whose number is used up by that, on all nodes. Nil:
     /// it is not signed by it, or that number or a higher one was used up before.
     func line(

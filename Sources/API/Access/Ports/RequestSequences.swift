@@ -14,18 +14,3 @@ public protocol RequestSequences: Sendable {
         _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
     ) async throws(LogFailure) -> Bool
 }
-
-/// For processes that answer no signed requests.
-struct NoRequestSequences: RequestSequences {
-    func advance(
-        _ token: UUID, to sequence: Int64, in realm: RealmID
-    ) async throws(LogFailure) -> Bool {
-        throw .unavailable
-    }
-
-    func remember(
-        _ digest: [UInt8], of token: UUID, most: Int32, lasts: Bool, in realm: RealmID
-    ) async throws(LogFailure) -> Bool {
-        throw .unavailable
-    }
-}

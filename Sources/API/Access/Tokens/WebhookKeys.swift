@@ -90,10 +90,15 @@ public final class WebhookKeys: Sendable {
 }
 
 /// By what receivers know that a message is of this realm.
-struct WebhookSource: Sendable {
+public struct WebhookSource: Sendable {
     let keys: WebhookKeys
     /// Where calls come from, for the receivers' lists.
     let networks: [String]
+
+    public init(keys: WebhookKeys, networks: [String]) {
+        self.keys = keys
+        self.networks = networks
+    }
 }
 
 extension NewSigningKey {

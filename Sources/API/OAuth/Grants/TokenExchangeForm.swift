@@ -64,14 +64,3 @@ extension Call<RealmContext> {
             expiresAt: token.expiresAt, key: token.key)
     }
 }
-
-extension SessionTerms {
-    /// Who acts for the person (RFC 8693 section 4.1), the latest outermost.
-    var actClaim: JSON? {
-        self.exchange?.actors.reversed().reduce(nil) { inner, actor in
-            var act: JSONObject = ["sub": .string(actor)]
-            act["act"] = inner
-            return .object(act)
-        }
-    }
-}

@@ -35,7 +35,7 @@ extension Store {
 
 extension HTTPClient.Configuration {
     /// For calls to addresses that clients name: none may lead into the own network.
-    static func toClients(_ options: Service.Options) -> Self {
+    static func toClients(_ options: ServeOptions) -> Self {
         var configuration = Self()
         configuration.destinations = options.destinations
         configuration.caFile = options.authorities

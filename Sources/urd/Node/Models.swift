@@ -50,4 +50,3 @@ struct Models: Sendable {
 extension ReadModelQueries: AdminQueries, RealmQueries, HostQueries {}
 extension AsOfBuildStore: AsOfBuilds {}
 extension FeedCursorStore: FeedCursors {}
-extension RequestSequenceStore: RequestSequences {}

@@ -90,7 +90,9 @@ struct FairTurns {
             }
             let blocks = Dictionary(grouping: crowd, by: block)
             let own = place.turn.blocks[level]
-            guard let largest = blocks.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) })
+            guard
+                let largest = blocks.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) }
+                )
             else { return nil }
             if largest.value.count > (blocks[own]?.count ?? 0) + 1 {
                 return largest.value.max { waiting[$0].round < waiting[$1].round }
