@@ -217,7 +217,7 @@ extension RealmContext {
 
     /// An access token for another resource alone is in the hands of a resource server that must not learn of
     /// its person here (RFC 9068 section 4). The realm's own apps read here what their person may do at the resources of their one
-    /// token: see decision 0102.
+    /// token: see decision 0041.
     private func requireForUs(_ token: PresentedToken) async throws(Problem) {
         if token.isFor(place.issuer) { return }
         guard try await isOfOwnApp(token.session.terms) else {
