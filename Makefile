@@ -2,12 +2,15 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak check bench bench-full fuzz build format lint
+.PHONY: help dev test soak check bench bench-full measure fuzz build format lint
 .PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test
 
 FUZZ_SECONDS ?= 60
 # No index for editors, which make their own: a sixth of the time. Tests/run.sh builds alike, so that nothing is compiled twice.
 DEBUG_BUILD := --disable-index-store
+# One way to compile for release, so that a benchmark measures the binary that is shipped, and compiles nothing again.
+RELEASE_BUILD := BUILD_COMMIT="$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)$$(git log -1 --format=', %cs' 2>/dev/null)" \
+	swift build -c release --static-swift-stdlib
 # The library has to be named where the tests have an entry point of their own: without it nothing is run, and nothing said.
 SWIFT_TEST := swift test $(DEBUG_BUILD) --enable-swift-testing --disable-xctest
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
@@ -37,21 +40,23 @@ check: lint packages-test ## format, imports, house rules, fast tests, thread sa
 		--filter '$(CONCURRENCY_SUITES)'
 
 bench: packages-bench ## measure, each figure beside the machine's own limit (six minutes after the build)
-	@swift build --quiet -c release --product urd
-	@swift build --quiet -c release --product urd-bench
+	@$(RELEASE_BUILD) --quiet --product urd
+	@$(RELEASE_BUILD) --quiet --product urd-bench
 	@.build/release/urd-bench --json bench.json $(ARGS)
 
 bench-full: packages-bench ## all figures, with millions of events (half an hour)
-	@swift build --quiet -c release --product urd
-	@swift build --quiet -c release --product urd-bench
+	@$(RELEASE_BUILD) --quiet --product urd
+	@$(RELEASE_BUILD) --quiet --product urd-bench
 	@.build/release/urd-bench --full --json bench.json $(ARGS)
+
+measure: ## count what the code costs to carry
+	@/usr/bin/python3 -B Tests/measure.py
 
 fuzz: packages-build ## throw malformed input at every parser (FUZZ_SECONDS each)
 	@Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
 build: packages-build ## the release binary: .build/release/urd
-	BUILD_COMMIT="$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)$$(git log -1 --format=', %cs' 2>/dev/null)" \
-	swift build -c release --product urd --static-swift-stdlib
+	$(RELEASE_BUILD) --product urd
 
 format: toolchain ## lay out every Swift file
 	swift format format --in-place --parallel --recursive Package.swift Sources Tests

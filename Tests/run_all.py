@@ -75,10 +75,14 @@ class Unit:
         watch = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
         watch.start()
         try:
-            self.output = process.communicate()[0].decode(errors="replace")
+            self.output = process.stdout.read().decode(errors="replace")
+            # With what it started and waited for.
+            _, status, usage = os.wait4(process.pid, 0)
         finally:
             watch.cancel()
-        self.code = process.returncode
+            process.stdout.close()
+        self.code = process.returncode = os.waitstatus_to_exitcode(status)
+        self.worked = usage.ru_utime + usage.ru_stime
         self.took = time.monotonic() - start
         if self.took >= LIMIT:
             self.output += (f"\nERROR: {self.name} did not end within {LIMIT} s, and these did not either:\n"
@@ -122,8 +126,10 @@ class Results:
         self.start = time.monotonic()
         self.tests = self.suites = self.issues = self.others = self.skipped = 0
         self.failed = []
+        self.units = []
 
     def add(self, unit):
+        self.units.append(unit)
         closing = CLOSING.search(unit.output)
         ran = RAN.findall(unit.output)
         # A module whose tests are not found, or a process that died, has not passed.
@@ -142,8 +148,21 @@ class Results:
             self.failed.append(unit.name)
             print(without_passes(unit.output), flush=True)
 
+    def tell_times(self):
+        """Where the time went: the units that took longest, and what they made the processor do meanwhile."""
+        if len(self.units) < 2:
+            return
+        print("Where the time went, in seconds:\n    took  worked  unit")
+        longest = sorted(self.units, key=lambda unit: -unit.took)
+        for unit in longest[:15]:
+            print(f"  {unit.took:6.0f}  {unit.worked:6.0f}  {unit.name}")
+        rest = longest[15:]
+        if rest:
+            print(f"  {sum(u.took for u in rest):6.0f}  {sum(u.worked for u in rest):6.0f}  {len(rest)} others")
+
     def close(self):
         seconds = time.monotonic() - self.start
+        self.tell_times()
         skipped = f", {self.skipped} skipped" if self.skipped else ""
         print(f"{self.others} tests in Python{skipped}. What is long by nature: make soak")
         if self.failed:

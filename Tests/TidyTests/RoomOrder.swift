@@ -38,7 +38,7 @@ enum RoomOrder {
     static let readModels = RoomRules(
         module: "ReadModels",
         order: stacked(
-            "Engine", "Following", "Deliveries", "Queries", "Jobs", "WhatIf", "Signals",
+            "Engine", "Following", "Queries", "Deliveries", "Jobs", "WhatIf", "Signals",
             "CaseFiles", "AsOfBuilds"))
 
     /// What sign-ins stand on is one room; a feature beside it names no other feature.
@@ -59,7 +59,8 @@ enum RoomOrder {
                 "Analysis": ["Findings", "Policies", "EventMappings"],
                 "Messaging": ["MessageGateways"],
                 "Kernel": [
-                    "Accounts", "Administration", "Apps", "Browser", "Clients", "Consents",
+                    "Accounts", "Administration", "Apps", "Browser", "Clients", "Common",
+                    "Consents",
                     "Devices", "Disclosures", "Filters", "Grants", "Invites", "LogoutNotices",
                     "MailedCodes", "MailedLinks", "Mailboxes", "Mails", "Passkeys",
                     "Passphrases", "Providers", "PushedRequests", "Realms", "Registration",
@@ -73,12 +74,17 @@ enum RoomOrder {
             "Clients/DeleteClient.swift: OwnerEvent",
             "Clients/MetadataCatalogue.swift: NotificationCategories",
             "Clients/SubjectForm.swift: RegisterInstallation",
+            "Common/EventVisibility.swift: EventCatalogue",
+            "EventMappings/OCSFTable.swift: EventCatalogue",
+            "Filters/EventAttributes.swift: EventCatalogue",
+            "Findings/FindingFact.swift: EventCatalogue",
             "Grants/AuthorizationCodeGrant.swift: TenantMethods",
             "Grants/GrantDesk.swift: FederatedToken",
             "Grants/RefreshGrant.swift: Superiors",
             "MailedLinks/ResetPassphrase.swift: Owner",
             "Passphrases/ChangePassphrase.swift: Superiors",
             "Sessions/SessionEvent.swift: FederatedToken",
+            "Subscriptions/SubscriptionFilter.swift: EventCatalogue",
         ])
 
     /// Each may name those before it.

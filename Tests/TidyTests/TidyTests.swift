@@ -183,7 +183,7 @@ struct CommandRules {
         let allowed = [
             "Sources/Telemetry/Sink.swift", "Sources/Telemetry/Log.swift",
             "Sources/EventStore/DatabaseClock.swift", "Sources/urd/Mailing/SMTPCarrier.swift",
-            "Sources/urd/Mailing/Inbox.swift", "Sources/urd/Commands/EventOutput.swift",
+            "Sources/urd/Node/Inbox.swift", "Sources/urd/Commands/EventOutput.swift",
             "Sources/urd/Doctor/DoctorToolsOfThisBinary.swift",
             // `--since 24h` asks for a part of a list; nothing is decided by it.
             "Sources/urd/Administration/RouteValues.swift",

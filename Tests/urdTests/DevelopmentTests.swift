@@ -28,7 +28,7 @@ struct DevelopmentTests {
 
     @Test func `dev.env can be read back`() {
         let file = DevelopmentEnvironment(
-            place: place, listening: Listening(port: 18080, privatePort: 5), demo: demo)
+            place: place, listening: ServerAddress(port: 18080, privatePort: 5), demo: demo)
         #expect(DevelopmentEnvironment.demo(in: file.text) == demo)
         #expect(file.text.hasPrefix("URD_URL=http://127.0.0.1:18080\nURD_PRIVATE_URL="))
         #expect(DevelopmentEnvironment.demo(in: "URD_REALM=demo\n") == nil)

@@ -123,7 +123,7 @@ final class Development: Sendable {
 
     func say(_ text: String) { console.write(text) }
 
-    private func greet(_ listening: Listening, _ demo: Demo) {
+    private func greet(_ listening: ServerAddress, _ demo: Demo) {
         let url = "http://localhost:\(listening.port)"
         let issuers = listening.issuers.joined(separator: "\n             ")
         let inbox = listening.inbox ?? "mails go to the mail server of URD_SMTP_HOST"

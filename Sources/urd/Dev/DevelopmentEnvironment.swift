@@ -2,7 +2,7 @@
 struct DevelopmentEnvironment: Equatable, Sendable {
     private(set) var lines: [(name: String, value: String)]
 
-    init(place: DevelopmentPlace, listening: Listening, demo: Demo) {
+    init(place: DevelopmentPlace, listening: ServerAddress, demo: Demo) {
         lines = [
             ("URD_URL", "http://127.0.0.1:\(listening.port)"),
             ("URD_REALM", demo.realm),

@@ -32,7 +32,7 @@ struct DevelopmentRun: DevelopmentSteps {
     }
 
     func serve(
-        _ place: DevelopmentPlace, ready: @escaping @Sendable (Listening) async throws -> Void
+        _ place: DevelopmentPlace, ready: @escaping @Sendable (ServerAddress) async throws -> Void
     ) async throws {
         let lines = Log(threshold: .warning)
         let options = try options(place, lines)
@@ -73,7 +73,7 @@ struct DevelopmentRun: DevelopmentSteps {
 
     private func serve(
         _ place: DevelopmentPlace, _ store: Store, _ options: ServeOptions,
-        _ ready: @escaping @Sendable (Listening) async throws -> Void
+        _ ready: @escaping @Sendable (ServerAddress) async throws -> Void
     ) async throws {
         var options = options
         let issuers = DevelopmentIssuers(queries: try Models(store).queries, port: place.port)

@@ -14,7 +14,7 @@ protocol DevelopmentSteps: Sendable {
     /// Serves until the task is cancelled, then drains and returns. Calls `ready` once, when
     /// requests are answered.
     func serve(
-        _ place: DevelopmentPlace, ready: @escaping @Sendable (Listening) async throws -> Void
+        _ place: DevelopmentPlace, ready: @escaping @Sendable (ServerAddress) async throws -> Void
     ) async throws
 }
 

@@ -21,7 +21,7 @@ struct Service: Sendable {
 
     /// Serves until the task is cancelled, then drains. Calls `ready` once, when the database has
     /// answered and requests can be served.
-    func run(ready: @escaping @Sendable (Listening) async throws -> Void) async throws {
+    func run(ready: @escaping @Sendable (ServerAddress) async throws -> Void) async throws {
         let models = try Models(store)
         let sealer = Sealer(
             store.database, keyring: store.keyring,
@@ -75,7 +75,7 @@ struct Service: Sendable {
                 }
                 try await commitsGetThrough(within: .seconds(2))
                 try await ready(
-                    Listening(
+                    ServerAddress(
                         port: servers.open.port, privatePort: servers.inner?.port,
                         hasInbox: options.inbox != nil))
                 Notification.ready(status: "serving")

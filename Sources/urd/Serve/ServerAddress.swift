@@ -1,5 +1,5 @@
 /// Where the server listens.
-struct Listening: Equatable, Sendable {
+struct ServerAddress: Equatable, Sendable {
     let port: UInt16
     let privatePort: UInt16?
     /// Mails can be read at the private port.
