@@ -69,7 +69,7 @@ extension WebhookRunner {
             try? await Task.sleep(for: .milliseconds(250))
         }
         guard !Task.isCancelled else { return }
-        outcomes.withLock { [outcome] in $0.append(outcome) }
+        shared.withLock { [outcome] in $0.outcomes.append(outcome) }
         wake.yield()
     }
 
@@ -98,7 +98,7 @@ extension WebhookRunner {
             LogCursor(epoch: target.epoch, position: item.position), to: id, in: realm)
         let answer = await service.sender.send(
             message, to: target.subscription, in: realm, limit: limit,
-            begins: { self.service.isOurs && !self.isHeld.load(ordering: .relaxed) })
+            begins: { self.service.isOurs && !self.shared.withLock { $0.isHeld } })
         service.metrics.count(answer.outcome)
         if answer.verdict == .taken, item.attempts == 0, !item.isReplay {
             service.metrics.delays.observe(
@@ -115,7 +115,7 @@ extension WebhookRunner {
             return try await store.log.events(from: position, limit: 1, in: realm)
                 .first { $0.position == position }
         }
-        if let event = recent.withLock({ $0[position] }) { return event }
+        if let event = shared.withLock({ $0.recent[position] }) { return event }
         return try await store.log.page(from: position, limit: 1, in: realm).events
             .first { $0.position == position }
     }

@@ -29,7 +29,7 @@ extension WebhookRunner {
         var reading = reading
         switch reading {
         case .isUnderWay:
-            let passage = passage.withLock { $0.take() }
+            let passage = shared.withLock { $0.passage.take() }
             guard let passage else { return .isUnderWay }
             reading = try take(passage, &run)
             if case .waitsForIndex = reading { return reading }
@@ -46,7 +46,7 @@ extension WebhookRunner {
             } catch {
                 result = .failure(error)
             }
-            self.passage.withLock { $0 = result }
+            self.shared.withLock { $0.passage = result }
             self.wake.yield()
         }
         return .isUnderWay
@@ -97,7 +97,7 @@ extension WebhookRunner {
         for event in page.events {
             if read.last != nil { run.queue.pass(through: event.position - 1) }
             guard event.position == run.queue.next, run.end == nil else { break }
-            recent.withLock { $0[event.position] = event }
+            shared.withLock { $0.recent[event.position] = event }
             run.take(event, isLeftOut: leftOut.contains(event.position), now: now)
         }
         if run.end != nil { return .isDone }

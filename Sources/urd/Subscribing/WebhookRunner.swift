@@ -19,9 +19,31 @@ final class WebhookRunner: Sendable {
     }
 
     /// How the newest step is put on record; false where another node has the subscription.
-    private enum Recording {
+    enum Recording: Sendable {
         case isUnderWay(Task<Bool, any Error>)
         case isDone(Result<Bool, any Error>)
+    }
+
+    struct Shared: Sendable {
+        var outcomes: [Outcome] = []
+        /// Events that were read and are not delivered yet, by position.
+        var recent: [Int64: Recorded] = [:]
+        /// What was read of the log last, until the run takes it in.
+        var passage: Result<Passage, any Error>?
+        var recording = Recording.isDone(.success(true))
+        /// Whether nothing more is begun, not even what is ready.
+        var isHeld = false
+        var hasRung = false
+        var isToEnd = false
+        /// Whether the runner itself looks at `isToEnd`: before it begins, and while it sends.
+        var endsByItself = true
+        var lag = WebhookLag()
+
+        /// For another hold of the subscription.
+        mutating func begin() {
+            (outcomes, recent, passage, isHeld) = ([], [:], nil, false)
+            recording = .isDone(.success(true))
+        }
     }
 
     /// How far the log is read.
@@ -38,20 +60,10 @@ final class WebhookRunner: Sendable {
     let realm: RealmID
     let id: UUID
     let lease: UUID
-    let outcomes = Mutex<[Outcome]>([])
-    let recent = Mutex<[Int64: Recorded]>([:])
-    /// What was read of the log last, until the run takes it in.
-    let passage = Mutex<Result<Passage, any Error>?>(nil)
+    /// What the tasks of the runner tell each other.
+    let shared = Mutex(Shared())
     /// What is under way goes by it, so that a few messages can be ready beside those that are sent.
     let limit = RequestLimit(WebhookRun.mostAtOnce)
-    /// Whether nothing more is begun, not even what is ready.
-    let isHeld = Atomic(false)
-    private let hasRung = Atomic(false)
-    private let isToEnd = Atomic(false)
-    /// Whether the runner itself looks at `isToEnd`: before it begins, and while it sends.
-    private let endsByItself = Atomic(true)
-    private let recording = Mutex(Recording.isDone(.success(true)))
-    private let standing = Mutex(WebhookLag())
     private let signals: AsyncStream<Void>
     let wake: AsyncStream<Void>.Continuation
 
@@ -66,22 +78,25 @@ final class WebhookRunner: Sendable {
     var store: Store { service.store }
 
     /// How far it is behind.
-    var lag: WebhookLag { standing.withLock { $0 } }
+    var lag: WebhookLag { shared.withLock { $0.lag } }
 
     /// Whether another runner begins with what an administrator changed.
-    var isEnding: Bool { isToEnd.load(ordering: .sequentiallyConsistent) }
+    var isEnding: Bool { shared.withLock { $0.isToEnd } }
 
     /// Has it start nothing more, and end once what is under way has been answered.
     /// - Returns: false where it only waits for better times: its task has to be cancelled.
     func end() -> Bool {
-        isToEnd.store(true, ordering: .sequentiallyConsistent)
+        let endsByItself = shared.withLock { shared in
+            shared.isToEnd = true
+            return shared.endsByItself
+        }
         wake.yield()
-        return endsByItself.load(ordering: .sequentiallyConsistent)
+        return endsByItself
     }
 
     /// An outage of the database is waited out; a log that cannot be read on is an alarm.
     func run() async {
-        endsByItself.store(false, ordering: .sequentiallyConsistent)
+        shared.withLock { $0.endsByItself = false }
         while !Task.isCancelled, !isEnding {
             var pause = Duration.seconds(1)
             do {
@@ -153,11 +168,7 @@ final class WebhookRunner: Sendable {
             order: WebhookRun.order(of: subscription))
         let (progress, waiting) = try await service.deliveries.claim(
             id, in: realm, by: lease, from: start)
-        outcomes.withLock { $0 = [] }
-        recent.withLock { $0 = [:] }
-        passage.withLock { $0 = nil }
-        recording.withLock { $0 = .isDone(.success(true)) }
-        isHeld.store(false, ordering: .relaxed)
+        shared.withLock { $0.begin() }
         var run = WebhookRun(
             subscription, id: id, progress, waiting: waiting, version: known.version,
             toldOfRewind: known.rewoundAt)
@@ -179,13 +190,13 @@ final class WebhookRunner: Sendable {
         run.progress.cursor = LogCursor(
             epoch: history.head.epoch, position: progress.cursor.position)
         let issuer = await service.issuer(of: realm)
-        endsByItself.store(true, ordering: .sequentiallyConsistent)
-        defer { endsByItself.store(false, ordering: .sequentiallyConsistent) }
+        shared.withLock { $0.endsByItself = true }
+        defer { shared.withLock { $0.endsByItself = false } }
         let end = try await withThrowingDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             return try await work(&run, issuer: issuer, &group)
         }
-        endsByItself.store(false, ordering: .sequentiallyConsistent)
+        shared.withLock { $0.endsByItself = false }
         guard case .rewound(let kept)? = end else { return end }
         return try await tellRewound(run, keptTo: kept, history.head)
     }
@@ -208,9 +219,9 @@ final class WebhookRunner: Sendable {
                 reading = try advance(reading, &run, &group)
                 try await disclose(&run)
             }
-            if run.end != nil { isHeld.store(true, ordering: .relaxed) }
+            if run.end != nil { shared.withLock { $0.isHeld = true } }
             // It may have rung too early, by this clock: then it is set again.
-            if hasRung.exchange(false, ordering: .relaxed) { alarm = nil }
+            if takeRing() { alarm = nil }
             let now = store.now(in: realm)
             run.endIfFailing(at: now)
             start(&run, at: now, issuer: issuer, &group)
@@ -246,7 +257,7 @@ final class WebhookRunner: Sendable {
                 let pause = max(1, due.microseconds(since: now) / 1000)
                 group.addTask {
                     try? await Task.sleep(for: .milliseconds(pause))
-                    self.hasRung.store(true, ordering: .relaxed)
+                    self.shared.withLock { $0.hasRung = true }
                     self.wake.yield()
                 }
             }
@@ -256,6 +267,14 @@ final class WebhookRunner: Sendable {
         try await recordRest(of: &run)
         if case .gone? = run.outcome { return run.outcome }
         return nil
+    }
+
+    /// Whether the alarm rang since it was asked last.
+    private func takeRing() -> Bool {
+        shared.withLock { shared in
+            defer { shared.hasRung = false }
+            return shared.hasRung
+        }
     }
 
     /// Puts on record whose data is sent, before it is.
@@ -286,9 +305,9 @@ final class WebhookRunner: Sendable {
     }
 
     private func settle(_ run: inout WebhookRun) async throws {
-        let settled = outcomes.withLock { outcomes in
-            defer { outcomes = [] }
-            return outcomes
+        let settled = shared.withLock { shared in
+            defer { shared.outcomes = [] }
+            return shared.outcomes
         }
         for outcome in settled {
             if let fault = outcome.fault {
@@ -298,7 +317,7 @@ final class WebhookRunner: Sendable {
                 outcome.item, outcome.answer, at: store.now(in: realm),
                 chance: .random(in: 0..<1))
             if outcome.answer.verdict == .taken {
-                recent.withLock { $0[outcome.item.position] = nil }
+                shared.withLock { $0.recent[outcome.item.position] = nil }
             }
             if let lost {
                 service.metrics.dead.add()
@@ -314,26 +333,26 @@ final class WebhookRunner: Sendable {
         _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) throws {
         let position = run.queue.position
-        recent.withLock { events in
-            if events.count > 2 * DeliveryQueue.windowLimit {
-                events = events.filter { $0.key > position }
+        let recording = shared.withLock { shared in
+            if shared.recent.count > 2 * DeliveryQueue.windowLimit {
+                shared.recent = shared.recent.filter { $0.key > position }
             }
+            shared.lag = WebhookLag(
+                position: position, waiting: run.queue.parkedCount,
+                since: shared.recent[position + 1]?.at ?? run.progress.blockedSince)
+            return shared.recording
         }
-        let lag = WebhookLag(
-            position: position, waiting: run.queue.parkedCount,
-            since: recent.withLock { $0[position + 1]?.at } ?? run.progress.blockedSince)
-        standing.withLock { $0 = lag }
-        switch recording.withLock({ $0 }) {
+        switch recording {
         case .isUnderWay: return
         case .isDone(let result):
             if try !result.get() { return run.finish(.leaseLost) }
         }
         guard run.isStepDue(at: now), let step = run.takeStep() else { return }
         let writing = Task { try await write(step) }
-        recording.withLock { $0 = .isUnderWay(writing) }
+        shared.withLock { $0.recording = .isUnderWay(writing) }
         group.addTask {
             let result = await writing.result
-            self.recording.withLock { $0 = .isDone(result) }
+            self.shared.withLock { $0.recording = .isDone(result) }
             self.wake.yield()
         }
     }
@@ -342,7 +361,7 @@ final class WebhookRunner: Sendable {
     /// not sent again.
     private func recordRest(of run: inout WebhookRun) async throws {
         let isOurs =
-            switch recording.withLock({ $0 }) {
+            switch shared.withLock({ $0.recording }) {
             case .isUnderWay(let writing): try await writing.value
             case .isDone(let result): try result.get()
             }
