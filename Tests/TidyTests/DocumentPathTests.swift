@@ -43,6 +43,20 @@ struct DocumentPaths {
         }
     }
 
+    /// A folder with a page of its own is listed by that, and lists its pages.
+    @Test func `every page stands in the index of the documentation`() {
+        let link = Pattern("\\]\\(([^)#\\s]+)(?:#[^)]*)?\\)")
+        let listed = Set(
+            link.matches(in: Repository.text("docs/README.md"))
+                .map { Self.resolved($0[1], from: ["docs"]) })
+        for page in Repository.paths
+        where page.hasPrefix("docs/") && page.hasSuffix(".md")
+            && !page.hasPrefix("docs/decisions/0") && page != "docs/README.md"
+        {
+            #expect(listed.contains(page), "docs/README.md lists \(page) nowhere")
+        }
+    }
+
     @Test func `every cache that docs/caches.md lists is a type of the code`() {
         let declared = Pattern("\\b(?:struct|enum|class|actor|protocol)\\s+(\\w+)")
         let types = Set(
