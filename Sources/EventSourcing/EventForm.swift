@@ -29,6 +29,9 @@ public struct EventForm<Kind: Event, each Value: Sendable>: EventReading {
         }
     }
 
+    /// The event's name in the log.
+    public var name: String { shape.name }
+
     /// An event of this kind with these values.
     @inlinable
     public func callAsFunction(_ value: repeat each Value) -> WrittenEvent {

@@ -67,7 +67,7 @@ extension Call<AdminContext> {
                 try await context.commands.events.stream(stream, after: 0, in: realm)
             }
             let isDeleted = events.contains {
-                $0.name == "client.deleted" && $0.position <= moment.position
+                $0.name == ClientEvent.Form.deleted.name && $0.position <= moment.position
             }
             if isDeleted { gone.insert(client) }
         }

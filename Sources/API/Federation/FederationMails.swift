@@ -5,7 +5,7 @@ internal import Mail
 /// The mails of the federation profile.
 enum FederationMails {
     static let rules: [MailRule] = [
-        MailRule("federated_device.signed_in") { event, _ in
+        MailRule(FederatedDeviceEvent.Form.signedIn.name) { event, _ in
             // On a device that they have used before they are told nothing.
             guard case .signedIn(let account, _, .some, let terms) = FederatedDeviceEvent(event)
             else { return nil }

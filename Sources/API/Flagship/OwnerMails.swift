@@ -7,11 +7,11 @@ internal import Values
 /// The mails of realms that have an owner.
 enum OwnerMails {
     static let rules: [MailRule] = [
-        MailRule("owner.invited", order: invitation),
-        MailRule("owner.device_added", "client.certified", order: device),
-        MailRule("mailed_code.issued", order: mailedCode),
-        MailRule("passphrase.hint_requested", order: hint),
-        MailRule("notification.mailed", order: notification),
+        MailRule(OwnerEvent.Form.invited.name, order: invitation),
+        MailRule(OwnerEvent.Form.deviceAdded.name, ClientEvent.Form.certified.name, order: device),
+        MailRule(MailedCodeEvent.Form.issued.name, order: mailedCode),
+        MailRule(PassphraseEvent.Form.hintRequested.name, order: hint),
+        MailRule(NotificationEvent.Form.mailed.name, order: notification),
     ]
 
     private static func invitation(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {

@@ -39,7 +39,9 @@ struct KnownSignalStream: Sendable {
 
     /// Nil where there is no such stream, or none any more.
     init?(_ id: UUID, _ events: [Recorded]) throws(LogFailure) {
-        guard let first = events.first, first.name == "ssf_stream.created" else { return nil }
+        guard let first = events.first, first.name == SignalStreamEvent.Form.created.name else {
+            return nil
+        }
         guard case .created(let terms, _)? = SignalStreamEvent(first) else { throw .damaged }
         self.id = id
         realm = first.realm

@@ -5,7 +5,8 @@ internal import Mail
 /// The mails of the profile that tell a person of a new way to sign in.
 enum VerifyMails {
     static let rules: [MailRule] = [
-        MailRule("app_method.key_enrolled", "app_method.pin_set") { event, _ in
+        MailRule(TenantMethodEvent.Form.keyEnrolled.name, TenantMethodEvent.Form.pinSet.name) {
+            event, _ in
             switch TenantMethodEvent(event) {
             case .keyEnrolled(let key, let account, _, .some):
                 MailOrder(

@@ -44,52 +44,52 @@ public enum AccountEvent: FormedEvent {
     /// They are destroyed.
     case erased
 
-    private enum Form {
-        static let registered = EventForm(
+    package enum Form {
+        package static let registered = EventForm(
             "account.registered", .services, "An account was created.",
             .uuid("mailbox", "Mailbox of the account."), .isConfirmed,
             .choice("origin", "How the account came to be."), .person,
             make: AccountEvent.registered)
-        static let mailboxConfirmed = EventForm(
+        package static let mailboxConfirmed = EventForm(
             "account.mailbox_confirmed", .services, "The person proved the mailbox.",
             make: { AccountEvent.mailboxConfirmed })
-        static let mailboxChanged = EventForm(
+        package static let mailboxChanged = EventForm(
             "account.mailbox_changed", .services,
             "The account has another mailbox, and its sessions end.", .nextMailbox, .isConfirmed,
             .left, .optional(.notice), make: AccountEvent.mailboxChanged)
-        static let mailboxMoved = EventForm(
+        package static let mailboxMoved = EventForm(
             "account.mailbox_moved", .services, "The person moved the account to another mailbox.",
             .nextMailbox, .readAs(true, .isConfirmed), .left, .optional(.notice),
             make: { AccountEvent.mailboxMoved(mailbox: $0, left: $2, mail: $3) })
-        static let addressesChanged = EventForm(
+        package static let addressesChanged = EventForm(
             "account.addresses_changed", .services,
             "The account has these addresses, all of them proved.", .addresses,
             .uuids("left", "Subjects of what was sent to mailboxes given up."), .optional(.notice),
             make: AccountEvent.addressesChanged)
-        static let personChanged = EventForm(
+        package static let personChanged = EventForm(
             "account.person_changed", .services, "What the account knows of its person changed.",
             .person, make: AccountEvent.personChanged)
-        static let rolesChanged = EventForm(
+        package static let rolesChanged = EventForm(
             "account.roles_changed", .services, "The roles of the account were replaced.", .roles,
             make: AccountEvent.rolesChanged)
-        static let disabled = EventForm(
+        package static let disabled = EventForm(
             "account.disabled", .services, "The account was disabled.", .optional(.notice),
             make: AccountEvent.disabled)
-        static let enabled = EventForm(
+        package static let enabled = EventForm(
             "account.enabled", .services, "The account was enabled again.",
             make: { AccountEvent.enabled })
-        static let stampRotated = EventForm(
+        package static let stampRotated = EventForm(
             "account.stamp_rotated", .services, "All sessions of the account ended.",
             .optional(.notice), make: AccountEvent.stampRotated)
-        static let accessRemoved = EventForm(
+        package static let accessRemoved = EventForm(
             "account.access_removed", .services,
             "Sessions at a client, on a device or of a browser ended.", .place,
             .number("removals", "Number of the account's removals of access, with this one."),
             make: AccountEvent.accessRemoved)
-        static let proofsEnded = EventForm(
+        package static let proofsEnded = EventForm(
             "account.proofs_ended", .audit, "Codes and links mailed before are invalid.",
             make: { AccountEvent.proofsEnded })
-        static let deletionScheduled = EventForm(
+        package static let deletionScheduled = EventForm(
             "account.deletion_scheduled", .services, "The account is to be deleted.",
             .time("due", "When it is deleted."), .optional(.notice), .optional(.linkBase),
             .unless(
@@ -98,14 +98,14 @@ public enum AccountEvent: FormedEvent {
                     "administrator",
                     "Whether an administrator ordered it: no link of its person's calls it off.")),
             make: AccountEvent.deletionScheduled)
-        static let deletionCancelled = EventForm(
+        package static let deletionCancelled = EventForm(
             "account.deletion_cancelled", .services, "The account is not to be deleted any more.",
             make: { AccountEvent.deletionCancelled })
-        static let deleted = EventForm(
+        package static let deleted = EventForm(
             "account.deleted", .services, "The account was deleted.",
             .uuids("subjects", "Subjects whose keys are destroyed beside its own."),
             make: AccountEvent.deleted)
-        static let erased = EventForm(
+        package static let erased = EventForm(
             "account.erased", .services, "The keys of the account's personal data were destroyed.",
             make: { AccountEvent.erased })
     }

@@ -19,13 +19,13 @@ public enum AdminKeyEvent: FormedEvent {
         name: String, digest: SecretDigest, scope: AdminScope, permissions: AdminPermissions = .all)
     case revoked
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "admin_key.created", .audit, "An admin key was created.",
             .text("name", "What the administrators call the key."),
             .digest("digest", "Digest of the key's secret."), .realms, .permissions,
             make: AdminKeyEvent.created)
-        static let revoked = EventForm(
+        package static let revoked = EventForm(
             "admin_key.revoked", .audit, "The admin key was revoked.",
             make: { AdminKeyEvent.revoked })
     }

@@ -17,8 +17,8 @@ public enum AdminRefusalReason: String, Sendable, CaseIterable {
 public enum AdminRefusalEvent: FormedEvent {
     case refused(key: UUID, reason: AdminRefusalReason)
 
-    private enum Form {
-        static let refused = EventForm(
+    package enum Form {
+        package static let refused = EventForm(
             "admin_key.refused", .audit, "A request with an admin key was refused.",
             .uuid("key", "Identifier of the key that the request showed."),
             .choice("reason", "Why it was refused."), make: AdminRefusalEvent.refused)

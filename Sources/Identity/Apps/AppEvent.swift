@@ -21,13 +21,13 @@ public enum AppEvent: FormedEvent {
     case updated(Change)
     case deleted
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "app.created", .audit, "An app of the realm was created.", .slug, .label,
             make: AppEvent.created)
-        static let updated = EventForm(
+        package static let updated = EventForm(
             "app.updated", .audit, "The app was changed.", .change, make: AppEvent.updated)
-        static let deleted = EventForm(
+        package static let deleted = EventForm(
             "app.deleted", .audit, "The app was deleted.", make: { AppEvent.deleted })
     }
 
@@ -51,6 +51,8 @@ extension Field<AppEvent.Change> {
     fileprivate static let change = record(
         .optional(.slug), .optional(.label),
         .unless(
-            JSONObject(), .object("settings", "Settings that changed; null where the realm's value holds again.")),
-        make: { Value(slug: $0, name: $1, settings: $2) }, take: { ($0.slug, $0.name, $0.settings) })
+            JSONObject(),
+            .object("settings", "Settings that changed; null where the realm's value holds again.")),
+        make: { Value(slug: $0, name: $1, settings: $2) }, take: { ($0.slug, $0.name, $0.settings) }
+    )
 }

@@ -52,11 +52,11 @@ public enum AppKeyEvent: FormedEvent {
     /// It signed something: the device counts, and a lower number is a copy's.
     case used(counter: Int64)
 
-    private enum Form {
-        static let attested = EventForm(
+    package enum Form {
+        package static let attested = EventForm(
             "app_key.attested", .audit, "Apple vouched for a key in the hardware of the device.",
             .attestedKey, make: AppKeyEvent.attested)
-        static let used = EventForm(
+        package static let used = EventForm(
             "app_key.used", .internal, "The key in the hardware of the device signed something.",
             .integer("counter", "How often the device says that the key was used."),
             make: AppKeyEvent.used)
@@ -77,5 +77,6 @@ extension Field<AttestedKey> {
         .bytes("key_id", "SHA-256 of the public key."),
         .bytes("public_key", "Public key as an uncompressed point."),
         .text("app", "Team and bundle identifier of the app."),
-        make: { AttestedKey(id: $0, publicKey: $1, app: $2) }, take: { ($0.id, $0.publicKey, $0.app) })
+        make: { AttestedKey(id: $0, publicKey: $1, app: $2) },
+        take: { ($0.id, $0.publicKey, $0.app) })
 }

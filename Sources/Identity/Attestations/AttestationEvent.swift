@@ -8,13 +8,13 @@ public enum AttestationEvent: FormedEvent {
     /// For the record, why not.
     case refused(installation: UUID, reason: String)
 
-    private enum Form {
-        static let accepted = EventForm(
+    package enum Form {
+        package static let accepted = EventForm(
             "attestation.accepted", .audit, "An app store vouched for the installation.", .client,
             .choice("by", "What vouched for the installation."),
             .text("app", "Store identifier of the app that was vouched for."),
             make: AttestationEvent.accepted)
-        static let refused = EventForm(
+        package static let refused = EventForm(
             "attestation.refused", .audit, "The attestation of the installation was refused.",
             .client, .text("reason", "Why it was refused."), make: AttestationEvent.refused)
     }

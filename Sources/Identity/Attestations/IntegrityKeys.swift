@@ -26,8 +26,8 @@ public struct IntegrityKeys: StreamState {
 public enum IntegrityKeysEvent: FormedEvent {
     case set(verification: JSON, decryption: [String])
 
-    private enum Form {
-        static let set = EventForm(
+    package enum Form {
+        package static let set = EventForm(
             "integrity_keys.set", .audit,
             "The keys that read Google's integrity verdicts were set.",
             .json("jwks", "Public keys that verify the verdicts, as a JWK set."),

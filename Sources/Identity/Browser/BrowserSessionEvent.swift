@@ -9,14 +9,14 @@ public enum BrowserSessionEvent: FormedEvent {
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedBrowser)
 
-    private enum Form {
-        static let opened = EventForm(
+    package enum Form {
+        package static let opened = EventForm(
             "browser.opened", .services, "The person signed in with a browser.", .terms,
             make: BrowserSessionEvent.opened)
-        static let ended = EventForm(
+        package static let ended = EventForm(
             "browser.ended", .services, "The browser session ended.",
             .choice("reason", "Why it ended."), make: BrowserSessionEvent.ended)
-        static let refused = EventForm(
+        package static let refused = EventForm(
             "browser.refused", .audit, "A sign-in with a browser was refused.", .refused,
             make: BrowserSessionEvent.refused)
     }

@@ -21,8 +21,8 @@ public struct Captcha: StreamState {
 public enum CaptchaEvent: FormedEvent {
     case secretSet(String?)
 
-    private enum Form {
-        static let secretSet = EventForm(
+    package enum Form {
+        package static let secretSet = EventForm(
             "captcha.secret_set", .audit, "The secret of the realm's captcha was set.",
             .optional(
                 .text("secret", "What the service knows the realm by.", .neverLeaves(.sealed))),

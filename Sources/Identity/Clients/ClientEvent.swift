@@ -18,37 +18,37 @@ public enum ClientEvent: FormedEvent {
     case enabled
     case deleted
 
-    private enum Form {
-        static let registered = EventForm(
+    package enum Form {
+        package static let registered = EventForm(
             "client.registered", .audit, "A client was registered.", .clientID, .metadata,
             .givenSecret, make: ClientEvent.registered)
-        static let updated = EventForm(
+        package static let updated = EventForm(
             "client.updated", .audit, "The metadata of the client was replaced.", .metadata,
             make: ClientEvent.updated)
-        static let secretRotated = EventForm(
+        package static let secretRotated = EventForm(
             "client.secret_rotated", .audit, "The client got another secret.", .secretDigest,
             make: ClientEvent.secretRotated)
-        static let adopted = EventForm(
+        package static let adopted = EventForm(
             "client.adopted", .audit, "The first token or code of the installation was issued.",
             .optional(.flag("onboarding", "Whether it came with the onboarding of the owner.")),
             make: { ClientEvent.adopted(atOnboarding: $0 ?? false) })
-        static let certified = EventForm(
+        package static let certified = EventForm(
             "client.certified", .audit, "The installation proved that it is the genuine app.",
             .choice("by", "What vouched for the installation."),
             .time("certified_at", "When it was certified."),
             .optional(.uuid("attestation", "Stream of the attestation.")),
             .optional(.certificationNotice), make: ClientEvent.certified)
-        static let certificationRevoked = EventForm(
+        package static let certificationRevoked = EventForm(
             "client.certification_revoked", .audit, "The installation lost its certification.",
             .choice("reason", "Why it lost the certification."),
             .time("revoked_at", "When it lost the certification."),
             make: ClientEvent.certificationRevoked)
-        static let disabled = EventForm(
+        package static let disabled = EventForm(
             "client.disabled", .audit, "The client was disabled.", make: { ClientEvent.disabled })
-        static let enabled = EventForm(
+        package static let enabled = EventForm(
             "client.enabled", .audit, "The client was enabled again.",
             make: { ClientEvent.enabled })
-        static let deleted = EventForm(
+        package static let deleted = EventForm(
             "client.deleted", .audit, "The client was deleted.", make: { ClientEvent.deleted })
     }
 

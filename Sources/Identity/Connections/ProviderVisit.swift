@@ -68,11 +68,11 @@ public enum ConnectionEvent: FormedEvent {
     case begun(ConnectionTerms)
     case finished(ConnectionOutcome, account: UUID)
 
-    private enum Form {
-        static let begun = EventForm(
+    package enum Form {
+        package static let begun = EventForm(
             "connection.begun", .internal, "The owner went to a provider to connect a konnector.",
             .terms, make: ConnectionEvent.begun)
-        static let finished = EventForm(
+        package static let finished = EventForm(
             "connection.finished", .audit, "The owner came back from the provider.", .outcome,
             .account, make: ConnectionEvent.finished)
     }

@@ -44,11 +44,11 @@ public enum ConsentEvent: FormedEvent {
     case given(GivenConsent)
     case withdrawn(account: UUID, client: UUID)
 
-    private enum Form {
-        static let given = EventForm(
+    package enum Form {
+        package static let given = EventForm(
             "consent.given", .services, "The person consented to what the client asked for.",
             .consent, make: ConsentEvent.given)
-        static let withdrawn = EventForm(
+        package static let withdrawn = EventForm(
             "consent.withdrawn", .services, "The person withdrew the consent.", .account, .client,
             make: ConsentEvent.withdrawn)
     }

@@ -9,17 +9,17 @@ public enum DeviceEvent: FormedEvent {
     /// It got its tokens.
     case redeemed
 
-    private enum Form {
-        static let requested = EventForm(
+    package enum Form {
+        package static let requested = EventForm(
             "device.requested", .audit, "A device asked for tokens (RFC 8628).", .terms,
             make: DeviceEvent.requested)
-        static let approved = EventForm(
+        package static let approved = EventForm(
             "device.approved", .audit, "A person let the device in.", .approval,
             make: DeviceEvent.approved)
-        static let denied = EventForm(
+        package static let denied = EventForm(
             "device.denied", .audit, "A person kept the device out.", .account,
             make: DeviceEvent.denied)
-        static let redeemed = EventForm(
+        package static let redeemed = EventForm(
             "device.redeemed", .internal, "The device got its tokens.",
             make: { DeviceEvent.redeemed })
     }

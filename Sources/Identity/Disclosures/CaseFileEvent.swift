@@ -34,8 +34,8 @@ public struct IssuedCaseFile: Sendable, Equatable {
 public enum CaseFileEvent: FormedEvent {
     case issued(IssuedCaseFile)
 
-    private enum Form {
-        static let issued = EventForm(
+    package enum Form {
+        package static let issued = EventForm(
             "case_file.issued", .audit,
             "Events and what proves them were handed out to the actor.", .caseFile,
             make: CaseFileEvent.issued)

@@ -30,14 +30,14 @@ public enum DisclosureEvent: FormedEvent {
     case made(DisclosureKind, accounts: [UUID], reason: String? = nil)
     case streamed(StreamedBatch)
 
-    private enum Form {
-        static let made = EventForm(
+    package enum Form {
+        package static let made = EventForm(
             "personal_data.opened", .audit, "Sealed personal data was disclosed to the actor.",
             .choice("kind", "Kind of data that was disclosed."),
             .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
             .optional(.text("reason", "What the actor said it was for.")),
             make: DisclosureEvent.made)
-        static let streamed = EventForm(
+        package static let streamed = EventForm(
             "personal_data.streamed", .audit, "Sealed personal data is sent to a subscription.",
             .batch, make: DisclosureEvent.streamed)
     }

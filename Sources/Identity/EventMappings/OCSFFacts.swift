@@ -30,10 +30,10 @@ public struct OCSFFacts: Sendable {
     /// Those that a record of user access is about.
     public func privileges(of event: Recorded, _ rule: OCSFRule) -> [String] {
         switch event.name {
-        case "account.roles_changed":
+        case AccountEvent.Form.rolesChanged.name:
             let change = roles(of: event)
             return (rule.condition == .ifPrivilegesGone ? change.gone : change.new).sorted()
-        case "owner.appointed": return ["owner"]
+        case OwnerEvent.Form.appointed.name: return ["owner"]
         default: return event.open.texts("scope") ?? []
         }
     }

@@ -100,7 +100,9 @@ public enum SharedSignals {
             var claims: JSONObject = [:]
             let factors = factors(event)
             if !factors.isEmpty { claims["amr"] = .texts(factors) }
-            let browser = event.name == "browser.opened" ? event.stream : event.open.uuid("browser")
+            let browser =
+                event.name == BrowserSessionEvent.Form.opened.name
+                ? event.stream : event.open.uuid("browser")
             claims["ext_id"] = browser.map { .uuid($0) }
             return claims
         case .assuranceLevel:

@@ -19,61 +19,68 @@ public enum SignalTable {
     private static let risk = SignalRule(.riskLevelChange, .ifRiskDiffers, of: .user, .risk)
 
     private static let accounts: [String: [SignalRule]] = [
-        "account.access_removed": [SignalRule(.sessionRevoked, of: .device)],
-        "account.addresses_changed": [SignalRule(.recoveryInformationChanged)],
-        "account.deleted": [SignalRule(.accountPurged), allSessions],
-        "account.deletion_cancelled": [SignalRule(.accountEnabled)],
-        "account.deletion_scheduled": [SignalRule(.accountDisabled), allSessions],
-        "account.disabled": [SignalRule(.accountDisabled), allSessions],
-        "account.enabled": [SignalRule(.accountEnabled)],
-        "account.mailbox_changed": [
+        AccountEvent.Form.accessRemoved.name: [SignalRule(.sessionRevoked, of: .device)],
+        AccountEvent.Form.addressesChanged.name: [SignalRule(.recoveryInformationChanged)],
+        AccountEvent.Form.deleted.name: [SignalRule(.accountPurged), allSessions],
+        AccountEvent.Form.deletionCancelled.name: [SignalRule(.accountEnabled)],
+        AccountEvent.Form.deletionScheduled.name: [SignalRule(.accountDisabled), allSessions],
+        AccountEvent.Form.disabled.name: [SignalRule(.accountDisabled), allSessions],
+        AccountEvent.Form.enabled.name: [SignalRule(.accountEnabled)],
+        AccountEvent.Form.mailboxChanged.name: [
             SignalRule(.recoveryInformationChanged), allSessions,
             .newClaims("email", "email_verified"),
         ],
-        "account.mailbox_moved": [
+        AccountEvent.Form.mailboxMoved.name: [
             SignalRule(.recoveryInformationChanged), .newClaims("email"),
         ],
-        "account.person_changed": [
+        AccountEvent.Form.personChanged.name: [
             .newClaims("email", "family_name", "given_name", "locale", "name", "phone_number")
         ],
-        "account.roles_changed": [.newClaims("resource_access")],
-        "account.stamp_rotated": [allSessions],
-        "client.certification_revoked": [
+        AccountEvent.Form.rolesChanged.name: [.newClaims("resource_access")],
+        AccountEvent.Form.stampRotated.name: [allSessions],
+        ClientEvent.Form.certificationRevoked.name: [
             SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: false))
         ],
-        "client.certified": [
+        ClientEvent.Form.certified.name: [
             SignalRule(.deviceComplianceChange, of: .device, .compliance(isNow: true))
         ],
-        "finding.closed": [risk], "finding.escalated": [risk], "finding.raised": [risk],
-        "identity.linked": [SignalRule(.recoveryInformationChanged)],
-        "identity.unlinked": [SignalRule(.recoveryInformationChanged)],
-        "owner.device_removed": [SignalRule(.sessionRevoked, of: .device)],
+        FindingEvent.Form.closed.name: [risk], FindingEvent.Form.escalated.name: [risk],
+        FindingEvent.Form.raised.name: [risk],
+        ProviderIdentityEvent.Form.linked.name: [SignalRule(.recoveryInformationChanged)],
+        ProviderIdentityEvent.Form.unlinked.name: [SignalRule(.recoveryInformationChanged)],
+        OwnerEvent.Form.deviceRemoved.name: [SignalRule(.sessionRevoked, of: .device)],
     ]
 
     private static let signIns: [String: [SignalRule]] = [
-        "browser.ended": [SignalRule(.sessionRevoked, .unlessReplaced, of: .session)],
-        "browser.opened": [
+        BrowserSessionEvent.Form.ended.name: [
+            SignalRule(.sessionRevoked, .unlessReplaced, of: .session)
+        ],
+        BrowserSessionEvent.Form.opened.name: [
             SignalRule(.sessionEstablished, of: .session, .authentication),
             SignalRule(.assuranceLevelChange, .ifLevelDiffers, of: .session, .assuranceLevel),
         ],
-        "session.ended": [SignalRule(.sessionRevoked, of: .session)],
-        "session.opened": [
+        SessionEvent.Form.ended.name: [SignalRule(.sessionRevoked, of: .session)],
+        SessionEvent.Form.opened.name: [
             SignalRule(.sessionEstablished, .ofAnAccount, of: .session, .authentication)
         ],
-        "session.refreshed": [SignalRule(.sessionPresented, of: .session, onRequest: true)],
+        SessionEvent.Form.refreshed.name: [
+            SignalRule(.sessionPresented, of: .session, onRequest: true)
+        ],
     ]
 
     private static let credentials: [String: [SignalRule]] = [
-        "mailed_link.issued": [SignalRule(.recoveryActivated, .forPassphraseReset)],
-        "passkey.enrolled": [.credential(.passkey, .create)],
-        "passkey.removed": [.credential(.passkey, .delete)],
-        "passphrase.derived": [.credential(.password, .set)],
-        "passphrase.hint_changed": [SignalRule(.recoveryInformationChanged)],
-        "passphrase.hint_requested": [SignalRule(.recoveryActivated)],
-        "passphrase.removed": [.credential(.password, .delete)],
-        "passphrase.set": [.credential(.password, .set)],
-        "recovery_codes.renewed": [.credential(.recoveryCode, .update, onRequest: true)],
-        "totp.confirmed": [.credential(.app, .create)],
-        "totp.removed": [.credential(.app, .delete)],
+        MailedLinkEvent.Form.issued.name: [SignalRule(.recoveryActivated, .forPassphraseReset)],
+        PasskeyEvent.Form.enrolled.name: [.credential(.passkey, .create)],
+        PasskeyEvent.Form.removed.name: [.credential(.passkey, .delete)],
+        PassphraseEvent.Form.derived.name: [.credential(.password, .set)],
+        PassphraseEvent.Form.hintChanged.name: [SignalRule(.recoveryInformationChanged)],
+        PassphraseEvent.Form.hintRequested.name: [SignalRule(.recoveryActivated)],
+        PassphraseEvent.Form.removed.name: [.credential(.password, .delete)],
+        PassphraseEvent.Form.set.name: [.credential(.password, .set)],
+        TwoFactorEvent.Form.recoveryCodesRenewed.name: [
+            .credential(.recoveryCode, .update, onRequest: true)
+        ],
+        TwoFactorEvent.Form.confirmed.name: [.credential(.app, .create)],
+        TwoFactorEvent.Form.removed.name: [.credential(.app, .delete)],
     ]
 }

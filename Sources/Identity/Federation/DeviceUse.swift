@@ -16,8 +16,8 @@ public struct DeviceUse: StreamState {
 public enum DeviceUseEvent: FormedEvent {
     case began(account: UUID, device: UUID)
 
-    private enum Form {
-        static let began = EventForm(
+    package enum Form {
+        package static let began = EventForm(
             "device_use.began", .audit, "A person signed in on a device for the first time.",
             .account, .uuid("federated_device", "Device that they signed in on."),
             make: DeviceUseEvent.began)

@@ -61,11 +61,11 @@ public enum FederatedAssertionEvent: FormedEvent {
     /// The service gave the app a token for it, of this session.
     case redeemed(session: UUID, account: UUID, device: UUID, client: UUID, clientID: String)
 
-    private enum Form {
-        static let issued = EventForm(
+    package enum Form {
+        package static let issued = EventForm(
             "federated_assertion.issued", .audit, "An assertion was issued for a service.", .terms,
             make: FederatedAssertionEvent.issued)
-        static let redeemed = EventForm(
+        package static let redeemed = EventForm(
             "federated_assertion.redeemed", .services, "A service gave a token for an assertion.",
             .uuid("session", "Session of the token that was given."), .account, .shownBy, .client,
             .clientID, make: FederatedAssertionEvent.redeemed)

@@ -49,12 +49,12 @@ public enum FederatedDeviceEvent: FormedEvent {
     /// A person signed in on it for the first time, who is told by the mail.
     case signedIn(account: UUID, session: UUID, mail: UUID?, FederatedDeviceTerms)
 
-    private enum Form {
-        static let asserted = EventForm(
+    package enum Form {
+        package static let asserted = EventForm(
             "federated_device.asserted", .audit, "A device got a token by its app's key.",
             .uuid("session", "Session of the device's token."), .terms,
             make: FederatedDeviceEvent.asserted)
-        static let signedIn = EventForm(
+        package static let signedIn = EventForm(
             "federated_device.signed_in", .services, "A person signed in on a device.", .account,
             .uuid("session", "Session of the person's token."),
             .optional(.uuid("mail", "Mail that tells the person of a new device.")), .terms,

@@ -24,11 +24,11 @@ public enum ServiceStandingEvent: FormedEvent {
     case refused(account: UUID, client: UUID, clientID: String)
     case admitted(account: UUID, client: UUID, clientID: String)
 
-    private enum Form {
-        static let refused = EventForm(
+    package enum Form {
+        package static let refused = EventForm(
             "service_standing.refused", .audit, "A service takes no assertions of a person.",
             .account, .client, .clientID, make: ServiceStandingEvent.refused)
-        static let admitted = EventForm(
+        package static let admitted = EventForm(
             "service_standing.admitted", .audit, "A service takes assertions of a person again.",
             .account, .client, .clientID, make: ServiceStandingEvent.admitted)
     }

@@ -88,14 +88,14 @@ public enum FindingEvent: FormedEvent {
     case escalated(EscalatedFinding)
     case closed(ClosedFinding)
 
-    private enum Form {
-        static let raised = EventForm(
+    package enum Form {
+        package static let raised = EventForm(
             "finding.raised", .services, "A rule found something suspicious in the log.", .raised,
             make: FindingEvent.raised)
-        static let escalated = EventForm(
+        package static let escalated = EventForm(
             "finding.escalated", .services, "A finding turned out to be worse.", .escalated,
             make: FindingEvent.escalated)
-        static let closed = EventForm(
+        package static let closed = EventForm(
             "finding.closed", .services, "A finding is over.", .closed, make: FindingEvent.closed)
     }
 

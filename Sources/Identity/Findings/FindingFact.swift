@@ -45,14 +45,22 @@ enum FindingFact: Sendable {
 extension FindingFact {
     /// Types of events that the rules look at, whichever actor the event names.
     static let types: Set<String> = [
-        "account.deleted", "account.erased", "account.registered", "app_method.key_enrolled",
-        "app_method.key_removed", "app_method.pin_refused", "app_method.pin_removed",
-        "app_method.pin_set", "app_method.pin_used", "approval.requested", "browser.ended",
-        "browser.opened", "browser.refused", "mailed_code.issued", "passkey.enrolled",
-        "passphrase.derived", "passphrase.refused", "passphrase.removed", "passphrase.set",
-        "passphrase.used", "personal_data.opened", "recovery_code.used", "session.ended",
-        "session.opened", "session.refused", "totp.confirmed", "totp.refused", "totp.removed",
-        "totp.used",
+        AccountEvent.Form.deleted.name, AccountEvent.Form.erased.name,
+        AccountEvent.Form.registered.name, TenantMethodEvent.Form.keyEnrolled.name,
+        TenantMethodEvent.Form.keyRemoved.name, TenantMethodEvent.Form.pinRefused.name,
+        TenantMethodEvent.Form.pinRemoved.name,
+        TenantMethodEvent.Form.pinSet.name, TenantMethodEvent.Form.pinUsed.name,
+        ApprovalEvent.Form.requested.name, BrowserSessionEvent.Form.ended.name,
+        BrowserSessionEvent.Form.opened.name, BrowserSessionEvent.Form.refused.name,
+        MailedCodeEvent.Form.issued.name, PasskeyEvent.Form.enrolled.name,
+        PassphraseEvent.Form.derived.name, PassphraseEvent.Form.refused.name,
+        PassphraseEvent.Form.removed.name, PassphraseEvent.Form.set.name,
+        PassphraseEvent.Form.used.name, DisclosureEvent.Form.made.name,
+        TwoFactorEvent.Form.recoveryCodeUsed.name, SessionEvent.Form.ended.name,
+        SessionEvent.Form.opened.name, SessionEvent.Form.refused.name,
+        TwoFactorEvent.Form.confirmed.name, TwoFactorEvent.Form.refused.name,
+        TwoFactorEvent.Form.removed.name,
+        TwoFactorEvent.Form.used.name,
     ]
 
     /// What administrators do; what happens in a realm all day without them is not in it.
@@ -62,11 +70,16 @@ extension FindingFact {
         })
 
     private static let administered = [
-        "account.deletion", "account.disabled", "account.enabled", "account.mailbox_moved",
-        "account.person_changed", "account.registered", "account.roles_changed",
-        "account.stamp_rotated", "app.", "client.deleted", "client.disabled", "client.enabled",
-        "client.registered", "client.secret_rotated", "client.updated", "host.", "integrity_keys.",
-        "invite.", "message_gateway.", "personal_data.opened", "provider.", "push_provider.",
+        "account.deletion", AccountEvent.Form.disabled.name, AccountEvent.Form.enabled.name,
+        AccountEvent.Form.mailboxMoved.name,
+        AccountEvent.Form.personChanged.name, AccountEvent.Form.registered.name,
+        AccountEvent.Form.rolesChanged.name,
+        AccountEvent.Form.stampRotated.name, "app.", ClientEvent.Form.deleted.name,
+        ClientEvent.Form.disabled.name, ClientEvent.Form.enabled.name,
+        ClientEvent.Form.registered.name, ClientEvent.Form.secretRotated.name,
+        ClientEvent.Form.updated.name, "host.", "integrity_keys.",
+        "invite.", "message_gateway.", DisclosureEvent.Form.made.name, "provider.",
+        "push_provider.",
         "realm.", "registration_token.", "signing_key.", "subscription.", "web_app.",
     ]
 
@@ -76,7 +89,7 @@ extension FindingFact {
         if let fact = FindingFact(event) { facts.append(fact) }
         if isAdministrator(event.actor) {
             if administration.contains(event.name) { facts.append(.administered(by: event.actor)) }
-            if event.name == "personal_data.opened" {
+            if event.name == DisclosureEvent.Form.made.name {
                 let accounts = event.open["accounts"]?.array?.compactMap(\.string) ?? []
                 facts.append(.disclosed(by: event.actor, accounts: accounts))
             }
@@ -90,19 +103,20 @@ extension FindingFact {
 
     private init?(_ event: Recorded) {
         switch event.name {
-        case "browser.opened", "session.opened":
+        case BrowserSessionEvent.Form.opened.name, SessionEvent.Form.opened.name:
             guard let signIn = SignIn(event) else { return nil }
             self = .signedIn(signIn)
-        case "browser.refused", "session.refused":
+        case BrowserSessionEvent.Form.refused.name, SessionEvent.Form.refused.name:
             guard let fact = Self.refusal(event) else { return nil }
             self = fact
-        case "browser.ended": self = .ended(session: event.stream)
-        case "session.ended":
+        case BrowserSessionEvent.Form.ended.name: self = .ended(session: event.stream)
+        case SessionEvent.Form.ended.name:
             let reason: SessionEnd? = event.open.choice("reason")
             let isReuse = reason == .reuse || reason == .codeReuse
             self = isReuse ? .reused(session: event.stream) : .ended(session: event.stream)
-        case "account.registered": self = .registered(account: event.stream)
-        case "account.deleted", "account.erased": self = .accountGone(event.stream)
+        case AccountEvent.Form.registered.name: self = .registered(account: event.stream)
+        case AccountEvent.Form.deleted.name, AccountEvent.Form.erased.name:
+            self = .accountGone(event.stream)
         default:
             guard let fact = Self.ofFactor(event) else { return nil }
             self = fact
@@ -141,24 +155,27 @@ extension FindingFact {
     private static func ofFactor(_ event: Recorded) -> FindingFact? {
         let account = event.open.uuid("account") ?? event.subject
         switch event.name {
-        case "passphrase.refused", "totp.refused", "app_method.pin_refused":
+        case PassphraseEvent.Form.refused.name, TwoFactorEvent.Form.refused.name,
+            TenantMethodEvent.Form.pinRefused.name:
             return account.map { .guessed(stream: event.stream, account: $0) }
-        case "passphrase.used", "totp.used", "recovery_code.used", "app_method.pin_used",
-            "app_method.pin_removed", "app_method.pin_set":
+        case PassphraseEvent.Form.used.name, TwoFactorEvent.Form.used.name,
+            TwoFactorEvent.Form.recoveryCodeUsed.name, TenantMethodEvent.Form.pinUsed.name,
+            TenantMethodEvent.Form.pinRemoved.name, TenantMethodEvent.Form.pinSet.name:
             return .guessesForgotten(stream: event.stream, limit: nil)
-        case "passphrase.set", "passphrase.removed":
+        case PassphraseEvent.Form.set.name, PassphraseEvent.Form.removed.name:
             return .guessesForgotten(stream: event.stream, limit: LockOutRule.usualLimit)
-        case "passphrase.derived":
+        case PassphraseEvent.Form.derived.name:
             return .guessesForgotten(stream: event.stream, limit: LockOutRule.derivedLimit)
-        case "approval.requested":
+        case ApprovalEvent.Form.requested.name:
             return account.map { .secondFactorAsked(account: $0, command: event.command) }
-        case "mailed_code.issued":
+        case MailedCodeEvent.Form.issued.name:
             let purpose: MailedCode.Purpose? = event.open.choice("purpose")
             guard purpose == .secondFactor, let account else { return nil }
             return .secondFactorAsked(account: account, command: event.command)
-        case "totp.removed", "app_method.key_removed":
+        case TwoFactorEvent.Form.removed.name, TenantMethodEvent.Form.keyRemoved.name:
             return account.map { .secondFactorRemoved(account: $0) }
-        case "totp.confirmed", "passkey.enrolled", "app_method.key_enrolled":
+        case TwoFactorEvent.Form.confirmed.name, PasskeyEvent.Form.enrolled.name,
+            TenantMethodEvent.Form.keyEnrolled.name:
             return account.map { .secondFactorAdded(account: $0) }
         default: return nil
         }
@@ -170,7 +187,7 @@ extension FindingFact.SignIn {
     init?(_ event: Recorded) {
         guard let account = event.open.uuid("account"), event.open["exchanged"] == nil,
             event.open["assertion_issuer"] == nil,
-            event.name == "browser.opened" || event.open["browser"] == nil
+            event.name == BrowserSessionEvent.Form.opened.name || event.open["browser"] == nil
         else { return nil }
         let confirming: [AuthenticationFactor] = [.multiple, .deviceKey, .biometric]
         let factors = event.open.texts("amr") ?? []

@@ -6,8 +6,8 @@ public enum FindingRulesEvent: FormedEvent {
     /// From now on the rule is as these terms say.
     case set(FindingTerms)
 
-    private enum Form {
-        static let set = EventForm(
+    package enum Form {
+        package static let set = EventForm(
             "finding_rules.set", .audit, "A rule for findings was changed.", .terms,
             make: FindingRulesEvent.set)
     }

@@ -23,8 +23,8 @@ public enum InstallationUseEvent: FormedEvent {
     /// It has everything that there was.
     case synchronized(UUID, at: Timestamp)
 
-    private enum Form {
-        static let synchronized = EventForm(
+    package enum Form {
+        package static let synchronized = EventForm(
             "installation.synchronized", .internal, "The installation has synchronized everything.",
             .client, .time("synchronized_at", "When it finished."),
             make: InstallationUseEvent.synchronized)

@@ -9,15 +9,15 @@ public enum InviteEvent: FormedEvent {
     case used(mailbox: UUID, at: Timestamp)
     case revoked
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "invite.created", .audit, "An invite was created.",
             .invite, make: InviteEvent.created)
-        static let used = EventForm(
+        package static let used = EventForm(
             "invite.used", .audit, "A person used the invite.",
             .uuid("mailbox", "Mailbox that used it."), .time("used_at", "When it was used."),
             make: { InviteEvent.used(mailbox: $0, at: $1) })
-        static let revoked = EventForm(
+        package static let revoked = EventForm(
             "invite.revoked", .audit, "The invite was revoked.", make: { InviteEvent.revoked })
     }
 
@@ -34,7 +34,8 @@ public enum InviteEvent: FormedEvent {
 
 extension Field<InviteTerms> {
     fileprivate static let invite = record(
-        .optional(.app), .optional(.uuid("mailbox", "The only mailbox that may use it.")), .expiresAt,
+        .optional(.app), .optional(.uuid("mailbox", "The only mailbox that may use it.")),
+        .expiresAt,
         make: { InviteTerms(app: $0, mailbox: $1, expiresAt: $2) },
         take: { ($0.app, $0.mailbox, $0.expiresAt) })
 }

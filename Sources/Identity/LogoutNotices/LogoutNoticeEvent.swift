@@ -9,14 +9,14 @@ public enum LogoutNoticeEvent: FormedEvent {
     /// It is not tried again.
     case failed(attempt: Int, code: Int)
 
-    private enum Form {
-        static let delivered = EventForm(
+    package enum Form {
+        package static let delivered = EventForm(
             "logout_notice.delivered", .internal, "The client was told of the logout.", .attempt,
             make: LogoutNoticeEvent.delivered)
-        static let deferred = EventForm(
+        package static let deferred = EventForm(
             "logout_notice.deferred", .internal, "The client was not reached and is tried again.",
             .attempt, .until, .status, make: LogoutNoticeEvent.deferred)
-        static let failed = EventForm(
+        package static let failed = EventForm(
             "logout_notice.failed", .internal, "The client was not told of the logout.",
             .attempt, .status, make: LogoutNoticeEvent.failed)
     }

@@ -74,36 +74,36 @@ public enum MailboxEvent: FormedEvent {
     case linkIssued(IssuedLink)
     case linkRedeemed(UUID)
 
-    private enum Form {
-        static let assigned = EventForm(
+    package enum Form {
+        package static let assigned = EventForm(
             "mailbox.assigned", .internal, "An account holds the mailbox from now on.", .account,
             make: MailboxEvent.assigned)
-        static let released = EventForm(
+        package static let released = EventForm(
             "mailbox.released", .internal, "The account gave the mailbox up.", .account,
             .optional(.uuid("next", "Subject of what is mailed to it from now on.")),
             make: MailboxEvent.released)
-        static let codeIssued = EventForm(
+        package static let codeIssued = EventForm(
             "otp.issued", .audit, "A one-time code was sent.", .issuedCode,
             make: MailboxEvent.codeIssued)
-        static let codeRenamed = EventForm(
+        package static let codeRenamed = EventForm(
             "otp.renamed", .internal, "The code was asked for again under other names.", .code,
             .person, .network, make: MailboxEvent.codeRenamed)
-        static let codeRefused = EventForm(
+        package static let codeRefused = EventForm(
             "otp.refused", .audit, "A wrong one-time code was typed.", .code, .refusedAt,
             make: MailboxEvent.codeRefused)
-        static let codeConfirmed = EventForm(
+        package static let codeConfirmed = EventForm(
             "otp.confirmed", .audit, "The link of a one-time code was opened.", .code,
             make: MailboxEvent.codeConfirmed)
-        static let codeRedeemed = EventForm(
+        package static let codeRedeemed = EventForm(
             "otp.redeemed", .internal, "The one-time code was redeemed.", .code,
             make: MailboxEvent.codeRedeemed)
-        static let invited = EventForm(
+        package static let invited = EventForm(
             "mailbox.invited", .internal, "An invite was used for the mailbox.", .invitation,
             make: MailboxEvent.invited)
-        static let linkIssued = EventForm(
+        package static let linkIssued = EventForm(
             "link.issued", .audit, "A magic link was mailed.", .issuedLink,
             make: MailboxEvent.linkIssued)
-        static let linkRedeemed = EventForm(
+        package static let linkRedeemed = EventForm(
             "link.redeemed", .internal, "The magic link was redeemed.", .link,
             make: MailboxEvent.linkRedeemed)
     }

@@ -117,14 +117,14 @@ public enum MailedCodeEvent: FormedEvent {
     case refused(UUID, at: Timestamp)
     case redeemed(UUID)
 
-    private enum Form {
-        static let issued = EventForm(
+    package enum Form {
+        package static let issued = EventForm(
             "mailed_code.issued", .audit, "A code was mailed to the account's person.", .issuedCode,
             make: MailedCodeEvent.issued)
-        static let refused = EventForm(
+        package static let refused = EventForm(
             "mailed_code.refused", .audit, "A wrong code was typed.", .carrier, .refusedAt,
             make: MailedCodeEvent.refused)
-        static let redeemed = EventForm(
+        package static let redeemed = EventForm(
             "mailed_code.redeemed", .internal, "The mailed code was redeemed.", .carrier,
             make: MailedCodeEvent.redeemed)
     }
@@ -154,7 +154,8 @@ extension Field<UUID> {
 extension Field<IssuedMailedCode> {
     fileprivate static let issuedCode = record(
         .carrier, .choice("purpose", "What the code is for."), .account, .codeDigest, .issuedAt,
-        .expiresAt, .optional(.uuid("client", "Installation that the code certifies.")), .generation,
+        .expiresAt, .optional(.uuid("client", "Installation that the code certifies.")),
+        .generation,
         make: {
             var code = IssuedMailedCode(
                 id: $0, purpose: $1, account: $2, digest: $3, issuedAt: $4, installation: $6,

@@ -96,11 +96,11 @@ public enum MailedLinkEvent: FormedEvent {
     case issued(IssuedMailedLink)
     case used(UUID)
 
-    private enum Form {
-        static let issued = EventForm(
+    package enum Form {
+        package static let issued = EventForm(
             "mailed_link.issued", .audit, "A link was mailed to the account's person.", .issuedLink,
             make: MailedLinkEvent.issued)
-        static let used = EventForm(
+        package static let used = EventForm(
             "mailed_link.used", .internal, "The mailed link was used.",
             .uuid("mail", "Mail that carried the link."), make: MailedLinkEvent.used)
     }

@@ -19,26 +19,26 @@ public enum MailEvent: FormedEvent {
     /// The gateway took it, and says that the phone does not get it: in the gateway's code.
     case undelivered(Channel, code: String? = nil)
 
-    private enum Form {
-        static let begun = EventForm(
+    package enum Form {
+        package static let begun = EventForm(
             "mail.begun", .internal, "The message is handed to a gateway.", .attempt,
             make: MailEvent.begun)
-        static let sent = EventForm(
+        package static let sent = EventForm(
             "mail.sent", .internal, "The mail server accepted the mail.", .attempt,
             .optional(.usedChannel), make: MailEvent.sent)
-        static let deferred = EventForm(
+        package static let deferred = EventForm(
             "mail.deferred", .internal, "The mail was not accepted and is tried again.", .attempt,
             .until, .smtpCode, .fault, make: MailEvent.deferred)
-        static let failed = EventForm(
+        package static let failed = EventForm(
             "mail.failed", .internal, "The mail was not accepted and is not tried again.", .attempt,
             .smtpCode, .fault, make: MailEvent.failed)
-        static let requeued = EventForm(
+        package static let requeued = EventForm(
             "mail.requeued", .internal, "An operator requeued the mail.",
             make: { MailEvent.requeued })
-        static let delivered = EventForm(
+        package static let delivered = EventForm(
             "mail.delivered", .audit, "The gateway says that the phone has the message.",
             .usedChannel, make: MailEvent.delivered)
-        static let undelivered = EventForm(
+        package static let undelivered = EventForm(
             "mail.undelivered", .audit, "The gateway says that the phone does not get the message.",
             .usedChannel, .optional(.text("gateway_code", "Why, in the gateway's code.")),
             make: MailEvent.undelivered)

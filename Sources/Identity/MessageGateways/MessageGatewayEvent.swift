@@ -5,11 +5,11 @@ public enum MessageGatewayEvent: FormedEvent {
     case set(Channel, MessageGateway)
     case removed(Channel)
 
-    private enum Form {
-        static let set = EventForm(
+    package enum Form {
+        package static let set = EventForm(
             "message_gateway.set", .audit, "A message gateway of the realm was set.", .carried,
             .gateway, make: MessageGatewayEvent.set)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "message_gateway.removed", .audit, "The message gateway was removed.", .carried,
             make: MessageGatewayEvent.removed)
     }

@@ -31,32 +31,32 @@ public enum NotificationEvent: FormedEvent {
     /// An operator requeued it.
     case requeued
 
-    private enum Form {
-        static let requested = EventForm(
+    package enum Form {
+        package static let requested = EventForm(
             "notification.requested", .internal, "A notification to a person was requested.",
             .terms, .optional(.content), make: NotificationEvent.requested)
-        static let pushed = EventForm(
+        package static let pushed = EventForm(
             "notification.pushed", .internal, "Devices of the person took the notification.",
             .attempt, .choice("route", "Kind of apps that took it."),
             .uuids("clients", "Installations that took it."), make: NotificationEvent.pushed)
-        static let mailed = EventForm(
+        package static let mailed = EventForm(
             "notification.mailed", .internal,
             "No device took the notification, so it goes as a mail.", .attempt,
             .uuid("mail", "Mail that carries the notification."), .account, .optional(.mailed),
             make: NotificationEvent.mailed)
-        static let deferred = EventForm(
+        package static let deferred = EventForm(
             "notification.deferred", .internal,
             "The notification was not delivered and is tried again.", .attempt, .until, .pushCode,
             make: NotificationEvent.deferred)
-        static let failed = EventForm(
+        package static let failed = EventForm(
             "notification.failed", .internal, "The notification was not delivered.", .attempt,
             .choice("reason", "Why it was not delivered."), .pushCode,
             make: NotificationEvent.failed)
-        static let superseded = EventForm(
+        package static let superseded = EventForm(
             "notification.superseded", .internal,
             "A later notification took the place of this one.",
             .uuid("by", "The later notification."), make: NotificationEvent.superseded)
-        static let requeued = EventForm(
+        package static let requeued = EventForm(
             "notification.requeued", .internal, "An operator requeued the notification.",
             make: { NotificationEvent.requeued })
     }
@@ -97,8 +97,8 @@ extension Field<Int> {
 public enum NotificationSourceEvent: FormedEvent {
     case moved(to: UUID, state: SecretDigest)
 
-    private enum Form {
-        static let moved = EventForm(
+    package enum Form {
+        package static let moved = EventForm(
             "notification_source.moved", .internal, "The topic of notifications has another state.",
             .uuid("notification", "Notification of the state."),
             .digest("state_digest", "Keyed digest of the state."),

@@ -26,41 +26,41 @@ public enum OwnerEvent: FormedEvent {
     /// The owner agrees to the present terms.
     case termsSigned
 
-    private enum Form {
-        static let appointed = EventForm(
+    package enum Form {
+        package static let appointed = EventForm(
             "owner.appointed", .audit, "An account was appointed owner of the realm.", .account,
             .token, .generation, make: OwnerEvent.appointed)
-        static let invited = EventForm(
+        package static let invited = EventForm(
             "owner.invited", .audit, "The owner was invited by mail to take the realm over.",
             .account, .token, .linkBase, .uuid("mail", "Mail that carries the invite."),
             .generation, make: OwnerEvent.invited)
-        static let onboarded = EventForm(
+        package static let onboarded = EventForm(
             "owner.onboarded", .audit, "The owner set their first passphrase.",
             .uuid("client", "Installation that the owner used."), make: OwnerEvent.onboarded)
-        static let mailedCodesChanged = EventForm(
+        package static let mailedCodesChanged = EventForm(
             "owner.mailed_codes_changed", .services, "The owner switched mailed codes on or off.",
             .flag("needed", "Whether a passphrase needs a mailed code beside it."),
             make: OwnerEvent.mailedCodesChanged)
-        static let deviceAdded = EventForm(
+        package static let deviceAdded = EventForm(
             "owner.device_added", .services, "The owner let an installation in.", .device,
             make: OwnerEvent.deviceAdded)
-        static let deviceRemoved = EventForm(
+        package static let deviceRemoved = EventForm(
             "owner.device_removed", .services, "The owner removed an installation.", .client,
             make: OwnerEvent.deviceRemoved)
-        static let moveRequested = EventForm(
+        package static let moveRequested = EventForm(
             "owner.move_requested", .audit, "The owner asked to move to another address.", .move,
             make: OwnerEvent.moveRequested)
-        static let moveEnded = EventForm(
+        package static let moveEnded = EventForm(
             "owner.move_ended", .internal, "The owner moved, or wants to move no more.", .moveCode,
             make: OwnerEvent.moveEnded)
-        static let mailboxVouched = EventForm(
+        package static let mailboxVouched = EventForm(
             "owner.mailbox_vouched", .internal,
             "A caller vouched that the owner reads the mailbox.",
             .timed("Name of the code that replaces a mailed one."), make: OwnerEvent.mailboxVouched)
-        static let browserTrusted = EventForm(
+        package static let browserTrusted = EventForm(
             "owner.browser_trusted", .audit, "A browser needs no mailed code for a while.",
             .timed("Name by which the browser is known."), make: OwnerEvent.browserTrusted)
-        static let termsSigned = EventForm(
+        package static let termsSigned = EventForm(
             "owner.terms_signed", .audit, "The owner agreed to the terms.",
             make: { OwnerEvent.termsSigned })
     }

@@ -14,20 +14,21 @@ public enum PasskeyEvent: FormedEvent {
     /// `mail`: the message that tells the owner, where there still is one.
     case removed(account: UUID, mail: UUID?)
 
-    private enum Form {
-        static let enrolled = EventForm(
-            "passkey.enrolled", .services, "The person made a passkey.", .enrolled, make: PasskeyEvent.enrolled)
-        static let enrollmentRefused = EventForm(
+    package enum Form {
+        package static let enrolled = EventForm(
+            "passkey.enrolled", .services, "The person made a passkey.", .enrolled,
+            make: PasskeyEvent.enrolled)
+        package static let enrollmentRefused = EventForm(
             "passkey.enrollment_refused", .audit, "A new passkey was refused.", .account,
             .text("reason", "Why it was refused."), make: PasskeyEvent.enrollmentRefused)
-        static let used = EventForm(
+        package static let used = EventForm(
             "passkey.used", .internal, "The person signed in with the passkey.", .counter,
             .backedUp, .time("used_at", "When it was used."), make: PasskeyEvent.used)
-        static let renamed = EventForm(
+        package static let renamed = EventForm(
             "passkey.renamed", .audit, "The person renamed the passkey.",
             .optional(.text("name", "What the person calls it.", .personal(.person))), .account,
             make: PasskeyEvent.renamed)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "passkey.removed", .services, "The passkey was removed.", .account, .optional(.notice),
             make: PasskeyEvent.removed)
     }

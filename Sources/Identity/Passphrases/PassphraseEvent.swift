@@ -17,27 +17,27 @@ public enum PassphraseEvent: FormedEvent {
     /// The owner asked for the hint: the mail has these words.
     case hintRequested(String?, account: UUID, mail: UUID)
 
-    private enum Form {
-        static let set = EventForm(
+    package enum Form {
+        package static let set = EventForm(
             "passphrase.set", .services, "The person set a passphrase.", .passphraseHash, .account,
             .optional(.notice), .setAt, make: PassphraseEvent.set)
-        static let derived = EventForm(
+        package static let derived = EventForm(
             "passphrase.derived", .services,
             "The person set a passphrase that their device derives.", .derived, .account, .notice,
             .setAt, make: PassphraseEvent.derived)
-        static let refused = EventForm(
+        package static let refused = EventForm(
             "passphrase.refused", .audit, "A wrong passphrase was typed.", .refusedAt,
             .optional(.account), .optional(.notice), make: PassphraseEvent.refused)
-        static let used = EventForm(
+        package static let used = EventForm(
             "passphrase.used", .internal, "The right passphrase was typed after wrong ones.",
             make: { PassphraseEvent.used })
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "passphrase.removed", .services, "The passphrase was removed.", .account, .notice,
             make: PassphraseEvent.removed)
-        static let hintChanged = EventForm(
+        package static let hintChanged = EventForm(
             "passphrase.hint_changed", .audit, "The person changed the hint of their passphrase.",
             .hint, .account, make: PassphraseEvent.hintChanged)
-        static let hintRequested = EventForm(
+        package static let hintRequested = EventForm(
             "passphrase.hint_requested", .audit, "The person had the hint mailed to them.", .hint,
             .account, .uuid("mail", "Mail that contains the hint."),
             make: PassphraseEvent.hintRequested)

@@ -33,13 +33,19 @@ public enum PolicyFact: Sendable, Equatable {
 
     /// The types of events that say anything.
     public static let types = [
-        "account.access_removed", "account.deleted", "account.deletion_scheduled",
-        "account.disabled",
-        "account.mailbox_changed", "account.registered", "account.roles_changed",
-        "account.stamp_rotated", "app_method.key_enrolled", "app_method.key_removed",
-        "browser.ended", "browser.opened", "browser.refused", "passkey.enrolled",
-        "passkey.removed", "session.ended", "session.opened", "session.refreshed",
-        "session.refused", "totp.confirmed", "totp.removed",
+        AccountEvent.Form.accessRemoved.name, AccountEvent.Form.deleted.name,
+        AccountEvent.Form.deletionScheduled.name,
+        AccountEvent.Form.disabled.name,
+        AccountEvent.Form.mailboxChanged.name, AccountEvent.Form.registered.name,
+        AccountEvent.Form.rolesChanged.name,
+        AccountEvent.Form.stampRotated.name, TenantMethodEvent.Form.keyEnrolled.name,
+        TenantMethodEvent.Form.keyRemoved.name,
+        BrowserSessionEvent.Form.ended.name, BrowserSessionEvent.Form.opened.name,
+        BrowserSessionEvent.Form.refused.name, PasskeyEvent.Form.enrolled.name,
+        PasskeyEvent.Form.removed.name, SessionEvent.Form.ended.name, SessionEvent.Form.opened.name,
+        SessionEvent.Form.refreshed.name,
+        SessionEvent.Form.refused.name, TwoFactorEvent.Form.confirmed.name,
+        TwoFactorEvent.Form.removed.name,
     ]
 }
 
@@ -74,17 +80,19 @@ public struct PlacedFact: Sendable, Equatable {
 extension PolicyFact {
     init?(_ event: ScannedEvent) throws(LogFailure) {
         switch event.name {
-        case "session.refreshed": self = .refreshed(session: event.stream)
-        case "session.ended", "browser.ended": self = .ended(session: event.stream)
-        case "account.registered": self = .registered(account: event.stream)
-        case "account.deleted", "account.deletion_scheduled", "account.disabled",
-            "account.mailbox_changed", "account.stamp_rotated":
+        case SessionEvent.Form.refreshed.name: self = .refreshed(session: event.stream)
+        case SessionEvent.Form.ended.name, BrowserSessionEvent.Form.ended.name:
+            self = .ended(session: event.stream)
+        case AccountEvent.Form.registered.name: self = .registered(account: event.stream)
+        case AccountEvent.Form.deleted.name, AccountEvent.Form.deletionScheduled.name,
+            AccountEvent.Form.disabled.name,
+            AccountEvent.Form.mailboxChanged.name, AccountEvent.Form.stampRotated.name:
             self = .allEnded(account: event.stream)
-        case "account.access_removed":
+        case AccountEvent.Form.accessRemoved.name:
             guard let fields = event.open, let place = try? Field<AccessPlace>.place.read(fields)
             else { throw .damaged }
             self = .accessRemoved(place.stream, account: event.stream)
-        case "account.roles_changed":
+        case AccountEvent.Form.rolesChanged.name:
             guard let roles = GivenRoles(event.open?["roles"]) else { throw .damaged }
             self = .roles(
                 Set(roles.byAudience.values.flatMap(\.self)).sorted(), account: event.stream)
@@ -97,12 +105,14 @@ extension PolicyFact {
     private static func ofFields(_ event: ScannedEvent) throws(LogFailure) -> PolicyFact? {
         guard let fields = SignInFields(event) else { throw .damaged }
         switch event.name {
-        case "session.opened", "browser.opened": return signIn(event, fields)
-        case "session.refused", "browser.refused":
+        case SessionEvent.Form.opened.name, BrowserSessionEvent.Form.opened.name:
+            return signIn(event, fields)
+        case SessionEvent.Form.refused.name, BrowserSessionEvent.Form.refused.name:
             guard let account = fields.account, FindingFact.isGuess(fields.reason, fields.method)
             else { return nil }
             return .wrongTry(account)
-        case "totp.confirmed", "passkey.enrolled", "app_method.key_enrolled":
+        case TwoFactorEvent.Form.confirmed.name, PasskeyEvent.Form.enrolled.name,
+            TenantMethodEvent.Form.keyEnrolled.name:
             guard let account = fields.account else { throw .damaged }
             return .factorAdded(fields.key ?? event.stream, account: account)
         default:
@@ -127,7 +137,7 @@ extension PolicyFact {
                     isOfBrowser: fields.browser != nil),
                 session: event.stream, browser: fields.browser,
                 expiresAt: Timestamp(seconds: fields.expiresAt ?? .max),
-                isPage: event.name == "browser.opened",
+                isPage: event.name == BrowserSessionEvent.Form.opened.name,
                 places: [fields.clientStream, fields.federatedDevice].compactMap { $0 }))
     }
 }

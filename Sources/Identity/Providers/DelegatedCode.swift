@@ -55,12 +55,12 @@ public enum DelegatedCodeEvent: FormedEvent {
     /// It brought this installation in.
     case used(installation: UUID)
 
-    private enum Form {
-        static let issued = EventForm(
+    package enum Form {
+        package static let issued = EventForm(
             "delegated_code.issued", .internal,
             "A code was issued for a person whom a provider knows.", .delegated,
             make: DelegatedCodeEvent.issued)
-        static let used = EventForm(
+        package static let used = EventForm(
             "delegated_code.used", .internal, "The code let an installation in.", .client,
             make: DelegatedCodeEvent.used)
     }

@@ -27,8 +27,8 @@ public struct InstallationUpstream: StreamState {
 public enum InstallationUpstreamEvent: FormedEvent {
     case bound(provider: String, name: String?)
 
-    private enum Form {
-        static let bound = EventForm(
+    package enum Form {
+        package static let bound = EventForm(
             "installation_upstream.bound", .internal,
             "The installation belongs to a session at a provider.", .provider, .providerSession,
             make: InstallationUpstreamEvent.bound)

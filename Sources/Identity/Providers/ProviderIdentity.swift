@@ -23,13 +23,13 @@ public enum ProviderIdentityEvent: FormedEvent {
     case linked(UUID, provider: String, subject: String?, mail: UUID?)
     case unlinked(UUID, provider: String)
 
-    private enum Form {
-        static let linked = EventForm(
+    package enum Form {
+        package static let linked = EventForm(
             "identity.linked", .services, "An identity at a provider signs the account in.",
             .account, .provider,
             .optional(.text("subject", "Name of the person at the provider.", .personal(.person))),
             .optional(.notice), make: ProviderIdentityEvent.linked)
-        static let unlinked = EventForm(
+        package static let unlinked = EventForm(
             "identity.unlinked", .services, "The identity does not sign the account in any more.",
             .account, .provider, make: ProviderIdentityEvent.unlinked)
     }
@@ -69,12 +69,12 @@ public enum AccountIdentityEvent: FormedEvent {
     case chosen(UUID, account: UUID)
     case dropped(account: UUID)
 
-    private enum Form {
-        static let chosen = EventForm(
+    package enum Form {
+        package static let chosen = EventForm(
             "account_identity.chosen", .audit, "The account has an identity at a provider.",
             .uuid("identity", "Identity of the person at the provider."), .account,
             make: AccountIdentityEvent.chosen)
-        static let dropped = EventForm(
+        package static let dropped = EventForm(
             "account_identity.dropped", .audit, "The account has no identity at the provider.",
             .account, make: AccountIdentityEvent.dropped)
     }

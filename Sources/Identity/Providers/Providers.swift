@@ -61,11 +61,11 @@ public enum ProviderEvent: FormedEvent {
     case configured(Provider)
     case removed(String)
 
-    private enum Form {
-        static let configured = EventForm(
+    package enum Form {
+        package static let configured = EventForm(
             "provider.configured", .audit, "An identity provider was configured.", .configured,
             make: ProviderEvent.configured)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "provider.removed", .audit, "The identity provider was removed.", .provider,
             make: ProviderEvent.removed)
     }

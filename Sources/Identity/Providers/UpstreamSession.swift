@@ -40,11 +40,11 @@ public enum UpstreamSessionEvent: FormedEvent {
     /// The provider says that it is over.
     case ended
 
-    private enum Form {
-        static let used = EventForm(
+    package enum Form {
+        package static let used = EventForm(
             "upstream_session.used", .internal, "A session at a provider opened a session here.",
             .opened, make: UpstreamSessionEvent.used)
-        static let ended = EventForm(
+        package static let ended = EventForm(
             "upstream_session.ended", .audit, "The provider ended its session.",
             make: { UpstreamSessionEvent.ended })
     }

@@ -86,11 +86,11 @@ public enum PushProviderEvent: FormedEvent {
     case set(PushProvider)
     case removed(PushProvider.Kind)
 
-    private enum Form {
-        static let set = EventForm(
+    package enum Form {
+        package static let set = EventForm(
             "push_provider.set", .audit, "A push provider of the realm was set.", .provider,
             make: PushProviderEvent.set)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "push_provider.removed", .audit, "The push provider was removed.", .kind,
             make: PushProviderEvent.removed)
     }

@@ -6,8 +6,8 @@ public enum PushedRequestEvent: FormedEvent {
     /// A code was issued for it.
     case used(account: UUID, client: UUID)
 
-    private enum Form {
-        static let used = EventForm(
+    package enum Form {
+        package static let used = EventForm(
             "pushed_request.used", .internal,
             "A code was issued for a pushed authorization request.", .account, .client,
             make: PushedRequestEvent.used)

@@ -5,11 +5,11 @@ public enum HostEvent: FormedEvent {
     case assigned(host: String, realm: RealmID)
     case released
 
-    private enum Form {
-        static let assigned = EventForm(
+    package enum Form {
+        package static let assigned = EventForm(
             "host.assigned", .audit, "A host serves a realm from now on.",
             .text("host", "Name of the host."), .servedRealm, make: HostEvent.assigned)
-        static let released = EventForm(
+        package static let released = EventForm(
             "host.released", .audit, "The host serves no realm any more.",
             make: { HostEvent.released })
     }

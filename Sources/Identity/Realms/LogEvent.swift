@@ -5,8 +5,8 @@ public enum LogEvent: FormedEvent {
     /// Checkpoints that were signed over a tail that the database lost no longer bind.
     case lossAccepted(AcceptedLoss)
 
-    private enum Form {
-        static let lossAccepted = EventForm(
+    package enum Form {
+        package static let lossAccepted = EventForm(
             AcceptedLoss.eventName, .audit,
             "An operator accepted that the log lost its signed tail.", .loss,
             make: LogEvent.lossAccepted)

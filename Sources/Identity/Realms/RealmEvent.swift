@@ -12,19 +12,19 @@ public enum RealmEvent: FormedEvent {
     /// The key that sealed a subject's personal data is destroyed.
     case subjectErased(UUID)
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "realm.created", .audit, "The realm was created.",
             .text("display_name", "Name shown to users."), make: RealmEvent.created)
-        static let settingsChanged = EventForm(
+        package static let settingsChanged = EventForm(
             "realm.settings_changed", .audit, "Settings of the realm changed.",
             .object("changes", "New values by the names of the settings; null where unset."),
             make: RealmEvent.settingsChanged)
-        static let disabled = EventForm(
+        package static let disabled = EventForm(
             "realm.disabled", .audit, "The realm was disabled.", make: { RealmEvent.disabled })
-        static let enabled = EventForm(
+        package static let enabled = EventForm(
             "realm.enabled", .audit, "The realm was enabled again.", make: { RealmEvent.enabled })
-        static let subjectErased = EventForm(
+        package static let subjectErased = EventForm(
             "realm.subject_erased", .services,
             "The key of a subject's personal data was destroyed.",
             .uuid("subject", "Subject whose key was destroyed."), make: RealmEvent.subjectErased)

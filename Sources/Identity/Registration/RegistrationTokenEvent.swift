@@ -8,15 +8,15 @@ public enum RegistrationTokenEvent: FormedEvent {
     case used(client: UUID, at: Timestamp)
     case revoked
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "registration_token.created", .audit, "A token for client registrations was created.",
             .registration, make: RegistrationTokenEvent.created)
-        static let used = EventForm(
+        package static let used = EventForm(
             "registration_token.used", .audit, "A client was registered with the token.",
             .uuid("client", "Client that was registered."),
             .time("used_at", "When it was registered."), make: RegistrationTokenEvent.used)
-        static let revoked = EventForm(
+        package static let revoked = EventForm(
             "registration_token.revoked", .audit, "The token was revoked.",
             make: { RegistrationTokenEvent.revoked })
     }

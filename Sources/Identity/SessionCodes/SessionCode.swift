@@ -47,11 +47,11 @@ public enum SessionCodeEvent: FormedEvent {
     /// It opened this browser session.
     case used(browser: UUID)
 
-    private enum Form {
-        static let issued = EventForm(
+    package enum Form {
+        package static let issued = EventForm(
             "session_code.issued", .internal, "An app got a code that signs its web view in.",
             .terms, make: SessionCodeEvent.issued)
-        static let used = EventForm(
+        package static let used = EventForm(
             "session_code.used", .internal, "The code opened a browser session.",
             .uuid("browser", "Browser session that it opened."), make: SessionCodeEvent.used)
     }

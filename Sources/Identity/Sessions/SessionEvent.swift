@@ -173,24 +173,24 @@ public enum SessionEvent: FormedEvent {
         var parent: Int?
     }
 
-    private enum Form {
-        static let opened = EventForm(
+    package enum Form {
+        package static let opened = EventForm(
             "session.opened", .services, "A client got tokens.", .terms, make: SessionEvent.opened)
-        static let refreshed = EventForm(
+        package static let refreshed = EventForm(
             "session.refreshed", .internal, "A refresh token was redeemed.", .refresh,
             make: {
                 SessionEvent.refreshed(
                     generation: $0.generation, at: $0.at, key: $0.key, parent: $0.parent)
             })
-        static let ended = EventForm(
+        package static let ended = EventForm(
             "session.ended", .services, "The session ended before its time.",
             .choice("reason", "Why it ended."), .optional(.order), .place,
             make: SessionEvent.ended)
-        static let detached = EventForm(
+        package static let detached = EventForm(
             "session.detached", .internal,
             "The browser that it came of signed out; offline access goes on.", .order,
             make: SessionEvent.detached)
-        static let refused = EventForm(
+        package static let refused = EventForm(
             "session.refused", .audit, "A sign-in of a client was refused.", .refused,
             make: SessionEvent.refused)
     }

@@ -16,32 +16,32 @@ public enum SignalStreamEvent: FormedEvent {
     case replayed(after: Int64)
     case deleted
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "ssf_stream.created", .audit, "A client made a stream of security signals for itself.",
             .terms, .settings, make: SignalStreamEvent.created)
-        static let changed = EventForm(
+        package static let changed = EventForm(
             "ssf_stream.changed", .audit, "The receiver changed the stream's configuration.",
             .settings, make: SignalStreamEvent.changed)
-        static let statusChanged = EventForm(
+        package static let statusChanged = EventForm(
             "ssf_stream.status_changed", .audit, "The stream was enabled, paused or disabled.",
             .choice("status", "What becomes of its signals from now on."),
             .optional(.text("reason", "Why, in the words of the side that changed it.")),
             .choice("by", "Which side changed it."),
             .optional(.uuid("mail", "Mail that tells the realm's contact.")),
             make: SignalStreamEvent.statusChanged)
-        static let subjectAdded = EventForm(
+        package static let subjectAdded = EventForm(
             "ssf_stream.subject_added", .audit, "The receiver added a subject to the stream.",
             .named, make: SignalStreamEvent.subjectAdded)
-        static let subjectRemoved = EventForm(
+        package static let subjectRemoved = EventForm(
             "ssf_stream.subject_removed", .audit,
             "The receiver removed a subject from the stream.", .named,
             make: SignalStreamEvent.subjectRemoved)
-        static let replayed = EventForm(
+        package static let replayed = EventForm(
             "ssf_stream.replayed", .audit, "The receiver asked for earlier signals once more.",
             .integer("after", "Position of the log after which all is sent again."),
             make: SignalStreamEvent.replayed)
-        static let deleted = EventForm(
+        package static let deleted = EventForm(
             "ssf_stream.deleted", .audit, "The stream was deleted.",
             make: { SignalStreamEvent.deleted })
     }

@@ -32,17 +32,17 @@ public enum SigningKeyEvent: FormedEvent {
     /// The key is not needed any more.
     case removed(String)
 
-    private enum Form {
-        static let published = EventForm(
+    package enum Form {
+        package static let published = EventForm(
             "signing_key.published", .audit, "A signing key was published, and signs nothing yet.",
             .newKey, make: SigningKeyEvent.published)
-        static let activated = EventForm(
+        package static let activated = EventForm(
             "signing_key.activated", .audit, "Tokens are signed with the key from now on.", .kid,
             make: SigningKeyEvent.activated)
-        static let retired = EventForm(
+        package static let retired = EventForm(
             "signing_key.retired", .audit, "No token is signed with the key any more.", .kid,
             .time("retired_at", "When it was retired."), make: SigningKeyEvent.retired)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "signing_key.removed", .audit, "The key was removed.", .kid,
             make: SigningKeyEvent.removed)
     }

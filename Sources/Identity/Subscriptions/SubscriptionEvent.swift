@@ -22,8 +22,8 @@ public enum SubscriptionEvent: FormedEvent {
     case deleted
     case givenUp(GivenUpDelivery)
 
-    private enum Form {
-        static let created = EventForm(
+    package enum Form {
+        package static let created = EventForm(
             "subscription.created", .audit, "A subscription to the realm's events was created.",
             .choice("kind", "Which kind of subscription it is."), .terms, .optional(.secret),
             .optional(
@@ -32,38 +32,38 @@ public enum SubscriptionEvent: FormedEvent {
                     "Position after which it starts; the event's own if it is missing.")),
             .optional(.number("slot", "Which of the realm's subscriptions of its kind it is.")),
             make: SubscriptionEvent.created)
-        static let changed = EventForm(
+        package static let changed = EventForm(
             "subscription.changed", .audit, "The subscription was changed.", .terms,
             make: SubscriptionEvent.changed)
-        static let paused = EventForm(
+        package static let paused = EventForm(
             "subscription.paused", .audit, "The subscription was paused.",
             make: { SubscriptionEvent.paused })
-        static let resumed = EventForm(
+        package static let resumed = EventForm(
             "subscription.resumed", .audit, "The subscription was resumed.",
             .optional(
                 .integer(
                     "starts_after",
                     "Position after which it goes on; where it stopped if it is missing.")),
             make: SubscriptionEvent.resumed)
-        static let disabled = EventForm(
+        package static let disabled = EventForm(
             "subscription.disabled", .audit,
             "Nothing is sent any more until the subscription is resumed.",
             .choice("reason", "Why it was disabled."),
             .optional(.integer("position", "Position of the event that it stopped at.")),
             .contactMail, make: SubscriptionEvent.disabled)
-        static let halted = EventForm(
+        package static let halted = EventForm(
             "subscription.halted", .audit,
             "The subscription waits at an event that cannot be sent.",
             .integer("position", "Position of that event."),
             .text("reason", "Why it cannot be sent."), make: SubscriptionEvent.halted)
-        static let failing = EventForm(
+        package static let failing = EventForm(
             "subscription.failing", .audit, "Nothing that was sent has been taken for hours.",
             .time("since", "Since when."), .contactMail, make: SubscriptionEvent.failing)
-        static let secretRotated = EventForm(
+        package static let secretRotated = EventForm(
             "subscription.secret_rotated", .audit, "The subscription was given a new secret.",
             .optional(.secret), .time("old_ends", "Until when the old secret signs as well."),
             make: SubscriptionEvent.secretRotated)
-        static let replayed = EventForm(
+        package static let replayed = EventForm(
             "subscription.replayed", .audit, "Events were sent to the subscription again.", .replay,
             .optional(.integer("queued", "How many events were queued.")),
             .optional(
@@ -71,13 +71,13 @@ public enum SubscriptionEvent: FormedEvent {
                     "next",
                     "Position that a longer range goes on from; nothing from it on was queued.")),
             make: SubscriptionEvent.replayed)
-        static let tested = EventForm(
+        package static let tested = EventForm(
             "subscription.tested", .audit, "A test message was sent to the subscription.", .test,
             make: SubscriptionEvent.tested)
-        static let deleted = EventForm(
+        package static let deleted = EventForm(
             "subscription.deleted", .audit, "The subscription was deleted.",
             make: { SubscriptionEvent.deleted })
-        static let givenUp = EventForm(
+        package static let givenUp = EventForm(
             "delivery.given_up", .audit, "An event could not be delivered to a subscription.",
             .delivery, make: SubscriptionEvent.givenUp)
     }

@@ -2,7 +2,7 @@ public import EventSourcing
 internal import JSON
 
 extension Subscription {
-    public static let erasure = "account.erased"
+    public static let erasure = AccountEvent.Form.erased.name
 
     /// Which events it is sent. One that ever had personal data is told of each erasure, so that it forgets.
     public var wanted: EventFilter {
@@ -56,7 +56,7 @@ extension OCSFFacts {
         self.init()
         for earlier in stream where earlier.version < event.version {
             account = account ?? earlier.open.uuid("account")
-            if earlier.name == "account.roles_changed", event.name == earlier.name {
+            if earlier.name == AccountEvent.Form.rolesChanged.name, event.name == earlier.name {
                 formerRoles = GivenRoles(earlier.open["roles"])
             }
         }

@@ -11,22 +11,22 @@ public enum ApprovalEvent: FormedEvent {
     /// The signature that answered a request, in a stream of its own.
     case signatureUsed(approval: UUID, account: UUID, client: UUID)
 
-    private enum Form {
-        static let requested = EventForm(
+    package enum Form {
+        package static let requested = EventForm(
             "approval.requested", .audit,
             "An app asked for a person's agreement on one of their devices.", .terms,
             make: ApprovalEvent.requested)
-        static let answered = EventForm(
+        package static let answered = EventForm(
             "approval.answered", .audit, "The person agreed with a device, or did not.",
             .flag("approved", "Whether the person agreed."),
             .uuid("key", "Key of the device that signed."), .account, .client,
             .time("answered_at", "When it was answered."), make: ApprovalEvent.answered)
-        static let given = EventForm(
+        package static let given = EventForm(
             "approval.given", .audit, "The person agreed with a device that asked itself.",
             .terms,
             .optional(.uuid("key", "Key of the device that signed, if it was not a PIN.")),
             make: ApprovalEvent.given)
-        static let signatureUsed = EventForm(
+        package static let signatureUsed = EventForm(
             "approval.signature_used", .internal, "A signature answered a request: it is used.",
             .uuid("approval", "The request."), .account, .client,
             make: ApprovalEvent.signatureUsed)

@@ -14,31 +14,31 @@ public enum TenantMethodEvent: FormedEvent {
     case pinRemoved(account: UUID, client: UUID)
     case approvalAwaited(AwaitedApproval, account: UUID, client: UUID)
 
-    private enum Form {
-        static let keyEnrolled = EventForm(
+    package enum Form {
+        package static let keyEnrolled = EventForm(
             "app_method.key_enrolled", .services,
             "A device's key signs the person in within a tenant's apps.", .deviceKey, .account,
             .client, .optional(.uuid("mail", "Mail that tells the person of the key.")),
             make: TenantMethodEvent.keyEnrolled)
-        static let keyRemoved = EventForm(
+        package static let keyRemoved = EventForm(
             "app_method.key_removed", .services, "A device's key signs nobody in any more.",
             .keyName, .account, .client, make: TenantMethodEvent.keyRemoved)
-        static let pinSet = EventForm(
+        package static let pinSet = EventForm(
             "app_method.pin_set", .services, "The person set a PIN for a tenant's apps.",
             .optional(.text("hash", "Hash of the PIN.", .neverLeaves(.sealed))), .account, .client,
             .time("set_at", "When it was set."),
             .optional(.uuid("mail", "Mail that tells the person of the PIN.")),
             make: TenantMethodEvent.pinSet)
-        static let pinRefused = EventForm(
+        package static let pinRefused = EventForm(
             "app_method.pin_refused", .audit, "A wrong PIN was typed.", .account, .client,
             .refusedAt, make: TenantMethodEvent.pinRefused)
-        static let pinUsed = EventForm(
+        package static let pinUsed = EventForm(
             "app_method.pin_used", .internal, "The right PIN was typed after wrong ones.", .account,
             .client, make: TenantMethodEvent.pinUsed)
-        static let pinRemoved = EventForm(
+        package static let pinRemoved = EventForm(
             "app_method.pin_removed", .services, "The person's PIN was removed.", .account, .client,
             make: TenantMethodEvent.pinRemoved)
-        static let approvalAwaited = EventForm(
+        package static let approvalAwaited = EventForm(
             "app_method.approval_awaited", .internal,
             "A request of another device waits for a trusted one.", .awaited, .account, .client,
             make: TenantMethodEvent.approvalAwaited)

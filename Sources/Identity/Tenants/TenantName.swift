@@ -19,8 +19,8 @@ public struct TenantName: StreamState {
 public enum TenantNameEvent: FormedEvent {
     case given(account: UUID, client: UUID)
 
-    private enum Form {
-        static let given = EventForm(
+    package enum Form {
+        package static let given = EventForm(
             "tenant_name.given", .services, "A tenant gave the person a name of its own.", .account,
             .client, make: TenantNameEvent.given)
     }

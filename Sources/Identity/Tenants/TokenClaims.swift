@@ -25,8 +25,8 @@ public enum TokenClaimsEvent: FormedEvent {
     /// All that there are from now on: what was there before and is not named is gone.
     case set(session: UUID, account: UUID, client: UUID, JSONObject)
 
-    private enum Form {
-        static let set = EventForm(
+    package enum Form {
+        package static let set = EventForm(
             "token_claims.set", .services, "A tenant's server set claims of a session's tokens.",
             .uuid("session", "Session whose tokens have them."), .account, .client, .claims,
             make: TokenClaimsEvent.set)

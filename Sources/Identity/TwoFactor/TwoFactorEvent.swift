@@ -54,27 +54,27 @@ public enum TwoFactorEvent: FormedEvent {
     /// Nothing is asked for any more; the mail tells the account's owner.
     case removed(account: UUID, mail: UUID)
 
-    private enum Form {
-        static let offered = EventForm(
+    package enum Form {
+        package static let offered = EventForm(
             "totp.offered", .internal, "The person got a secret for an authenticator app.", .offer,
             make: TwoFactorEvent.offered)
-        static let confirmed = EventForm(
+        package static let confirmed = EventForm(
             "totp.confirmed", .services, "The person set up an authenticator app.", .confirmation,
             make: TwoFactorEvent.confirmed)
-        static let used = EventForm(
+        package static let used = EventForm(
             "totp.used", .internal, "A code of the authenticator app was accepted.", .step,
             make: TwoFactorEvent.used)
-        static let refused = EventForm(
+        package static let refused = EventForm(
             "totp.refused", .audit, "A wrong code of the authenticator app was typed.", .refusedAt,
             .optional(.account), .optional(.notice), make: TwoFactorEvent.refused)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "totp.removed", .services, "The authenticator app was removed.", .account, .notice,
             make: TwoFactorEvent.removed)
-        static let recoveryCodeUsed = EventForm(
+        package static let recoveryCodeUsed = EventForm(
             "recovery_code.used", .audit, "A recovery code was used.",
             .digest("digest", "Keyed digest of the recovery code."),
             make: TwoFactorEvent.recoveryCodeUsed)
-        static let recoveryCodesRenewed = EventForm(
+        package static let recoveryCodesRenewed = EventForm(
             "recovery_codes.renewed", .services, "The person got other recovery codes.",
             .recoveryCodes, make: TwoFactorEvent.recoveryCodesRenewed)
     }
@@ -115,7 +115,8 @@ extension Field<[SecretDigest]> {
 extension Field<OfferedTOTP> {
     fileprivate static let offer = record(
         .uuid("totp", "Name of the offer."), .account,
-        .optional(.text("secret", .bytes, "Secret of the authenticator app.", .neverLeaves(.sealed))),
+        .optional(
+            .text("secret", .bytes, "Secret of the authenticator app.", .neverLeaves(.sealed))),
         .expiresAt, make: { OfferedTOTP(id: $0, account: $1, secret: $2, expiresAt: $3) },
         take: { ($0.id, $0.account, $0.secret, $0.expiresAt) })
 }

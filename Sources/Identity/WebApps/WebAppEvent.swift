@@ -7,14 +7,14 @@ public enum WebAppEvent: FormedEvent {
     case updated(WebAppCard)
     case removed
 
-    private enum Form {
-        static let registered = EventForm(
+    package enum Form {
+        package static let registered = EventForm(
             "web_app.registered", .audit, "A web app or konnector was registered.", .card,
             make: WebAppEvent.registered)
-        static let updated = EventForm(
+        package static let updated = EventForm(
             "web_app.updated", .audit, "The description of the web app was replaced.", .card,
             make: WebAppEvent.updated)
-        static let removed = EventForm(
+        package static let removed = EventForm(
             "web_app.removed", .audit, "The web app was removed.", make: { WebAppEvent.removed })
     }
 

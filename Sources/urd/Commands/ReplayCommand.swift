@@ -2,6 +2,7 @@ import EventSourcing
 import Glibc
 import HTTP
 import HTTPClient
+import Identity
 import JSON
 
 /// Shows a part of the log as it happened, at a speed, over HTTP.
@@ -33,8 +34,9 @@ struct ReplayCommand: Subcommand {
 
     /// What a sign-in and its end are.
     private static let signIns = [
-        "session.opened", "session.refused", "session.ended", "browser.opened", "browser.refused",
-        "browser.ended",
+        SessionEvent.Form.opened.name, SessionEvent.Form.refused.name, SessionEvent.Form.ended.name,
+        BrowserSessionEvent.Form.opened.name, BrowserSessionEvent.Form.refused.name,
+        BrowserSessionEvent.Form.ended.name,
     ]
 
     private static let silence: Duration = .seconds(45)

@@ -116,8 +116,10 @@ struct WebhookRun: Sendable {
 
     /// Events of the subscription itself after which its old terms no longer hold.
     private static let changes: Set<String> = [
-        "subscription.changed", "subscription.paused", "subscription.resumed",
-        "subscription.disabled", "subscription.secret_rotated", "subscription.deleted",
+        SubscriptionEvent.Form.changed.name, SubscriptionEvent.Form.paused.name,
+        SubscriptionEvent.Form.resumed.name,
+        SubscriptionEvent.Form.disabled.name, SubscriptionEvent.Form.secretRotated.name,
+        SubscriptionEvent.Form.deleted.name,
     ]
 
     /// - Parameter isLeftOut: by what the index says.

@@ -45,7 +45,7 @@ struct OCSFFinding: Sendable {
                 "desc": .string(rule.sentence),
             ]
         }
-        if event.name == "finding.raised" {
+        if event.name == FindingEvent.Form.raised.name {
             info["created_time"] = .integer(event.at.milliseconds)
             info["related_events_count"] = .integer(
                 Int64(fields["positions"]?.array?.count ?? 0))

@@ -35,7 +35,7 @@ struct OCSFSignIn: Sendable {
         if let method = fields["method"]?.string { members.merge(way(method)) { $1 } }
         if isOfSession, rule.status == .success { members["session"] = .object(session(factors)) }
         if rule.activity == 7 { members["account_switch_type_id"] = 2 }
-        if event.name == "session.opened", rule.activity == 1 {
+        if event.name == SessionEvent.Form.opened.name, rule.activity == 1 {
             members["is_new_logon"] = .bool(fields["exchanged"] == nil)
         }
         return members

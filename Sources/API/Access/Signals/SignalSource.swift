@@ -25,11 +25,11 @@ struct SignalSource: Sendable {
         of event: Recorded, in log: any EventLog
     ) async throws(LogFailure) -> SignalFacts {
         var facts = SignalFacts()
-        if event.name == "browser.opened", event.open["line"] != nil {
+        if event.name == BrowserSessionEvent.Form.opened.name, event.open["line"] != nil {
             facts.formerFactors = try await formerFactors(of: event, in: log)
         }
         if event.name.hasPrefix("account.") || event.open["account"] != nil,
-            event.name != "passkey.removed"
+            event.name != PasskeyEvent.Form.removed.name
         {
             return facts
         }
@@ -49,7 +49,9 @@ struct SignalSource: Sendable {
         of event: Recorded, in log: any EventLog
     ) async throws(LogFailure) -> [String]? {
         let page = try await log.page(from: event.position + 1, limit: 16, in: event.realm)
-        let end = page.events.first { $0.command == event.command && $0.name == "browser.ended" }
+        let end = page.events.first {
+            $0.command == event.command && $0.name == BrowserSessionEvent.Form.ended.name
+        }
         guard let end else { return nil }
         let opened = try await log.stream(end.stream, after: 0, in: event.realm).first
         return opened.map { ($0.open["amr"]?.array ?? []).compactMap(\.string) }

@@ -7,31 +7,36 @@ internal import Values
 /// The mails of what several surfaces have: codes and links, and what happened to an account.
 enum AccountMails {
     static let rules: [MailRule] = [
-        MailRule("otp.issued", "link.issued", order: proof),
-        MailRule("mailed_link.issued", order: mailedLink),
-        MailRule("account.disabled") { event, _ in
+        MailRule(
+            MailboxEvent.Form.codeIssued.name, MailboxEvent.Form.linkIssued.name, order: proof),
+        MailRule(MailedLinkEvent.Form.issued.name, order: mailedLink),
+        MailRule(AccountEvent.Form.disabled.name) { event, _ in
             MailOrder(kind: .accountDisabled(at: event.at), account: event.stream)
         },
-        MailRule("account.mailbox_changed", "account.mailbox_moved") { event, _ in
+        MailRule(AccountEvent.Form.mailboxChanged.name, AccountEvent.Form.mailboxMoved.name) {
+            event, _ in
             MailOrder(
                 kind: .addressChanged(at: event.at), account: event.stream,
                 isForTheOldAddress: true)
         },
-        MailRule("account.addresses_changed") { event, _ in
+        MailRule(AccountEvent.Form.addressesChanged.name) { event, _ in
             MailOrder(
                 kind: .addressesChanged(at: event.at), account: event.stream,
                 isForTheOldAddress: true)
         },
-        MailRule("account.stamp_rotated") { event, _ in
+        MailRule(AccountEvent.Form.stampRotated.name) { event, _ in
             MailOrder(kind: .signedOutEverywhere(at: event.at), account: event.stream)
         },
-        MailRule("account.deletion_scheduled", order: deletion),
-        MailRule("passkey.enrolled", "passkey.removed", order: passkey),
-        MailRule("totp.confirmed", "totp.removed", "totp.refused", order: totp),
+        MailRule(AccountEvent.Form.deletionScheduled.name, order: deletion),
+        MailRule(PasskeyEvent.Form.enrolled.name, PasskeyEvent.Form.removed.name, order: passkey),
         MailRule(
-            "passphrase.set", "passphrase.derived", "passphrase.removed", "passphrase.refused",
+            TwoFactorEvent.Form.confirmed.name, TwoFactorEvent.Form.removed.name,
+            TwoFactorEvent.Form.refused.name, order: totp),
+        MailRule(
+            PassphraseEvent.Form.set.name, PassphraseEvent.Form.derived.name,
+            PassphraseEvent.Form.removed.name, PassphraseEvent.Form.refused.name,
             order: passphrase),
-        MailRule("identity.linked", order: identity),
+        MailRule(ProviderIdentityEvent.Form.linked.name, order: identity),
     ]
 
     private static func proof(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {

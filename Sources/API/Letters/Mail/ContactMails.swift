@@ -7,7 +7,8 @@ internal import Values
 /// The mails to the contact of a realm.
 enum ContactMails {
     static let rules: [MailRule] = [
-        MailRule("subscription.failing", "subscription.disabled") { event, _ in
+        MailRule(SubscriptionEvent.Form.failing.name, SubscriptionEvent.Form.disabled.name) {
+            event, _ in
             switch SubscriptionEvent(event) {
             case .failing(let since, _?):
                 MailOrder(kind: .subscriberFails(name: "", since: since), isForTheContact: true)
@@ -17,7 +18,7 @@ enum ContactMails {
             default: nil
             }
         },
-        MailRule("ssf_stream.status_changed") { event, _ in
+        MailRule(SignalStreamEvent.Form.statusChanged.name) { event, _ in
             guard case .statusChanged(.paused, _, .transmitter, _?) = SignalStreamEvent(event)
             else { return nil }
             return MailOrder(
