@@ -1,3 +1,5 @@
+internal import EventSourcing
+
 /// CAEP 1.0 and RISC 1.0: what each event type amounts to. Of a type without a row no receiver is told; the golden
 /// list of the mappings names every type, so that a new one is looked at. An account's erasure has no row: its
 /// deletion is `account-purged`. A refused attestation has none: it leaves a certification as it is.

@@ -166,7 +166,7 @@ public enum SessionEvent: FormedEvent {
     case refused(RefusedSignIn)
 
     /// There is one at each refresh: its fields are written and read at once, which takes less than four of a form.
-    fileprivate struct Refresh: Sendable {
+    package struct Refresh: Sendable {
         var generation: Int
         var at: Timestamp
         var key: String?
