@@ -1,4 +1,3 @@
-
 -- When and why sessions ended with their account's.
 
 -- What ended all sessions that an account had: those with the stamp that it had then, or one before. Clients may have

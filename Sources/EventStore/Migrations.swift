@@ -48,6 +48,7 @@ enum EarlierSteps {
 
     /// Whether exactly they were applied up to the baseline.
     static func made(_ applied: [Int: [UInt8]]) -> Bool {
-        SHA256.hash(versions.flatMap { applied[$0] ?? [] }) == digest
+        applied.count == versions.count
+            && SHA256.hash(versions.flatMap { applied[$0] ?? [] }) == digest
     }
 }
