@@ -49,7 +49,6 @@ begin
     end loop;
 end $$;
 
-
 -- Writes `apply_attached` anew, whenever builds come or go: with a line for each inline build, so
 -- that a call keeps its plan and an event costs nothing where no build looks at it. Append calls it
 -- under the head lock, which also keeps builds from being attached or detached meanwhile. Builds
