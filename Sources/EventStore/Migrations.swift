@@ -1,79 +1,54 @@
+import Cryptography
+
 /// Every step from an empty database to this binary's schema, in order. Steps are only ever added.
 enum Migrations {
     struct Step: Sendable {
         let version: Int
         let name: String
+        /// The text of one file, or of several that are read in their order.
         let sql: [UInt8]
     }
 
-    static let all: [Step] = [
-        Step(version: 1, name: "event_log", sql: PackageResources.m001_event_log_sql),
-        Step(version: 2, name: "append", sql: PackageResources.m002_append_sql),
-        Step(version: 3, name: "keys", sql: PackageResources.m003_keys_sql),
-        Step(version: 4, name: "projections", sql: PackageResources.m004_projections_sql),
-        Step(version: 5, name: "tamper", sql: PackageResources.m005_tamper_sql),
-        Step(version: 6, name: "housekeeping", sql: PackageResources.m006_housekeeping_sql),
-        Step(version: 7, name: "expiring_claims", sql: PackageResources.m007_expiring_claims_sql),
-        Step(version: 8, name: "taught_planner", sql: PackageResources.m008_taught_planner_sql),
-        Step(version: 9, name: "following", sql: PackageResources.m009_following_sql),
-        Step(version: 10, name: "append_all", sql: PackageResources.m010_append_all_sql),
-        Step(
-            version: 11, name: "log_not_vacuumed",
-            sql: PackageResources.m011_log_not_vacuumed_sql),
-        Step(
-            version: 12, name: "append_checks_keys",
-            sql: PackageResources.m012_append_checks_keys_sql),
-        Step(
-            version: 13, name: "epochs_of_timelines",
-            sql: PackageResources.m013_epochs_of_timelines_sql),
-        Step(version: 14, name: "lost_tails", sql: PackageResources.m014_lost_tails_sql),
-        Step(
-            version: 15, name: "derive_versions",
-            sql: PackageResources.m015_derive_versions_sql),
-        Step(version: 16, name: "epoch_starts", sql: PackageResources.m016_epoch_starts_sql),
-        Step(
-            version: 17, name: "observer_without_events",
-            sql: PackageResources.m017_observer_without_events_sql),
-        Step(
-            version: 18, name: "webhook_delivery",
-            sql: PackageResources.m018_webhook_delivery_sql),
-        Step(
-            version: 19, name: "signal_delivery",
-            sql: PackageResources.m019_signal_delivery_sql),
-        Step(version: 20, name: "feed_cursors", sql: PackageResources.m020_feed_cursors_sql),
-        Step(
-            version: 21, name: "resumed_subscriptions",
-            sql: PackageResources.m021_resumed_subscriptions_sql),
-        Step(
-            version: 22, name: "request_sequences",
-            sql: PackageResources.m022_request_sequences_sql),
-        Step(version: 23, name: "analysts", sql: PackageResources.m023_analysts_sql),
-        Step(version: 24, name: "case_files", sql: PackageResources.m024_case_files_sql),
-        Step(version: 25, name: "what_if", sql: PackageResources.m025_what_if_sql),
-        Step(version: 26, name: "as_of_builds", sql: PackageResources.m026_as_of_builds_sql),
-        Step(version: 27, name: "as_of_steps", sql: PackageResources.m027_as_of_steps_sql),
-        Step(
-            version: 28, name: "as_of_credentials",
-            sql: PackageResources.m028_as_of_credentials_sql),
-        Step(version: 29, name: "lost_epochs", sql: PackageResources.m029_lost_epochs_sql),
-        Step(version: 30, name: "as_of_views", sql: PackageResources.m030_as_of_views_sql),
-        Step(
-            version: 31, name: "request_sequences_at_once",
-            sql: PackageResources.m031_request_sequences_at_once_sql),
-        Step(
-            version: 32, name: "attempts_by_time",
-            sql: PackageResources.m032_attempts_by_time_sql),
-        Step(version: 33, name: "noted_erasures", sql: PackageResources.m033_noted_erasures_sql),
-        Step(
-            version: 34, name: "leases_and_locks",
-            sql: PackageResources.m034_leases_and_locks_sql),
-        Step(version: 35, name: "analyst_fences", sql: PackageResources.m035_analyst_fences_sql),
-        Step(
-            version: 36, name: "untimed_requests",
-            sql: PackageResources.m036_untimed_requests_sql),
-        Step(version: 37, name: "analyst_bounds", sql: PackageResources.m037_analyst_bounds_sql),
-        Step(version: 38, name: "lost_positions", sql: PackageResources.m038_lost_positions_sql),
+    /// What an empty database begins with, one subject a file.
+    static let baseline = Step(
+        version: 38, name: "baseline",
+        sql: Array(
+            [
+                PackageResources.roles_sql, PackageResources.planner_sql,
+                PackageResources.log_sql, PackageResources.keys_sql,
+                PackageResources.append_sql, PackageResources.append_all_sql,
+                PackageResources.epochs_sql, PackageResources.tamper_sql,
+                PackageResources.locks_sql, PackageResources.projections_sql,
+                PackageResources.applying_sql, PackageResources.following_sql,
+                PackageResources.account_ends_sql, PackageResources.webhooks_sql,
+                PackageResources.signals_sql, PackageResources.signed_requests_sql,
+                PackageResources.analysts_sql, PackageResources.case_files_sql,
+                PackageResources.what_if_sql, PackageResources.as_of_builds_sql,
+                PackageResources.as_of_filling_sql, PackageResources.as_of_showing_sql,
+            ].joined()))
+
+    static let all = [baseline]
+}
+
+/// How a database got to the baseline before there was one: in 38 steps, each with a row and a digest of its own. What
+/// they made is what the baseline makes.
+enum EarlierSteps {
+    static let versions = 1...Migrations.baseline.version
+
+    /// The last build that has them: what it migrated is taken as it is.
+    static let lastBuild = "0.1.0 (b49a94b37bb0, 2026-11-30)"
+
+    /// SHA-256 of their digests, one after the other.
+    private static let digest: [UInt8] = [
+        0x8b, 0xaf, 0x5b, 0x85, 0xe8, 0x98, 0x52, 0xa8,
+        0x22, 0x7c, 0xef, 0x60, 0x2b, 0x32, 0x52, 0xd5,
+        0xf5, 0xca, 0xc2, 0xe6, 0x42, 0x0f, 0x01, 0x4b,
+        0x17, 0x58, 0x86, 0x19, 0x7b, 0x47, 0x92, 0x23,
     ]
 
-    static var newest: Int { all.last?.version ?? 0 }
+    /// Whether exactly they were applied up to the baseline.
+    static func made(_ applied: [Int: [UInt8]]) -> Bool {
+        applied.count == versions.count
+            && SHA256.hash(versions.flatMap { applied[$0] ?? [] }) == digest
+    }
 }

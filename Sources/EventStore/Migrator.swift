@@ -8,6 +8,8 @@ public struct Migrator {
     public enum Refusal: Error, Equatable, Sendable, CustomStringConvertible {
         /// The schema is newer than this binary: an older binary must not touch it.
         case schemaIsNewer(schema: Int, binary: Int)
+        /// The schema is of a build from before the baseline that had more steps to go.
+        case schemaIsOlder(schema: Int, baseline: Int)
         /// A step that was applied reads differently now.
         case historyDiffers(version: Int)
         /// Another session has held a table that a step changes for a minute.
@@ -18,9 +20,12 @@ public struct Migrator {
             case .schemaIsNewer(let schema, let binary):
                 "the database has schema version \(schema), this binary knows up to \(binary): "
                     + "start the release that migrated it, or a newer one"
+            case .schemaIsOlder(let schema, let baseline):
+                "the database has schema version \(schema), this binary begins at \(baseline): "
+                    + "run `urd migrate` of build \(EarlierSteps.lastBuild) first, then of this one"
             case .historyDiffers(let version):
                 "migration \(version) was applied with another text than this binary has: "
-                    + "the database belongs to another build"
+                    + "the database belongs to another build, so run that one, or one made from it"
             case .tablesAreHeld(let version):
                 "migration \(version) waited a minute for a table that another session holds, and nothing of "
                     + "it was applied: end the session that pg_stat_activity shows idle in a transaction"
@@ -38,25 +43,34 @@ public struct Migrator {
     }
 
     /// The schema version that this binary is made for.
-    public static let newestSchema = Migrations.newest
+    public static let newestSchema = newest(of: Migrations.all)
 
     private let connection: Connection
     private let attempts: Int
+    private let steps: [Migrations.Step]
 
     /// - Parameters:
     ///   - connection: as the owner of the schema, or of an empty database.
     ///   - attempts: so often a step waits for a second, with another second in between.
     public init(_ connection: Connection, attempts: Int = 30) {
+        self.init(connection, attempts: attempts, steps: Migrations.all)
+    }
+
+    /// - Parameter steps: the baseline and what comes after it.
+    init(_ connection: Connection, attempts: Int = 30, steps: [Migrations.Step]) {
         self.connection = connection
         self.attempts = attempts
+        self.steps = steps
     }
+
+    private static func newest(of steps: [Migrations.Step]) -> Int { steps.last?.version ?? 0 }
 
     public func state() throws -> State {
         let applied = try applied()
         try check(applied)
         return State(
-            schema: applied.keys.max() ?? 0, binary: Migrations.newest,
-            pending: Migrations.all.filter { applied[$0.version] == nil }
+            schema: applied.keys.max() ?? 0, binary: Self.newest(of: steps),
+            pending: steps.filter { applied[$0.version] == nil }
                 .map { "\($0.version) \($0.name)" })
     }
 
@@ -68,7 +82,7 @@ public struct Migrator {
         let applied = try applied()
         try check(applied)
         var done: [String] = []
-        for step in Migrations.all where applied[step.version] == nil {
+        for step in steps where applied[step.version] == nil {
             if try apply(step) { done.append("\(step.version) \(step.name)") }
         }
         return done
@@ -148,11 +162,17 @@ public struct Migrator {
     }
 
     private func check(_ applied: [Int: [UInt8]]) throws(Refusal) {
-        let schema = applied.keys.max() ?? 0
-        guard schema <= Migrations.newest else {
-            throw .schemaIsNewer(schema: schema, binary: Migrations.newest)
+        guard let schema = applied.keys.max() else { return }
+        let newest = Self.newest(of: steps)
+        guard schema <= newest else { throw .schemaIsNewer(schema: schema, binary: newest) }
+        let baseline = Migrations.baseline
+        guard schema >= baseline.version else {
+            throw .schemaIsOlder(schema: schema, baseline: baseline.version)
         }
-        for step in Migrations.all {
+        let first = applied.filter { $0.key <= baseline.version }
+        guard first == [baseline.version: SHA256.hash(baseline.sql)] || EarlierSteps.made(first)
+        else { throw .historyDiffers(version: baseline.version) }
+        for step in steps where step.version > baseline.version {
             if let digest = applied[step.version], digest != SHA256.hash(step.sql) {
                 throw .historyDiffers(version: step.version)
             }

@@ -182,7 +182,7 @@ struct RuleTests {
     ])
     func `SQL without its realm is found`(sql: String) {
         let inFile = "-- Why.\n\nselect 1;\n\(sql);\n"
-        #expect(SQLRules.file(path: "Schema/m001_a.sql", text: inFile).map(\.line) == [4])
+        #expect(SQLRules.file(path: "Schema/a.sql", text: inFile).map(\.line) == [4])
         let inSwift = file("let a = 0\nlet b = \"\"\"\n    \(sql)\n    \"\"\"\n")
         #expect(SQLRules.strings(of: inSwift).map(\.line) == [2])
     }
@@ -192,7 +192,7 @@ struct RuleTests {
         "create table urd.event (position bigint)", "select 1 from urd.event_archive",
     ])
     func `SQL with its realm is accepted`(sql: String) {
-        #expect(SQLRules.file(path: "Schema/m001_a.sql", text: "-- Why.\n\(sql);\n").isEmpty)
+        #expect(SQLRules.file(path: "Schema/a.sql", text: "-- Why.\n\(sql);\n").isEmpty)
     }
 
     @Test func `an SQL file without a reason or a name is found`() {

@@ -44,6 +44,18 @@ struct DoctorRealmTests {
         #expect(found.remedy?.isEmpty == false)
     }
 
+    @Test func `a schema that this program does not go on from is a finding of the doctor`() async {
+        let facts = ["migrations": "urd.migration", "schema": "5"]
+        #expect(await checks().build(facts).what == "version 5, this program needs 6")
+        let found = await checks(refusal: "this binary begins at 6").build(facts)
+        #expect(found.verdict == .wrong)
+        #expect(found.what == "this binary begins at 6")
+        #expect(found.remedy?.contains("deploy/README.md") == true)
+        // Of a newer one it is known enough.
+        let newer = ["migrations": "urd.migration", "schema": "7"]
+        #expect(await checks(refusal: "newer").build(newer).what.contains("than this program"))
+    }
+
     @Test func `another master key is the doctor's only finding`() {
         let found = RealmsReport(isOtherMasterKey: true).diagnoses
         #expect(found.map(\.verdict) == [.wrong])

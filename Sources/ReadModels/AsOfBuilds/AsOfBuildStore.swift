@@ -3,7 +3,7 @@ import JSON
 public import Postgres
 public import Values
 
-/// Whole realms as of a moment: who asked for them, and the calls that build them (Schema/m026_as_of_builds.sql).
+/// Whole realms as of a moment: who asked for them, and the calls that build them (Schema/as_of_builds.sql).
 public struct AsOfBuildStore: Sendable {
     /// So many are made or kept at once in a realm.
     public static let mostAtOnce = 2

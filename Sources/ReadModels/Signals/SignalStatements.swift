@@ -1,6 +1,6 @@
 import Postgres
 
-/// What is asked of the tables of deliveries: see `Schema/m019_signal_delivery.sql`.
+/// What is asked of the tables of deliveries: see `Schema/signals.sql`.
 enum SignalStatements {
     static let findingCursor = Statement(
         "ssf_cursor",

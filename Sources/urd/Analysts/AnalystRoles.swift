@@ -1,7 +1,7 @@
 import Postgres
 import Values
 
-/// The database roles of analysts: each reads the views of one realm (Schema/m023_analysts.sql). They belong to the
+/// The database roles of analysts: each reads the views of one realm (Schema/analysts.sql). They belong to the
 /// PostgreSQL cluster and not to the log, so that PostgreSQL itself keeps their passwords and their limits.
 struct AnalystRoles {
     struct Analyst {

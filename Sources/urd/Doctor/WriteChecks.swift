@@ -29,12 +29,15 @@ extension DatabaseChecks {
     /// The schema by its version, and whether it is this build's.
     func build(_ facts: [String: String]) async -> Diagnosis {
         let found = schema(facts)
-        guard found.verdict == .fine else { return found }
+        guard let version = facts["schema"].flatMap({ Int($0) }), version <= tools.newestSchema
+        else { return found }
         do {
             guard let refusal = try await tools.refusal(address) else { return found }
             return .wrong(
                 found.check, refusal,
-                mend: "Run the build that migrated it, or one that was made from it.")
+                mend: version < tools.newestSchema
+                    ? "See \"A schema of before version 38\" in deploy/README.md."
+                    : "Run the build that migrated it, or one that was made from it.")
         } catch {
             return .wrong(
                 found.check, "cannot be looked at: \(error)", mend: "Run: urd migrate --check")

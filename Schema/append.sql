@@ -11,15 +11,23 @@
 -- events stand before each one (c_before), and the outcomes stay null. Otherwise they are: w won,
 -- d duplicate (position and events are those of the first time), m command id used for another
 -- request, c a stream has moved on, t a claim is taken (kind says which).
+--
+-- Append refuses what was sealed or authenticated under keys that this database does not have, so that
+-- nothing is ever acknowledged that cannot be read: a crash or a failover may take a key away that a node
+-- still has in memory (decision 0084). `p_macs` are the keys that authenticate the batch, `e_key` is the key
+-- that an event is sealed under, null where it is not sealed. They are looked for on behalf of those that
+-- win: what was committed the first time is answered as that, though its keys may be gone. A key that
+-- append sees was committed on this server before, so it is on disk, and on the standbys, no later than
+-- what append commits.
 
 create function urd.append(
-    p_realm text, p_epoch integer,
+    p_realm text, p_epoch integer, p_macs uuid[],
     c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[], c_before integer[],
     r_number integer[], r_stream uuid[], r_version integer[], r_events integer[],
     k_number integer[], k_kind text[], k_key bytea[], k_stream uuid[], k_take boolean[],
     e_number integer[], e_offset integer[], e_stream uuid[], e_version integer[], e_type text[],
     e_revision smallint[], e_at timestamptz[], e_command uuid[], e_subject uuid[], e_leaf bytea[],
-    e_mac bytea[], e_meta json[], e_data json[], e_sealed bytea[],
+    e_mac bytea[], e_meta json[], e_data json[], e_sealed bytea[], e_key uuid[],
     out o_epoch integer, out o_first bigint, out o_outcome "char"[], out o_position bigint[],
     out o_events integer[], out o_kind text[]
 )
@@ -31,6 +39,8 @@ declare
     v_moved integer[];
     v_taken integer[];
     v_taken_kind text[];
+    v_has_macs boolean;
+    v_keyless integer[];
     -- How many winning events stand before a command; -1 for one that lost.
     v_before integer[] := c_before;
     v_count bigint := coalesce(cardinality(e_number), 0);
@@ -39,7 +49,10 @@ begin
     if p_epoch = 0 then
         insert into urd.realm_log (realm) values (p_realm) on conflict do nothing;
     end if;
-    select h.position + 1, h.epoch, h.attached into o_first, o_epoch, v_attached
+    select h.position + 1, h.epoch, h.attached,
+            (select count(*) from urd.realm_key k where k.realm = p_realm and k.purpose = 'mac'
+                and k.id = any (p_macs)) = cardinality(p_macs)
+        into o_first, o_epoch, v_attached, v_has_macs
         from urd.realm_log h where h.realm = p_realm for no key update;
     if not found or (p_epoch <> o_epoch and p_epoch <> 0) then
         raise exception 'the epoch has changed' using errcode = 'UR001';
@@ -53,8 +66,13 @@ begin
         (select array_agg(c.number)
             from unnest(c_command) with ordinality as c (command, number)
             where (select true from urd.command d
-                where d.realm = p_realm and d.command = c.command))
-        into v_moved, v_known;
+                where d.realm = p_realm and d.command = c.command)),
+        (select array_agg(e.number)
+            from unnest(e_number, e_subject, e_key) as e (number, subject, key)
+            where e.key is not null and e.key is distinct from (
+                select x.id from urd.subject_key x where x.realm = p_realm
+                    and x.subject = e.subject and x.wrapped is not null))
+        into v_moved, v_known, v_keyless;
     if k_number <> '{}' then
         select array_agg(k.number), array_agg(k.kind) into v_taken, v_taken_kind
             from unnest(k_number, k_kind, k_key, k_take) as k (number, kind, key, take)
@@ -67,6 +85,11 @@ begin
             into o_outcome, o_position, o_events, o_kind, v_before, v_count
             from urd.judge(p_realm, o_first, c_command, c_digest, c_events, v_known, v_moved,
                 v_taken, v_taken_kind) j;
+    end if;
+    if (not v_has_macs and 0 <= any (v_before)) or (v_keyless is not null and exists (
+        select from unnest(v_keyless) as n (number) where v_before[n.number] >= 0))
+    then
+        raise exception 'a key is not in the database' using errcode = 'UR004';
     end if;
 
     insert into urd.command (realm, command, position, events, digest, at)

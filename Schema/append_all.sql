@@ -3,12 +3,13 @@
 -- loses, or a read model cannot take an event, an error is raised, everything is rolled back, and the
 -- caller asks urd.append, which judges each command.
 --
--- Streams come in three kinds: `a` are relied on, each once, whoever relies on it; `n` are begun, and
+-- Streams come in three kinds: `a` are relied on, each once, however many commands rely on it; `n` are begun, and
 -- `m` moved on from a version. Of claims, `t` are taken and `l` let go. `p_types`: the types of all
--- events, each once. The rest is as in urd.append.
+-- events, each once. `s`: the keys that events are sealed under, each with its subject and once; they are
+-- looked for by the statement that takes the realm's lock. The rest is as in urd.append.
 
 create function urd.append_all(
-    p_realm text, p_epoch integer, p_types text[],
+    p_realm text, p_epoch integer, p_types text[], p_macs uuid[], s_subject uuid[], s_key uuid[],
     c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[], c_before integer[],
     a_stream uuid[], a_version integer[], n_stream uuid[], n_events integer[],
     m_stream uuid[], m_version integer[], m_events integer[],
@@ -23,15 +24,27 @@ as $$
 declare
     v_count integer := coalesce(cardinality(e_stream), 0);
     v_attached text[];
+    v_has_keys boolean;
 begin
     if p_epoch = 0 then
         insert into urd.realm_log (realm) values (p_realm) on conflict do nothing;
     end if;
     -- From here on the realm is locked.
     update urd.realm_log set position = position + v_count where realm = p_realm
-        returning position - v_count + 1, epoch, attached into o_first, o_epoch, v_attached;
+        returning position - v_count + 1, epoch, attached,
+            (select count(*) from urd.realm_key k where k.realm = p_realm and k.purpose = 'mac'
+                and k.id = any (p_macs)) = cardinality(p_macs)
+            and not exists (
+                select from unnest(s_subject, s_key) as s (subject, key)
+                where s.key is distinct from (
+                    select x.id from urd.subject_key x where x.realm = p_realm
+                        and x.subject = s.subject and x.wrapped is not null))
+        into o_first, o_epoch, v_attached, v_has_keys;
     if not found or (p_epoch <> o_epoch and p_epoch <> 0) then
         raise exception 'the epoch has changed' using errcode = 'UR001';
+    end if;
+    if not v_has_keys then
+        raise exception 'a key is not in the database' using errcode = 'UR004';
     end if;
 
     if a_stream <> '{}' then

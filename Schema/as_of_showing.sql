@@ -1,46 +1,7 @@
--- What an analyst asks for is compared with rows of the realm alone, and is estimated by nothing that other realms have
--- (decision 0160). Read models have their own part of it.
-
-create or replace view analyst.deliveries_v1 with (security_barrier) as
-    select d.subscription, d.position, d.type, d.at, d.milliseconds, d.status, d.outcome, d.replay
-    from urd.delivery_attempt d
-    where d.realm = (select analyst.realm())
-    offset 0;
-
--- The open fields of an event of the realm of the analyst who asks. A function of its own, because a barrier would open those
--- of each event before it asks which are wanted.
-create function analyst.open_fields(p_position bigint) returns json
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-    select coalesce(json_object_agg(d.key, d.value), '{}')
-    from urd.event e cross join lateral json_each(e.data) d
-    join urd.event_field f on f.type = e.type and f.field = d.key and f.visibility = 'open'
-    where e.realm = (select analyst.realm()) and e.position = p_position
-$$;
-revoke all on function analyst.open_fields from public;
-grant execute on function analyst.open_fields to urd_analyst;
-
--- What a definition names in `urd`, named in a build's schema.
-create or replace function urd.as_of_text(p_id uuid, p_position bigint, p_text text) returns text
-language sql immutable set search_path = pg_catalog, pg_temp
-return replace(
-    regexp_replace(
-        regexp_replace(
-            regexp_replace(
-                replace(p_text, 'urd.analyst_trail', urd.as_of_schema(p_id) || '.analyst_trail'),
-                '\murd\.audit_trail_[0-9]+\M',
-                -- The log is its own trail.
-                format(
-                    '(select e.realm, least(e.position) as position, e.at, e.stream, e.subject, e.type, e.meta ->> ''actor'' as actor, '
-                        'e.meta ->> ''client'' as client, e.meta ->> ''correlation'' as correlation '
-                        'from urd.event e where e.position <= %s)', p_position), 'g'),
-            format('\murd\.(%s)_[0-9]+(?![0-9])', array_to_string(urd.as_of_projections(), '|')),
-            urd.as_of_schema(p_id) || '.\1', 'g'),
-        format('\murd\.(%s)\M', array_to_string(urd.as_of_projections(), '|')),
-        urd.as_of_schema(p_id) || '.\1', 'g'),
-    'analyst.realm()', format('analyst.realm_at(%L::uuid)', p_id));
+-- How a whole realm as of a moment is shown and dropped.
 
 -- Lets analysts of the realm see a build whose read models are all done. False: it is another's, or not wanted.
-create or replace function urd.show_as_of(p_realm text, p_id uuid, p_maker uuid) returns boolean
+create function urd.show_as_of(p_realm text, p_id uuid, p_maker uuid) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
     v_schema text := urd.as_of_schema(p_id);
@@ -90,3 +51,44 @@ begin
         where b.realm = p_realm and b.id = p_id;
     return true;
 end $$;
+
+-- Drops the schemas of builds that are not wanted any more. One that is read stays for the next sweep; its views show
+-- nothing from the moment on that it was cancelled or its hour was over.
+create function urd.sweep_as_of() returns integer
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+set client_min_messages = warning as $$
+declare
+    v_schema text;
+    v_dropped integer := 0;
+begin
+    perform from urd.lock_row l where l.name = 'sweep_as_of' for update skip locked;
+    if not found then
+        return 0;
+    end if;
+    update urd.as_of_build b set state = 'expired'
+        where b.state = 'ready' and b.finished_at < now() - interval '1 hour';
+    for v_schema in
+        select n.nspname from pg_namespace n
+        where n.nspname ~ '^analyst_at_[0-9a-f]{32}$' and not exists (
+            select from urd.as_of_build b
+            where b.id = right(n.nspname, 32)::uuid and b.state in ('waiting', 'running', 'ready'))
+    loop
+        begin
+            perform set_config('lock_timeout', '250ms', true);
+            execute format('drop schema %I cascade', v_schema);
+            delete from urd.as_of_part p where p.id = right(v_schema, 32)::uuid;
+            delete from urd.as_of_page g where g.id = right(v_schema, 32)::uuid;
+            v_dropped := v_dropped + 1;
+        exception when lock_not_available then
+            null;
+        end;
+    end loop;
+    -- They are spoken of for a week.
+    delete from urd.as_of_build b where b.finished_at < now() - interval '7 days'
+        and b.state in ('failed', 'cancelled', 'expired')
+        and not exists (select from pg_namespace n where n.nspname = urd.as_of_schema(b.id));
+    return v_dropped;
+end $$;
+
+revoke all on function urd.show_as_of, urd.sweep_as_of from public;
+grant execute on function urd.show_as_of, urd.sweep_as_of to urd_app;

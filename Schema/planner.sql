@@ -1,7 +1,10 @@
 -- Plans are kept, those of append above all, and most are made while a table is empty. Then any
 -- index seems as good as another, and one that only finds the realm is as likely to be taken as the
--- key: it would read the whole realm for each batch until somebody gathers statistics. So each
+-- key: it would read the whole realm for each batch until statistics are gathered. So each
 -- table learns, before it is used, that one realm may have all of it: from two rows that go again.
+--
+-- Call it in another transaction than the one that makes the table, or after a savepoint: otherwise
+-- the table is truncated in place, and what the planner then takes it for is an empty table and not a new one.
 create function urd.teach_planner(p_table regclass) returns void
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -37,14 +40,3 @@ begin
     execute format('truncate %s', p_table);
 end $$;
 revoke all on function urd.teach_planner from public;
-
-do $$
-begin
-    -- Whatever the realm: a log that is in use has better statistics already.
-    if not exists (select from urd.event e where e.realm <> '') then
-        alter table urd.event disable trigger event_is_append_only;
-        perform urd.teach_planner(t)
-            from unnest(array['urd.event', 'urd.stream', 'urd.claim', 'urd.command']::regclass[]) t;
-        alter table urd.event enable trigger event_is_append_only;
-    end if;
-end $$;

@@ -14,7 +14,7 @@ create table urd.what_if (
     -- What was come to by the last position that was kept: another node goes on from there.
     position bigint not null default 0,
     progress bytea,
-    -- How far somebody looked who may be gone.
+    -- How far a node looked that may be gone.
     scanned bigint not null default 0,
     result bytea,
     fault text,
@@ -27,7 +27,7 @@ create table urd.what_if (
 
 create index what_if_unfinished on urd.what_if (asked_at) where state in ('waiting', 'running');
 
--- Nothing in it is worth compressing twice.
+-- Nothing in `progress` is worth compressing twice. (PostgreSQL 15 has no word for it in `create table`.)
 alter table urd.what_if alter column progress set storage external;
 
 grant select, insert, update, delete on urd.what_if to urd_app;

@@ -1,26 +1,23 @@
--- Credentials in a whole realm as of a moment, beside what was there.
+-- How a whole realm as of a moment is filled.
 
--- What a build has read models of.
-create function urd.as_of_projections() returns text[]
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp
-return array['accounts', 'sessions', 'clients', 'passkeys', 'credentials', 'findings', 'login_history',
-    'daily_counts'];
-
--- What a definition names in `urd`, named in a build's schema.
-create or replace function urd.as_of_text(p_id uuid, p_position bigint, p_text text) returns text
-language sql immutable set search_path = pg_catalog, pg_temp
-return replace(
-    regexp_replace(
-        regexp_replace(
-            p_text, '\murd\.audit_trail_[0-9]+\M',
-            -- The log is its own trail.
-            format(
-                '(select e.realm, e.position, e.at, e.stream, e.subject, e.type, e.meta ->> ''actor'' as actor, '
-                    'e.meta ->> ''client'' as client, e.meta ->> ''correlation'' as correlation '
-                    'from urd.event e where e.position <= %s)', p_position), 'g'),
-        format('\murd\.(%s)_[0-9]+(?![0-9])', array_to_string(urd.as_of_projections(), '|')),
-        urd.as_of_schema(p_id) || '.\1', 'g'),
-    'analyst.realm()', format('analyst.realm_at(%L::uuid)', p_id));
+-- Copies indexes of a live table that a build's table does not have yet.
+create function urd.copy_indexes(p_live regclass, p_table text, p_key boolean) returns void
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+    v_index text;
+begin
+    for v_index in
+        select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = p_live
+            -- Pages look up by the key, and sign-ins of an account that ended.
+            and (i.indisprimary or pg_get_indexdef(i.indexrelid) like '%login\_history%(realm, account, at, "position")%')
+                = p_key
+            -- A search for sign-ins in an hour's build can wait for a scan.
+            and (p_key or p_live::text not like '%login\_history%')
+    loop
+        execute regexp_replace(
+            v_index, ' INDEX \S+ ON (ONLY )?urd\.\S+ ', format(' INDEX ON %s ', p_table));
+    end loop;
+end $$;
 
 -- Of a build's copied credentials: takes out all of the accounts to which something happened since the moment, and
 -- puts down the events that they are made from again.
@@ -67,7 +64,7 @@ end $$;
 -- They are where less happened since the moment than before it. The rows of a stream of which no event came since are
 -- those of the moment; all others go, and are applied again from the first event of their streams. What live rows stand for
 -- may move on meanwhile: what was touched is looked for afterwards, up to where the log is then.
-create or replace function urd.begin_as_of(
+create function urd.begin_as_of(
     p_realm text, p_id uuid, p_projection text, p_position bigint) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -163,102 +160,110 @@ begin
     return true;
 end $$;
 
--- Makes the schema of a build that a node has for itself. False: it does not have it any more.
-create or replace function urd.open_as_of(p_realm text, p_id uuid, p_maker uuid) returns boolean
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+-- Moves one read model of a build by a page, or finishes it. Nothing is returned where the build is another's or
+-- is not wanted any more. As in `apply_inline` the planner is told.
+create function urd.step_as_of(
+    p_realm text, p_id uuid, p_maker uuid, p_projection text,
+    out o_position bigint, out o_done boolean, out o_problem text)
+returns setof record
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+set max_parallel_workers_per_gather = 0 set work_mem = '64MB' as $$
 declare
-    v_schema text := urd.as_of_schema(p_id);
-    v_position bigint;
-    v_part record;
-    v_parts integer := 0;
+    v_page bigint;
+    v_table text := format('%I.%I', urd.as_of_schema(p_id), p_projection);
+    v_until bigint;
+    v_part urd.as_of_part;
+    v_to bigint;
+    v_types text[];
+    v_survey record;
+    v_rows bigint;
+    v_gone text;
 begin
-    select b.position into v_position from urd.as_of_build b
+    select b.position, b.page into v_until, v_page from urd.as_of_build b
         where b.realm = p_realm and b.id = p_id and b.state = 'running' and b.leased_by = p_maker
-        for update;
+        for key share;
     if not found then
-        return false;
+        return;
     end if;
-    if exists (select from pg_namespace n where n.nspname = v_schema) then
-        return true;
+    -- A node that lost the build may still be at a page: what it leaves is what the next one finds.
+    select p.* into v_part from urd.as_of_part p
+        where p.realm = p_realm and p.id = p_id and p.projection = p_projection for update;
+    if not found then
+        return;
     end if;
-    execute format('create schema %I', v_schema);
-    for v_part in
-        select b.projection, b.types, c.oid::regclass as live,
-            format('%I.%I', v_schema, b.projection) as name,
-            coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as options,
-            (select pg_get_functiondef(p.oid) from pg_proc p
-                where p.pronamespace = 'urd'::regnamespace
-                    and p.proname = b.projection || '_' || b.build || '_apply'
-                    and p.pronargs = 4) as apply
-        from urd.projection_build b
-        join pg_class c on c.relnamespace = 'urd'::regnamespace
-            and c.relname = b.projection || '_' || b.build
-        where b.status = 'live' and b.projection = any (urd.as_of_projections())
-    loop
-        execute format(
-            'create table %s (like %s including defaults including constraints including storage)%s',
-            v_part.name, v_part.live, v_part.options);
-        execute format('create view %s_event as select %s from urd.event e where e.realm = %L',
-            v_part.name, urd.as_of_columns(), p_realm);
-        execute replace(urd.as_of_text(p_id, v_position, v_part.apply), ' urd.event ',
-            format(' %s_event ', v_part.name));
-        insert into urd.as_of_part (realm, id, projection, types)
-            values (p_realm, p_id, v_part.projection, v_part.types);
-        v_parts := v_parts + 1;
-    end loop;
-    if v_parts < cardinality(urd.as_of_projections()) then
-        raise object_not_in_prerequisite_state using
-            message = 'read models are missing', hint = 'Build them with: urd migrate';
-    end if;
-    execute format('revoke all on all functions in schema %I from public', v_schema);
-    return true;
-end $$;
-
--- Lets analysts of the realm see a build whose read models are all done. False: it is another's, or not wanted.
-create or replace function urd.show_as_of(p_realm text, p_id uuid, p_maker uuid) returns boolean
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
-declare
-    v_schema text := urd.as_of_schema(p_id);
-    v_position bigint;
-    v_view record;
-    v_comment record;
-begin
-    select b.position into v_position from urd.as_of_build b
-        where b.realm = p_realm and b.id = p_id and b.state = 'running' and b.leased_by = p_maker
-        for update;
-    if not found or exists (
-        select from urd.as_of_part p where p.realm = p_realm and p.id = p_id and p.stage <> 'done')
-    then
-        return false;
-    end if;
-    for v_view in
-        select c.oid, c.relname as name, pg_get_viewdef(c.oid) as definition
-        from pg_class c
-        where c.relnamespace = 'analyst'::regnamespace and c.relkind = 'v'
-            and pg_get_viewdef(c.oid) ~ format('\murd\.(audit_trail|%s)_[0-9]',
-                array_to_string(urd.as_of_projections(), '|'))
-    loop
-        execute format('create view %I.%I with (security_barrier) as %s', v_schema, v_view.name,
-            urd.as_of_text(p_id, v_position, v_view.definition));
-        for v_comment in
-            select a.attname, replace(d.description, 'as it is now', 'as it was') as words
-            from pg_description d
-            left join pg_attribute a on a.attrelid = d.objoid and a.attnum = d.objsubid
-                and d.objsubid > 0
-            where d.objoid = v_view.oid and d.classoid = 'pg_class'::regclass
+    -- What a crash takes away is applied again: no need to wait for the disk.
+    perform set_config('synchronous_commit', 'off', true);
+    o_position := v_part.position;
+    o_done := v_part.stage = 'done';
+    if v_part.stage = 'new' then
+        perform set_config('enable_seqscan', 'on', true);
+        update urd.as_of_part p
+            set stage = 'filling', copied = urd.begin_as_of(p_realm, p_id, p_projection, v_until)
+            where p.realm = p_realm and p.id = p_id and p.projection = p_projection;
+    elsif v_part.stage = 'filling' and v_part.position >= v_until then
+        perform urd.copy_indexes(
+            (select format('urd.%I', b.projection || '_' || b.build)::regclass
+                from urd.projection_build b
+                where b.projection = p_projection and b.status = 'live'), v_table, false);
+        perform set_config('enable_seqscan', 'on', true);
+        execute format('select count(*) from %s', v_table) into v_rows;
+        if v_rows > 0 then
+            execute format('analyze %s', v_table);
+        end if;
+        -- What was applied has done its work.
+        for v_gone in
+            select format('drop %s %s', case c.relkind when 'v' then 'view' else 'table' end,
+                c.oid::regclass)
+            from pg_class c
+            where c.relnamespace = urd.as_of_schema(p_id)::regnamespace and c.relkind in ('r', 'v')
+                and c.relname = any (array[p_projection || '_event', p_projection || '_touched',
+                    p_projection || '_again'])
         loop
-            execute format('comment on %s %I.%I%s is %L',
-                case when v_comment.attname is null then 'view' else 'column' end, v_schema,
-                v_view.name, coalesce('.' || quote_ident(v_comment.attname), ''), v_comment.words);
+            execute v_gone;
         end loop;
-        execute format('grant select on %I.%I to urd_analyst', v_schema, v_view.name);
-    end loop;
-    execute format('grant usage on schema %I to urd_analyst, urd_app', v_schema);
-    execute format('grant select on %1$I.accounts, %1$I.sessions, %1$I.clients, %1$I.passkeys, '
-        '%1$I.credentials to urd_app', v_schema);
-    update urd.as_of_build b set state = 'ready', finished_at = now(), leased_by = null
-        where b.realm = p_realm and b.id = p_id;
-    return true;
+        update urd.as_of_part p set stage = 'done', rows = v_rows
+            where p.realm = p_realm and p.id = p_id and p.projection = p_projection;
+        o_done := true;
+    elsif v_part.stage = 'filling' and v_part.copied then
+        if p_projection <> 'daily_counts' then
+            execute format('select %I.%I($1, $2, $3, null)', urd.as_of_schema(p_id),
+                p_projection || '_apply') using p_realm, 1::bigint, v_until;
+        end if;
+        o_position := v_until;
+        update urd.as_of_part p set position = o_position
+            where p.realm = p_realm and p.id = p_id and p.projection = p_projection;
+    elsif v_part.stage = 'filling' then
+        -- Pages without any of its events cost nothing: several of them are one step.
+        for v_turn in 1..20 loop
+            v_to := least((o_position / v_page + 1) * v_page, v_until);
+            select g.types into v_types from urd.as_of_page g
+                where g.realm = p_realm and g.id = p_id and g.page = o_position / v_page;
+            if not found then
+                select * into v_survey from urd.survey(p_realm, o_position, v_to);
+                if v_survey.o_problem is not null then
+                    o_problem := v_survey.o_problem;
+                    return next;
+                    return;
+                end if;
+                v_types := v_survey.o_types;
+                insert into urd.as_of_page (realm, id, page, types)
+                    values (p_realm, p_id, o_position / v_page, v_types) on conflict do nothing;
+            end if;
+            if v_part.types is null or v_part.types && v_types then
+                execute format('select %I.%I($1, $2, $3, $4)', urd.as_of_schema(p_id),
+                    p_projection || '_apply') using p_realm, o_position + 1, v_to, v_types;
+                o_position := v_to;
+                exit;
+            end if;
+            o_position := v_to;
+            exit when o_position >= v_until;
+        end loop;
+        update urd.as_of_part p set position = o_position
+            where p.realm = p_realm and p.id = p_id and p.projection = p_projection;
+    end if;
+    return next;
 end $$;
 
-revoke all on function urd.as_of_projections, urd.begin_credentials_as_of from public;
+revoke all on function urd.copy_indexes, urd.begin_credentials_as_of, urd.begin_as_of, urd.step_as_of from public;
+grant execute on function urd.step_as_of to urd_app;

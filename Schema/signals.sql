@@ -17,10 +17,8 @@ create table urd.ssf_cursor (
     failing_since timestamptz,
     next_at timestamptz,
     primary key (realm, stream)
-);
-
--- Small, and every row is written again and again.
-alter table urd.ssf_cursor set (fillfactor = 50, autovacuum_vacuum_threshold = 200);
+    -- Small, and every row is written again and again.
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 200);
 
 create table urd.ssf_signal (
     realm text collate "C" not null,
@@ -31,7 +29,7 @@ create table urd.ssf_signal (
     type text collate "C" not null,
     -- Whose signals are sent in order; null: it is about the stream itself.
     account uuid,
-    -- What a verification gives back. Nobody but the receiver is to see it.
+    -- What a verification gives back. Only the receiver is to see it.
     state text collate "C",
     issued_at timestamptz not null,
     -- How often it was pushed in vain while others got through, and when it is tried again.
