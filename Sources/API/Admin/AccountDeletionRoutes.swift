@@ -56,8 +56,10 @@ enum AccountDeletionRoutes {
             .named(
                 "AccountErasure",
                 .object(
-                    .required("account", Fields.id, "Who was erased."),
-                    .required("position", Fields.position, "Where the log says so."))),
+                    .required("account", Fields.id, "Id of the erased account."),
+                    .required(
+                        "position", Fields.position, "Position of the erasure in the realm's log."))
+            ),
             example: ["account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "position": 42]),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
     ) { call throws(Problem) in

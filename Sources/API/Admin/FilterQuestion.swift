@@ -11,11 +11,12 @@ internal import Values
 enum FilterQuestion {
     static let address = Parameter(
         "address", in: .query, .text(2...45),
-        "Only what came from the network of this IP address, which is asked by its pseudonym.",
+        "IP address whose network the events came from; it is looked up by its "
+            + "pseudonym.",
         example: "203.0.113.7")
     static let mail = Parameter(
         "mail", in: .query, .text(3...254),
-        "Only what concerns this mail address, which is asked by its pseudonym.",
+        "Mail address that the events concern; it is looked up by its pseudonym.",
         example: "ann@example.org")
 
     /// Those of the audit trail.

@@ -36,7 +36,7 @@ enum LoginHistoryRoutes {
         "List sign-ins and failed attempts through a client, newest first.",
         [
             Parameter(
-                "client_id", in: .path, ClientSchema.clientID, "The client's name in OAuth.",
+                "client_id", in: .path, ClientSchema.clientID, "OAuth client id.",
                 example: "phone")
         ], refusals: [.noSuchClient]
     ) { call throws(Problem) in
@@ -70,7 +70,7 @@ enum LoginHistoryRoutes {
                 Lists.limit, LogLists.after, .minimumPosition,
                 Parameter(
                     "outcome", in: .query, .oneOf(["signed_in", "refused"]),
-                    "Only sign-ins with this outcome."),
+                    "Outcome of the sign-ins."),
                 Lists.since, Lists.until,
             ] + LoginColumns.parameters + [
                 OpenRequest.parameter(

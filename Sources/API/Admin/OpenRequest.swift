@@ -14,7 +14,8 @@ enum OpenRequest {
     static func reason(_ name: String = "reason") -> Parameter {
         Parameter(
             name, in: .query, schema,
-            "Why it is opened; it is kept in the log beside the caller's name.",
+            "Reason for opening personal fields, kept in the log beside the caller's "
+                + "name.",
             example: "Incident 4711")
     }
 

@@ -24,7 +24,7 @@ enum SubjectRoutes {
         parameters: [
             .realm,
             Parameter(
-                "subject", in: .path, Fields.id, "The subject's id, as its events name it.",
+                "subject", in: .path, Fields.id, "Subject id, as in events.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"), .idempotencyKey,
         ],
         answer: .written(
@@ -32,8 +32,10 @@ enum SubjectRoutes {
             .named(
                 "Erasure",
                 .object(
-                    .required("subject", Fields.id, "Who was erased."),
-                    .required("position", Fields.position, "Where the log says so."))),
+                    .required("subject", Fields.id, "Id of the erased subject."),
+                    .required(
+                        "position", Fields.position, "Position of the erasure in the realm's log."))
+            ),
             example: ["subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "position": 42]),
         refusals: [.noSuchRealm, .noSuchSubject]
     ) { call throws(Problem) in

@@ -21,7 +21,7 @@ enum WhatIfRoutes {
         answer: Answer(
             status: .accepted, description: "The what-if, which is not ready yet.",
             content: .json(WhatIfSchema.schema, example: WhatIfSchema.example),
-            headers: [("Location", "Where it is found from now on.")]),
+            headers: [("Location", "URL of the what-if.")]),
         refusals: [
             .noSuchRealm, .invalidPolicy, .invalidFilter, .positionLost, .logDamaged,
             .tooManyWhatIfs,
@@ -94,7 +94,7 @@ enum WhatIfRoutes {
         right: .realm, permission: .eventsRead,
         parameters: [.realm, WhatIfSchema.id, .idempotencyKey],
         answer: Answer(
-            status: .noContent, description: "It is cancelled.", content: .nothing),
+            status: .noContent, description: "The what-if is cancelled.", content: .nothing),
         refusals: [.noSuchRealm, .noSuchWhatIf]
     ) { call throws(Problem) in
         let job = try await call.knownWhatIf()

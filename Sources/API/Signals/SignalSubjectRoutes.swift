@@ -11,12 +11,13 @@ enum SignalSubjectRoutes {
     static let table: [Route<RealmContext>] = [
         route(
             SignalMetadataRoutes.addSubject, id: "addSignalSubject", "Adds a subject to a stream.",
-            answer: Answer(status: .ok, description: "It is added.", content: .nothing),
+            answer: Answer(status: .ok, description: "The subject is added.", content: .nothing),
             example: example.merging(["verified": true]) { own, _ in own }, isIncluded: true),
         route(
             SignalMetadataRoutes.removeSubject, id: "removeSignalSubject",
             "Removes a subject from a stream.",
-            answer: Answer(status: .noContent, description: "It is removed.", content: .nothing),
+            answer: Answer(
+                status: .noContent, description: "The subject is removed.", content: .nothing),
             example: example, isIncluded: false),
     ]
 

@@ -24,7 +24,7 @@ struct CaptchaWidget: Sendable {
     var field: String { "\(kind.name)-response" }
 
     static let members: [Member] = CaptchaKind.allCases.filter { $0 != .none }.map {
-        .optional("\($0.name)-response", .text(0...8192), "What the captcha gave.")
+        .optional("\($0.name)-response", .text(0...8192), "Response token of the captcha.")
     }
 }
 

@@ -14,7 +14,7 @@ struct SentCode: Sendable {
     var link: UUID?
 
     static let parameter = Parameter(
-        "to", in: .query, .text(0...2048), "Where a code went to, sealed.")
+        "to", in: .query, .text(0...2048), "Sealed address that the code was sent to.")
 
     /// Seconds that the person has to find the message.
     private static let patience: Int64 = 3_600

@@ -21,11 +21,12 @@ enum TenantUserRoutes {
         right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret],
         body: Body(
             schema: .object(
-                .optional("identifier", .text(0...320), "The mail address or phone number."),
+                .optional("identifier", .text(0...320), "Mail address or phone number."),
                 .optional(
-                    "identifiers", .list(of: .text(0...320), 0...10), "The same, as a list of one."
+                    "identifiers", .list(of: .text(0...320), 0...10),
+                    "Mail address or phone number, as a list of one."
                 ),
-                .optional("client_user_id", .text(0...255), "The tenant's own name of the person.")
+                .optional("client_user_id", .text(0...255), "The tenant's own id of the person.")
             ), example: ["identifier": "ann@example.org"]),
         answer: .ok("The person.", .openObject, example: [:]),
         refusals: Place.refusals + [.forbidden, .invalidRequest, .rateLimited],
@@ -53,7 +54,7 @@ enum TenantUserRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("identifier", in: .query, .text(0...320), "The mail address or number."),
+            Parameter("identifier", in: .query, .text(0...320), "Mail address or phone number."),
         ],
         answer: oneOrNobody,
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
@@ -101,7 +102,8 @@ enum TenantUserRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("page", in: .query, .text(0...10), "From 0 on; 50 people a page."),
+            Parameter(
+                "page", in: .query, .text(0...10), "Page number from 0 on; 50 people a page."),
         ],
         answer: .ok(
             "The people.", .list(of: .openObject, 0...50), example: []),
@@ -130,11 +132,11 @@ enum TenantUserRoutes {
         voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
-            Parameter("method", in: .query, .text(0...40), "Such as WEBAUTHN."),
+            Parameter("cotter_user_id", in: .query, .text(0...64), "Person id."),
+            Parameter("method", in: .query, .text(0...40), "Method, such as WEBAUTHN."),
             Parameter(
                 "public_key", in: .query, .text(0...DeviceSignature.limit),
-                "Of the device, in base64, or in base64 of that."),
+                "Public key of the device in base64, or in base64 of its base64."),
         ],
         answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts

@@ -48,7 +48,7 @@ public enum AccountEvent: FormedEvent {
         static let registered = EventForm(
             "account.registered", .services, "An account was created.",
             .uuid("mailbox", "Mailbox of the account."), .isConfirmed,
-            .choice("origin", "How the account came to be."), .person,
+            .choice("origin", "Origin of the account."), .person,
             make: AccountEvent.registered)
         static let mailboxConfirmed = EventForm(
             "account.mailbox_confirmed", .services, "The person proved the mailbox.",
@@ -91,7 +91,7 @@ public enum AccountEvent: FormedEvent {
             make: { AccountEvent.proofsEnded })
         static let deletionScheduled = EventForm(
             "account.deletion_scheduled", .services, "The account is to be deleted.",
-            .time("due", "When it is deleted."), .optional(.notice), .optional(.linkBase),
+            .time("due", "Time of the deletion."), .optional(.notice), .optional(.linkBase),
             .unless(
                 false,
                 .flag(

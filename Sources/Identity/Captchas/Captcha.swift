@@ -25,7 +25,8 @@ public enum CaptchaEvent: FormedEvent {
         static let secretSet = EventForm(
             "captcha.secret_set", .audit, "The secret of the realm's captcha was set.",
             .optional(
-                .text("secret", "What the service knows the realm by.", .neverLeaves(.sealed))),
+                .text(
+                    "secret", "Secret of the realm at the captcha service.", .neverLeaves(.sealed))),
             make: CaptchaEvent.secretSet)
     }
 

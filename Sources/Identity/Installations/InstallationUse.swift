@@ -26,7 +26,7 @@ public enum InstallationUseEvent: FormedEvent {
     private enum Form {
         static let synchronized = EventForm(
             "installation.synchronized", .internal, "The installation has synchronized everything.",
-            .client, .time("synchronized_at", "When it finished."),
+            .client, .time("synchronized_at", "Time of the end."),
             make: InstallationUseEvent.synchronized)
     }
 

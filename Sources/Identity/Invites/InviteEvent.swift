@@ -15,7 +15,7 @@ public enum InviteEvent: FormedEvent {
             .invite, make: InviteEvent.created)
         static let used = EventForm(
             "invite.used", .audit, "A person used the invite.",
-            .uuid("mailbox", "Mailbox that used it."), .time("used_at", "When it was used."),
+            .uuid("mailbox", "Mailbox that used it."), .time("used_at", "Time of use."),
             make: { InviteEvent.used(mailbox: $0, at: $1) })
         static let revoked = EventForm(
             "invite.revoked", .audit, "The invite was revoked.", make: { InviteEvent.revoked })
@@ -34,7 +34,8 @@ public enum InviteEvent: FormedEvent {
 
 extension Field<InviteTerms> {
     fileprivate static let invite = record(
-        .optional(.app), .optional(.uuid("mailbox", "The only mailbox that may use it.")), .expiresAt,
+        .optional(.app), .optional(.uuid("mailbox", "The only mailbox that may use it.")),
+        .expiresAt,
         make: { InviteTerms(app: $0, mailbox: $1, expiresAt: $2) },
         take: { ($0.app, $0.mailbox, $0.expiresAt) })
 }

@@ -69,9 +69,10 @@ extension Field<Int> {
 }
 
 extension Field<MailFault?> {
-    fileprivate static let fault = optional(.choice("reason", "Why it was not accepted."))
+    fileprivate static let fault = optional(
+        .choice("reason", "Fault for which the mail was not accepted."))
 }
 
 extension Field<Channel> {
-    fileprivate static let usedChannel = choice("channel", "By what it went.")
+    fileprivate static let usedChannel = choice("channel", "Channel of the message.")
 }

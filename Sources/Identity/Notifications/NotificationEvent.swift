@@ -50,7 +50,7 @@ public enum NotificationEvent: FormedEvent {
             make: NotificationEvent.deferred)
         static let failed = EventForm(
             "notification.failed", .internal, "The notification was not delivered.", .attempt,
-            .choice("reason", "Why it was not delivered."), .pushCode,
+            .choice("reason", "Fault for which the notification was not delivered."), .pushCode,
             make: NotificationEvent.failed)
         static let superseded = EventForm(
             "notification.superseded", .internal,

@@ -73,7 +73,7 @@ public enum PassphraseEvent: FormedEvent {
 }
 
 extension Field<Timestamp> {
-    fileprivate static let setAt = time("set_at", "When it was set.")
+    fileprivate static let setAt = time("set_at", "Time at which the passphrase was set.")
 }
 
 extension Field<String?> {

@@ -184,7 +184,7 @@ public enum SessionEvent: FormedEvent {
             })
         static let ended = EventForm(
             "session.ended", .services, "The session ended before its time.",
-            .choice("reason", "Why it ended."), .optional(.order), .place,
+            .choice("reason", "Reason for which the session ended."), .optional(.order), .place,
             make: SessionEvent.ended)
         static let detached = EventForm(
             "session.detached", .internal,
@@ -228,7 +228,7 @@ extension Field<SessionEvent.Refresh> {
     fileprivate static let refresh = whole(
         [
             .integer("generation", "Number of the next refresh token."),
-            .time("refreshed_at", "When it was redeemed."),
+            .time("refreshed_at", "Time at which the refresh token was redeemed."),
             .text("key", "Thumbprint of the key that the next token is bound to (RFC 9449).")
                 .optional,
             .integer("parent", "Number of the redeemed token, if not the one before.").optional,

@@ -41,7 +41,8 @@ public enum SigningKeyEvent: FormedEvent {
             make: SigningKeyEvent.activated)
         static let retired = EventForm(
             "signing_key.retired", .audit, "No token is signed with the key any more.", .kid,
-            .time("retired_at", "When it was retired."), make: SigningKeyEvent.retired)
+            .time("retired_at", "Time at which the key was retired."), make: SigningKeyEvent.retired
+        )
         static let removed = EventForm(
             "signing_key.removed", .audit, "The key was removed.", .kid,
             make: SigningKeyEvent.removed)

@@ -142,8 +142,8 @@ extension SubscriptionTerms {
 
 extension Field<SubscriptionTerms> {
     static let terms = mapped(
-        .text("name", "What the administrators call the subscription."),
-        .optional(.text("description", "What the subscription is for.")),
+        .text("name", "Name of the subscription, for administrators."),
+        .optional(.text("description", "Description of the subscription.")),
         .unless("", .text("url", "Where messages are sent; missing for a feed.")), .filter,
         .format, .includesPersonal,
         .optional(.choice("order", "In which order events are sent; missing for a feed.")),

@@ -115,14 +115,15 @@ extension Field<[SecretDigest]> {
 extension Field<OfferedTOTP> {
     fileprivate static let offer = record(
         .uuid("totp", "Name of the offer."), .account,
-        .optional(.text("secret", .bytes, "Secret of the authenticator app.", .neverLeaves(.sealed))),
+        .optional(
+            .text("secret", .bytes, "Secret of the authenticator app.", .neverLeaves(.sealed))),
         .expiresAt, make: { OfferedTOTP(id: $0, account: $1, secret: $2, expiresAt: $3) },
         take: { ($0.id, $0.account, $0.secret, $0.expiresAt) })
 }
 
 extension Field<ConfirmedTOTP> {
     fileprivate static let confirmation = record(
-        .account, .step, .time("confirmed_at", "When it was set up."), .recoveryCodes, .notice,
+        .account, .step, .time("confirmed_at", "Enrolment time."), .recoveryCodes, .notice,
         make: { ConfirmedTOTP(account: $0, step: $1, at: $2, recoveryCodes: $3, mail: $4) },
         take: { ($0.account, $0.step, $0.at, $0.recoveryCodes, $0.mail) })
 }

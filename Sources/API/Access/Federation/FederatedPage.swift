@@ -13,10 +13,11 @@ struct FederatedPage: Sendable {
     static let most = 1000
 
     static let parameters = [
-        Parameter("limit", in: .query, .integer(1...Int64(most)), "How many at most.", example: 50),
+        Parameter(
+            "limit", in: .query, .integer(1...Int64(most)), "Maximum number of items.", example: 50),
         Parameter(
             "after", in: .query, .text(36...36, Names.uuid),
-            "The last one of the page before: the header Link names it.",
+            "Last item of the previous page, as the header Link names it.",
             example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"),
     ]
 

@@ -25,7 +25,7 @@ enum AuthorizeRoutes {
             right: .nothing, voice: .page,
             answer: Answer(
                 status: .seeOther, description: "To the client, or to a page of the realm.",
-                content: .nothing, headers: [("Location", "Where to.")]),
+                content: .nothing, headers: [("Location", "URL of the redirect.")]),
             refusals: Place.refusals + [.invalidRequest]
                 + (method == .post ? [.unsupportedMediaType] : [])
         ) { call throws(Problem) in

@@ -5,7 +5,7 @@ internal import Values
 
 extension GrantForm {
     static let device = GrantForm([
-        .optional("device_code", .text(1...255), "The device's code (RFC 8628).")
+        .optional("device_code", .text(1...255), "Device code (RFC 8628).")
     ]) { call throws(Problem) -> DeviceGrant in
         guard let text = call.body["device_code"]?.string else {
             throw Problem(.invalidRequest, "device_code is required.")

@@ -14,8 +14,9 @@ enum AppLinkRoutes {
         answer: .ok(
             "The apps.",
             .object(
-                .required("webcredentials", .openObject, "Whose passkeys are the domain's."),
-                .required("applinks", .openObject, "Which links open them.")),
+                .required(
+                    "webcredentials", .openObject, "Apps that share passkeys with the domain."),
+                .required("applinks", .openObject, "Apps that open links of the domain.")),
             example: [
                 "webcredentials": ["apps": ["ABCDE12345.org.example.app"]], "applinks": [:],
             ]),

@@ -35,7 +35,7 @@ enum RecoveryCodeRoutes {
 
     private static let show = AccountRoute.show(
         path, id: "showRecoveryCodes", "Recovery codes that were just made.",
-        [Parameter("kept", in: .query, .text(0...2048), "The codes, sealed.")]
+        [Parameter("kept", in: .query, .text(0...2048), "Sealed recovery codes.")]
     ) { call, frame throws(Problem) in
         if let codes = kept(call, frame) { return shown(codes, frame) }
         let factor = try await SecondFactors(call).state(of: frame.account)

@@ -45,9 +45,9 @@ struct CodeAddress {
     }
 
     static let parameter = Parameter(
-        "to", in: .query, .text(0...2048), "A mail address, sealed.")
+        "to", in: .query, .text(0...2048), "Sealed mail address.")
     static let member = Member.optional(
-        "to", .text(0...2048), "Where a code went to before, sealed.")
+        "to", .text(0...2048), "Sealed address of the previous code.")
 
     /// Seconds that the user has to look into their mail.
     fileprivate static let patience: Int64 = 3600

@@ -26,10 +26,10 @@ enum RegisterRoutes {
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address, or the phone number."),
-                .optional("first_name", .text(0...400), "The first name."),
-                .optional("last_name", .text(0...400), "The last name."),
-                .optional("invite", .text(0...100), "The invite code."),
+                .optional("email", .text(0...320), "Mail address or phone number."),
+                .optional("first_name", .text(0...400), "First name."),
+                .optional("last_name", .text(0...400), "Last name."),
+                .optional("invite", .text(0...100), "Invite code."),
                 CodeAddress.member,
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
