@@ -1,7 +1,7 @@
 internal import HTTP
 internal import JSON
 
-/// What everybody may see.
+/// Routes without authentication.
 enum PublicRoutes {
     static let table: [Route<AdminContext>] =
         [welcome, document, problem] + EventDocumentRoutes.table

@@ -86,7 +86,7 @@ public final class Certificate: @unchecked Sendable {
         return unsafe typed.pointee.ca != 0
     }
 
-    /// By time alone.
+    /// Validity by time alone, without the chain.
     public func isValid(at seconds: Int64) -> Bool {
         var time = time_t(seconds)
         return unsafe X509_cmp_time(X509_get0_notBefore(pointer), &time) < 0

@@ -48,7 +48,7 @@ public enum Scrypt {
             return Parameters(unchecked: 1 << 15, 8, min(max(lanes, least), most))
         }
 
-        /// What the time follows from.
+        /// The work factor, which the duration follows.
         public var work: Int { cost * blockSize * parallelization }
 
         /// The lanes that are missing to this much work, to the nearest one. Nil: none is.

@@ -31,7 +31,7 @@ public struct Commit: Sendable, Equatable {
     }
 }
 
-/// Who asked, through what, from where, and when.
+/// The origin of a command: actor, client, address and time.
 public struct Origin: Sendable, Equatable {
     /// `admin:<key id>`, `user:<id>`, `client:<id>` or `system`.
     public var actor: String

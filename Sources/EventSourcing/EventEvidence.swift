@@ -6,7 +6,7 @@ public import Values
 public struct EventEvidence: Sendable, Equatable {
     public enum Personal: Sendable, Equatable {
         case none
-        /// They stay so, because nobody asked.
+        /// Personal fields stay sealed, since the request did not ask for them.
         case sealed
         /// With the sealed bytes, and the key of this one event.
         case opened(sealed: [UInt8], key: [UInt8], fields: JSONObject)
@@ -55,7 +55,7 @@ public struct EventExtent: Sendable, Equatable {
     public let streams: [Part]
     /// Whose personal data in them can be opened now.
     public let subjects: [UUID]
-    /// How many of them can be opened.
+    /// Number of events whose personal fields can be opened.
     public let openable: Int64
 
     public init(streams: [Part], subjects: [UUID], openable: Int64) {

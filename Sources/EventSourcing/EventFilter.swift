@@ -45,7 +45,7 @@ public struct EventFilter: Sendable, Hashable {
     /// Empty: all types.
     public var types = Types()
     public var excluded = Types()
-    /// What is left out unless it is asked for by its name.
+    /// Event types that are left out unless they are named.
     public var unasked: Set<String> = []
     /// Types that are wanted although the other conditions leave them out.
     public var always: Set<String> = []

@@ -124,7 +124,7 @@ public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The database has come to have another master key, or a realm's keys were left under another.
     case otherMasterKey
 
-    /// It is no better in a second.
+    /// Whether a retry in a second would fail too.
     public var isLasting: Bool { self == .damaged || self == .otherMasterKey }
 
     /// For the operator.

@@ -6,7 +6,7 @@ public enum EventReach: String, Sendable {
     case services
     /// Those who audit a realm.
     case audit
-    /// Nobody: it is how other things are done.
+    /// No reader: the event is an implementation detail.
     case `internal`
 }
 

@@ -71,7 +71,7 @@ public struct Field<Value: Sendable>: Sendable {
         }
     }
 
-    /// Not written where it is this one, and this one where it is not there.
+    /// A field with a default: left out where it has the default, which is read where the field is missing.
     @inlinable
     public static func unless(_ usual: Value, _ field: Field) -> Field where Value: Equatable {
         Field(field.columns.map(\.optional)) { value, fields in
@@ -92,7 +92,7 @@ extension Field {
     }
 
     /// A value that stands in the log as another one, or by its absence. What is there and cannot be read is not
-    /// taken for absent.
+    /// taken for an absent value.
     @inlinable
     public static func whereThere<Written: Sendable>(
         _ field: Field<Written>, write: @escaping @Sendable (Value) -> Written?,
@@ -146,7 +146,7 @@ extension Field<String> {
 }
 
 extension Field<[String]> {
-    /// None where it is not there.
+    /// No texts where the field is missing.
     public static func texts(
         _ name: String, _ sentence: String, _ visibility: EventField.Visibility = .open
     ) -> Field {

@@ -167,7 +167,7 @@ enum KeyTable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Those that were put in.
+    /// - Returns: the inserted keys by their subjects.
     private static func insert(
         _ new: [NewSubjectKey], _ realm: RealmID, on connection: Connection
     ) throws(Failure) -> [UUID: SubjectKey] {

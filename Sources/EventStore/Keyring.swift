@@ -125,7 +125,7 @@ public final class Keyring: Sendable {
     }
 
     /// Whether the master key, or one that it takes the place of, is this database's. True as well
-    /// where nothing was wrapped yet.
+    /// before any key was wrapped.
     public func isOfThisDatabase() async throws(LogFailure) -> Bool {
         try await database.tryRun { connection throws(Postgres.Failure) in
             try KeyTable.master(on: connection)

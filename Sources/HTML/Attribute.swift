@@ -3,7 +3,7 @@
 public struct Attribute: Sendable {
     private enum Value {
         case text(String)
-        /// Its name is all that is written.
+        /// A boolean attribute: only its name is written.
         case none
     }
 

@@ -40,7 +40,7 @@ public struct Headers: Sendable, Equatable {
         }
     }
 
-    /// Adds those of the others whose names are not there yet.
+    /// Adds the other headers whose names are not there yet.
     public mutating func fill(from others: Headers) {
         let known = fields.count
         // With room for what else an answer gets.

@@ -7,7 +7,7 @@ internal import Synchronization
 public final class RequestLimit: Sendable {
     private struct State: Sendable {
         var underWay = 0
-        /// Nothing waits where fewer than may are under way.
+        /// Work waits only while the limit of requests is under way.
         var waiting: [Line.Work] = []
     }
 
@@ -72,7 +72,7 @@ public final class RequestLimit: Sendable {
         }
     }
 
-    /// The one that was under way is done, and none follows it.
+    /// Frees the slot of a request under way, and refuses all waiting requests.
     private func giveBack(_ refusal: Refusal) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }

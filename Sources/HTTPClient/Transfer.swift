@@ -124,9 +124,9 @@ final class Transfer {
 
 /// Who takes a body while it comes.
 struct Reader {
-    /// How long nothing may come.
+    /// Idle time-out: how long the server may send no byte.
     let silence: Duration
-    /// False: no more of it.
+    /// Takes a chunk of the body; false stops the transfer.
     let take: ([UInt8]) -> Bool
 }
 

@@ -40,7 +40,7 @@ extension Field<Int> {
 }
 
 extension Field<SecretDigest> {
-    /// Nobody is shown it.
+    /// A digest, which is shown to no reader.
     static func digest(_ name: String, _ sentence: String) -> Field {
         mapped(
             .text(name, .bytes, sentence, .neverLeaves(.plain)), write: \.base64URL,
@@ -86,7 +86,7 @@ extension Field<SignInPlace> {
         .optional(.location), make: { SignInPlace(source: $0, device: $1, location: $2) },
         take: { ($0.source, $0.device, $0.location) })
 
-    /// Where it was good, or was tried.
+    /// Where the session was opened, or the sign-in was tried.
     static let opened = record(
         .place,
         .optional(

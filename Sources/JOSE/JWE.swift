@@ -99,7 +99,7 @@ public enum JWE {
     }
 
     /// The signed token inside of an encrypted one, which has to say that it is one. It is not verified
-    /// yet.
+    /// here.
     public static func decryptToken(
         _ text: String, by keys: [DecryptionKey]
     ) throws(TokenRejection) -> String {

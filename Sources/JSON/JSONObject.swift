@@ -19,7 +19,7 @@ public struct JSONObject: Sendable {
         for (key, value) in elements { self[key] = value }
     }
 
-    /// Where a name stands, or where it belongs.
+    /// The index of a key, or the index at which it belongs.
     private func place(of key: String) -> (index: Int, isThere: Bool) {
         var low = 0
         var high = members.count

@@ -10,7 +10,7 @@ public final class GeoDatabase: Sendable {
         case unreadable(code: Int32)
         /// It is no database, or a part of one.
         case malformed
-        /// It was written to while it was read.
+        /// The file was written to while it was read.
         case changing
         case noMemory
 

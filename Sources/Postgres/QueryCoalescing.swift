@@ -143,7 +143,7 @@ public final class QueryCoalescing<
 
 extension QueryCoalescing where Source == Connection {
     /// - Parameters:
-    ///   - busy: what is told where too many wait.
+    ///   - busy: the error for callers when the queue is full.
     ///   - unavailable: what is told where the database cannot be reached.
     ///   - damaged: what is told where a row cannot be what was written.
     public convenience init(

@@ -28,7 +28,7 @@ public final class Metrics: Sendable {
         counters(name, help: help, labels: labels, maximumSeries: maximumSeries)
     }
 
-    /// Something that goes up and down.
+    /// A gauge: a value that goes up and down.
     public func gauge(_ name: String, help: String) -> Gauge {
         gauges(name, help: help, labels: []).only
     }

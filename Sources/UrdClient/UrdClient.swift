@@ -134,7 +134,7 @@ public actor UrdClient {
         return tokens
     }
 
-    /// Who is signed in.
+    /// The user that is signed in.
     public func userInfo() async throws -> UserInfo {
         try decoded(await wire.get("/connect/userinfo", token: accessToken()))
     }

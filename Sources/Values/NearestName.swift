@@ -1,4 +1,4 @@
-/// Finds the name that was probably meant.
+/// Finds the name that a mistyped name probably means.
 public enum NearestName {
     /// The known name with the fewest edits away, if that is few enough to be a slip.
     public static func find(_ name: String, among known: [String]) -> String? {

@@ -8,7 +8,7 @@ enum AuthenticationLevel {
         levels.filter { $0 == single || $0 == multiple }
     }
 
-    /// A stronger sign-in is as good as a weaker one.
+    /// A stronger sign-in satisfies a weaker level.
     static func reaches(_ level: String?, oneOf levels: [String]) -> Bool {
         guard let level else { return false }
         return levels.contains(level) || level == multiple && levels.contains(single)

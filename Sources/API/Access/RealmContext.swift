@@ -45,7 +45,7 @@ public final class RealmContext: RouteContext {
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
     var passphrases: PassphraseWork { shared.passphrases }
-    /// Nil where nobody follows.
+    /// Nil where the process follows no log.
     var feeds: Feeds? { shared.feeds }
     var signalPages: SignalPages { shared.signalPages }
     var sequences: any RequestSequences { shared.sequences }

@@ -21,7 +21,7 @@ final class ReplayableResponses: Sendable {
     private struct Line {
         /// Requests whose outcome is not known yet.
         var underWay = 0
-        /// What one of them was refused with, while another may still do better.
+        /// The refusal of one request, while another may still succeed.
         var refused: Answer?
         /// Who asked again meanwhile, the last one at the end.
         var waiting: [(number: UInt64, caller: Caller)] = []

@@ -197,7 +197,7 @@ extension AdminScope {
 
 private let noDigest = [UInt8](repeating: 0, count: SHA256.digestLength)
 
-/// Who asks.
+/// The caller of the admin API.
 public enum Admin: Sendable {
     case nobody
     case key(AdminKeyView)

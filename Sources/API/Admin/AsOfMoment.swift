@@ -7,7 +7,7 @@ internal import Values
 struct AsOfMoment: Sendable {
     /// That the log was in when it was asked.
     let epoch: Int
-    /// 0: before anything happened.
+    /// The position; 0 for an empty log.
     let position: Int64
     /// When the event at the position happened.
     let at: Timestamp?

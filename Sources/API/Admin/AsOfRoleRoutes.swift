@@ -138,7 +138,7 @@ extension Call<AdminContext> {
         return accounts
     }
 
-    /// Nil where none is left of what was asked for.
+    /// Nil for an account without the requested roles.
     fileprivate func roles(of id: UUID, _ state: JSON) -> JSON? {
         guard state["deleted"] == false, let given = GivenRoles(state["roles"]) else { return nil }
         let (role, audience) = (text("role"), text("audience"))

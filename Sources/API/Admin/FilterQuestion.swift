@@ -6,8 +6,8 @@ internal import Mail
 internal import ReadModels
 internal import Values
 
-/// Questions to the lists of the log: single parameters for what everyone asks, and a filter for all else. All of
-/// them hold.
+/// Questions to the lists of the log: single parameters for frequent conditions, and a filter for all else. All
+/// conditions must hold.
 enum FilterQuestion {
     static let address = Parameter(
         "address", in: .query, .text(2...45),

@@ -5,7 +5,7 @@ internal import JSON
 internal import ReadModels
 internal import Values
 
-/// Who signed in or tried to, and how it went.
+/// The routes of the login history: sign-ins and refusals.
 enum LoginHistoryRoutes {
     static let table: [Route<AdminContext>] = [list, ofAccount, ofClient, LoginCountRoute.route]
 

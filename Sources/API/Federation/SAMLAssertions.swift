@@ -66,7 +66,7 @@ struct SAMLAssertions {
 
 extension GrantForm {
     /// A service that received an assertion of SAML shows it itself, for what OpenID gives (RFC 7522). Nothing is told
-    /// of what is wrong with it.
+    /// of the error.
     static let samlBearer: GrantForm = {
         var form = GrantForm(OutsideAssertionGrant.self, []) { call, request throws(Problem) in
             let refused = GrantRefusal.invalidAssertion.problem

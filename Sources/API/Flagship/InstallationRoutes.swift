@@ -75,7 +75,7 @@ enum InstallationRoutes {
         return .json(.created, .object(document))
     }
 
-    /// Of two with one name the later one is told apart by a number.
+    /// The later of two installations with one name gets a number.
     private static func underFreeName<Rejection: Equatable>(
         _ members: JSONObject, unless taken: Rejection,
         _ attempt: (JSONObject) async throws(Problem) -> Rejection?

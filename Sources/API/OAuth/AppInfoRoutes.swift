@@ -111,7 +111,7 @@ enum AppInfoRoutes {
 }
 
 extension Call<RealmContext> {
-    /// Nil: none was named. Nil inside: there is none of that name that could be used.
+    /// Nil without a `client_id`. An inner nil: no usable client has that id.
     fileprivate func namedClient() async throws(Problem) -> KnownClient?? {
         guard let clientID = text("client_id") else { return nil }
         let client = try await reading { () throws(LogFailure) in

@@ -42,14 +42,14 @@ struct FeedStream: Sendable {
     /// Where the follower is, and when it was last told.
     struct Progress {
         var cursor: LogCursor
-        /// The last place that it was told of.
+        /// The last cursor that the reader was sent.
         var told: Int64
         var spokeAt: UInt64
         /// Of the events behind `told`, where the feed shows them all.
         var leaves: [LeafHash] = []
         /// The size of the last checkpoint that it was shown.
         var proven: Int64 = 0
-        /// When a newer one was looked for.
+        /// The time of the last look for a newer checkpoint.
         var askedAt: UInt64 = .max
         /// The next page, where the follower is behind by more than one.
         var ahead: PageAhead?
@@ -304,7 +304,7 @@ struct FeedStream: Sendable {
         return try await following.page(after: &progress.cursor, limit: pageSize)
     }
 
-    /// Nil where it cannot be read now: then it is read when it is its turn.
+    /// Nil where the page cannot be read now: then it is read in its turn.
     private func readAhead(from start: LogCursor) async -> PageAhead? {
         var cursor = start
         guard let page = try? await following.page(after: &cursor, limit: pageSize) else {

@@ -28,7 +28,7 @@ struct IdentityToken {
 }
 
 extension TokenMint {
-    /// By which it is signed now.
+    /// The key that signs identity tokens now.
     var identityKey: Ed25519.PrivateKey? {
         let seed = derive(.identitySignature, [])
         if let known = readyKeys.withLock({ $0.value(of: seed) }) { return known }
@@ -37,7 +37,7 @@ extension TokenMint {
         return key
     }
 
-    /// By which what is shown may be signed: the one in use first.
+    /// The keys that verify presented identity tokens: the one in use first.
     var identityKeys: [Ed25519.PublicKey] {
         var keys: [Ed25519.PublicKey] = []
         _ = version { mint in

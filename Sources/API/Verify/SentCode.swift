@@ -8,7 +8,7 @@ struct SentCode: Sendable {
     /// A mail address or a phone number in its one form.
     var address: String
     var channel: Channel
-    /// There was one before.
+    /// Whether an earlier code was sent.
     var isAnother = false
     /// Of one that is confirmed by a link: this page alone knows its name.
     var link: UUID?

@@ -147,7 +147,7 @@ private struct SocialConnection: Sendable {
         self.redirect = redirect
     }
 
-    /// Nil for what was not sealed here, and when it is too late.
+    /// Nil for a text that was not sealed here, or has expired.
     init?(_ sealed: String?, _ call: Call<RealmContext>) {
         guard let sealed,
             let members = call.context.mint.unseal(sealed, for: .verification)?.object,
@@ -162,7 +162,7 @@ private struct SocialConnection: Sendable {
 
 extension Call<RealmContext> {
     /// Works for a person who signed in, a short while ago, to the account that an app wants connected. Others are
-    /// led to the sign-in.
+    /// led to the sign-in page.
     fileprivate func connecting(
         _ visit: Visit,
         _ work: (SocialConnection, Provider) async throws(Problem) -> Response

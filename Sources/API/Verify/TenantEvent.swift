@@ -12,7 +12,7 @@ struct TenantEvent: Sendable {
     let label: String
     let method: TenantMethod
     let signedAt: Timestamp
-    /// As it was written, because it is signed.
+    /// The timestamp as it was written, because it is signed.
     let timestamp: String
 
     static let members: [Member] = [

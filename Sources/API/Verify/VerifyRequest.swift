@@ -175,7 +175,7 @@ extension Call<RealmContext> {
     }
 
     /// By what codes go to phones: what the realm has, as far as the tenant's app wants it. One that wants none
-    /// of them is given all.
+    /// of the channels gets all.
     func queriedChannels() -> [Channel] {
         let all = context.place.settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
         let wanted = (parameters["phone_channels[]"]?.array ?? []).compactMap {

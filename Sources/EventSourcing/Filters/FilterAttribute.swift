@@ -23,7 +23,7 @@ public struct FilterAttribute: Sendable, Hashable {
         case index
         /// A field of the event, by its name.
         case field(String)
-        /// It stands for others, which are put in its place before it is asked.
+        /// An alias for other attributes, which replace it before the evaluation.
         case stand
     }
 
@@ -85,7 +85,7 @@ public struct FilterVocabulary: Sendable {
         precondition(self.attributes.count == attributes.count, "An attribute stands once.")
     }
 
-    /// In the order of their names.
+    /// The names in their order.
     public var names: [String] { attributes.keys.sorted() }
 
     public subscript(name: String) -> FilterAttribute? { attributes[name] }

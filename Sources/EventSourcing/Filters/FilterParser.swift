@@ -235,6 +235,6 @@ extension FilterParser {
 }
 
 extension String {
-    /// With a full stop, where nothing else ends it.
+    /// The text with a full stop, unless it ends with a question mark.
     fileprivate var sentence: String { hasSuffix("?") ? self : self + "." }
 }

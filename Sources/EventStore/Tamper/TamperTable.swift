@@ -87,7 +87,7 @@ enum TamperTable {
     }
 
     /// Moves a realm to an epoch behind one in which something was signed that is lost. Nothing
-    /// happens where it is there already.
+    /// happens to a realm that is in that epoch already.
     static func leave(
         epoch: Int, _ realm: RealmID, on connection: Connection
     ) throws(Failure) {

@@ -7,7 +7,7 @@ import Values
 public struct UnreadableEvents: Sendable, Equatable {
     /// The key of their subject is not in the database.
     public internal(set) var withoutKey: Int64 = 0
-    /// It is there, and does not open them.
+    /// Events with a key that does not open them.
     public internal(set) var notOpened: Int64 = 0
     public internal(set) var first: Int64?
 

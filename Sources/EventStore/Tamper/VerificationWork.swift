@@ -11,7 +11,7 @@ enum VerificationWork: Sendable {
     struct Page: Sendable {
         let last: Int64
         var tiles: [TilePlace: [TreeHash]]
-        /// Ascending.
+        /// The checkpoints in ascending order.
         var checkpoints: [Stored]
     }
 
@@ -45,7 +45,7 @@ final class VerificationQueue: Sendable {
     private static let capacity = 16
     private let state = Monitor(State())
 
-    /// False: nothing more is wanted.
+    /// False: no more work is wanted.
     func put(_ work: VerificationWork) -> Bool {
         let isWanted = state.wait { state -> Bool? in
             if state.isStopped { return false }

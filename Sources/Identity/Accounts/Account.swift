@@ -125,7 +125,7 @@ extension Account {
 }
 
 extension AccountEvent {
-    /// Whether what was mailed before is worth nothing afterwards.
+    /// Whether mailed codes and links of earlier generations are void afterwards.
     var endsProofs: Bool {
         switch self {
         case .mailboxChanged, .mailboxMoved, .addressesChanged, .disabled, .stampRotated,
@@ -142,7 +142,7 @@ extension Versioned<Account> {
     /// What a session is opened under.
     var standing: (id: UUID, stamp: SecurityStamp) { (stream, state.stamp) }
 
-    /// It was registered and not deleted since.
+    /// Whether the account was registered and not deleted.
     var isAlive: Bool { exists && !state.isDeleted }
 
     /// The same, for what was agreed to when the account had removed access so often.

@@ -41,7 +41,7 @@ public enum AccountEvent: FormedEvent {
     case deletionCancelled
     /// There is no account any more. The keys of these subjects are to be destroyed, beside its own.
     case deleted(subjects: [UUID])
-    /// They are destroyed.
+    /// The keys of the account's personal data are destroyed.
     case erased
 
     private enum Form {

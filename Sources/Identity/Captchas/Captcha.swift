@@ -3,7 +3,7 @@ public import Values
 
 /// What the service that tells people from programs knows the realm by.
 public struct Captcha: StreamState {
-    /// Nil where none was set, or it cannot be opened any more.
+    /// Nil without a secret, or where the secret cannot be decrypted any more.
     public private(set) var secret: String?
 
     /// The same in every realm, so that it needs no look-up.

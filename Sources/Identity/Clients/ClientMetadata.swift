@@ -100,7 +100,7 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var assertionEncryption = AssertionEncryption.none
         /// What it offers (RSD2), as it was said here or found where it publishes it.
         public internal(set) var serviceDescription: JSON?
-        /// Where it publishes what it offers.
+        /// The host of the services.txt in which the service publishes its offers.
         public internal(set) var serviceHost: String?
     }
 

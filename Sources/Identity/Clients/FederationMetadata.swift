@@ -28,7 +28,7 @@ extension MetadataField {
             "Host of the services.txt in which the service publishes its offers"),
     ]
 
-    /// Left out where it is the usual, as it is for nearly all.
+    /// A field that is left out where it has the default, as for nearly all clients.
     private static func optional(
         _ field: MetadataField,
         unless isUsual: @escaping @Sendable (ClientMetadata.Members) -> Bool

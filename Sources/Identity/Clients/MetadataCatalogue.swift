@@ -257,7 +257,7 @@ extension MetadataField {
         }
     }
 
-    /// Left out where it is nothing, as it is for nearly all.
+    /// A field that is left out where it is `none`, as for nearly all clients.
     private static var exchange: MetadataField {
         let field = choice(
             "token_exchange", \.exchange, default: .none,

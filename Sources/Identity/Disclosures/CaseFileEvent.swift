@@ -12,7 +12,7 @@ public struct IssuedCaseFile: Sendable, Equatable {
     public var id: String
     /// How many events are in it.
     public var positions: Int64
-    /// How many of them are opened.
+    /// Number of events whose personal fields are opened.
     public var opened: Int64
     /// The hash of all its lines.
     public var digest: String

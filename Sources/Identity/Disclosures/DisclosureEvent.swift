@@ -14,7 +14,7 @@ public struct StreamedBatch: Sendable, Equatable {
     public var subscription: UUID
     /// The first and the last position whose event is opened.
     public var positions: ClosedRange<Int64>
-    /// Whose it is, each once.
+    /// The subjects whose data is disclosed, each once.
     public var subjects: [UUID]
 
     public init(subscription: UUID, positions: ClosedRange<Int64>, subjects: [UUID]) {

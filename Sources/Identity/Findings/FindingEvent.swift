@@ -12,7 +12,7 @@ public struct RaisedFinding: Sendable, Equatable {
     public var positions: [Int64]
     public var from: Timestamp
     public var to: Timestamp
-    /// How many of what there were, by name.
+    /// Number of events or objects, by kind.
     public var counts: [String: Int]
     /// Where it happened, in the order of the log.
     public var places: [String]
@@ -67,9 +67,9 @@ public struct EscalatedFinding: Sendable, Equatable {
 
 /// A finding that is over.
 public struct ClosedFinding: Sendable, Equatable {
-    /// Why it is over.
+    /// Why the finding is closed.
     public enum Cause: String, CaseIterable, Sendable {
-        /// Nothing more of it happened.
+        /// No further event belonged to the finding.
         case quiet
         case administrator
     }

@@ -22,12 +22,12 @@ enum FindingFact: Sendable {
         let isConfirmed: Bool
     }
 
-    /// A sign-in with something that was wrong.
+    /// A failed sign-in: with a wrong secret.
     case failed(Attempt)
     case signedIn(SignIn)
     /// A session of a client or a browser ended.
     case ended(session: UUID)
-    /// What had been used came again.
+    /// A used refresh token was presented again.
     case reused(session: UUID)
     /// A wrong guess, which is counted by its stream.
     case guessed(stream: UUID, account: UUID)

@@ -51,14 +51,14 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The same, with the places that it is about.
+    /// The sentence with the places of the finding.
     public func sentence(at places: [String]) -> String {
         guard !places.isEmpty else { return sentence }
         return
             "\(sentence.dropLast()): \(places.joined(separator: self == .impossibleTravel ? ", then " : ", "))."
     }
 
-    /// How bad it is, unless what was found says more.
+    /// The risk level, unless a finding has its own.
     public var level: FindingLevel {
         switch self {
         case .newDevice, .newSource, .manySessions, .unusualHour: .low

@@ -126,7 +126,7 @@ public struct FindingThreshold: Sendable, Equatable {
 }
 
 extension FindingRule {
-    /// Ordered by their names.
+    /// The thresholds in the order of their names.
     public var thresholds: [FindingThreshold] { Self.listed[self] ?? [] }
 
     private static let listed = Dictionary(

@@ -12,8 +12,8 @@ struct SlidingWindow<Entry: Sendable>: Sendable {
     var all: ArraySlice<Element> { elements[start...] }
     var last: Element? { isEmpty ? nil : elements.last }
 
-    /// - Parameter limit: what is more than that falls out at the beginning.
-    /// - Returns: what fell out.
+    /// - Parameter limit: maximum number of entries; older ones are dropped from the front.
+    /// - Returns: the dropped entries.
     @discardableResult
     mutating func append(
         _ entry: Entry, at moment: Moment, since: Timestamp, limit: Int

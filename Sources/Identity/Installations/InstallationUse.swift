@@ -20,7 +20,7 @@ public struct InstallationUse: StreamState {
 }
 
 public enum InstallationUseEvent: FormedEvent {
-    /// It has everything that there was.
+    /// The installation has synchronized all data.
     case synchronized(UUID, at: Timestamp)
 
     private enum Form {

@@ -6,7 +6,7 @@ public enum LogoutNoticeEvent: FormedEvent {
     case delivered(attempt: Int)
     /// It is tried again. The code is the status that the client answered; 0: it was not reached.
     case deferred(attempt: Int, until: Timestamp, code: Int)
-    /// It is not tried again.
+    /// The notice is not retried.
     case failed(attempt: Int, code: Int)
 
     private enum Form {

@@ -185,7 +185,7 @@ public struct Mailbox: StreamState {
 }
 
 extension Versioned<Mailbox> {
-    /// Whose is what is mailed to it.
+    /// The subject of the mails to this mailbox.
     var subject: UUID { state.subject ?? stream }
 }
 
@@ -196,7 +196,7 @@ struct RecentGuesses: Sendable {
     static let most = 10
     static let span: Int64 = 3_600
 
-    /// Newest last.
+    /// Times of the wrong guesses, the newest last.
     private var moments: [Timestamp] = []
 
     mutating func add(_ moment: Timestamp) {

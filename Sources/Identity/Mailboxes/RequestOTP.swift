@@ -73,7 +73,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         case notRegistered
         /// There is no such invite, or none that is good for this mailbox here and now.
         case notInvited
-        /// It would have been one to join with, and none of those was asked for.
+        /// The code would register an account, and the request asked for none.
         case wouldJoin
         case blocked
         /// A code was mailed a moment ago, or many links wait to be opened.

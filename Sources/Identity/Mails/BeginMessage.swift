@@ -14,7 +14,7 @@ public struct BeginMessage: AnsweringCommand {
 
     public enum Outcome: Equatable, Sendable {
         case begun
-        /// It is settled, or is so now: it was begun before.
+        /// The message is settled, or is settled now, since an attempt was begun before.
         case over
     }
 

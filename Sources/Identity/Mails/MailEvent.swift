@@ -10,7 +10,7 @@ public enum MailEvent: FormedEvent {
     case sent(attempt: Int, by: Channel? = nil)
     /// It is tried again. The code is the server's, 0 where there was none to ask.
     case deferred(attempt: Int, until: Timestamp, code: Int, reason: MailFault? = nil)
-    /// It is not tried again by itself.
+    /// The mail is not retried automatically.
     case failed(attempt: Int, code: Int, reason: MailFault? = nil)
     /// An operator requeued it.
     case requeued

@@ -1,6 +1,6 @@
 /// Whether authenticators are asked to vouch for themselves.
 public enum AttestationDemand: String, CaseIterable, Sendable {
-    /// Not asked; what comes all the same must be right in itself.
+    /// No attestation is requested; an attestation that comes all the same must be valid in itself.
     case none
     /// Asked, and refused without. Where roots are set, a statement must end at one of them.
     case direct

@@ -24,11 +24,11 @@ public struct SignInPolicy: Sendable, Equatable {
         public var isForAll = false
         /// Of any audience.
         public var roles: [String] = []
-        /// By their names.
+        /// The clients by their names.
         public var clients: [String] = []
     }
 
-    /// What is let in and nothing else, or what is kept out.
+    /// An allow list or a deny list.
     public struct Choice<Value: Hashable & Sendable>: Sendable, Equatable {
         public let allows: Bool
         public let values: Set<Value>

@@ -85,7 +85,7 @@ extension WhatIfEngine {
 
     private func total(_ account: WhatIfTally.Account) -> Int64 { account.outcomes.reduce(0, +) }
 
-    /// Nothing that they did would have let them in.
+    /// Whether all of the account's sign-ins would be refused.
     private func isLockedOut(_ account: WhatIfTally.Account) -> Bool {
         account.outcomes[Self.refuse] > 0 && account.outcomes[Self.refuse] == total(account)
     }

@@ -7,7 +7,7 @@ public import Values
 public struct DelegatedCode: StreamState {
     public static let lifetime: Int64 = 3 * 3_600
 
-    /// Nil until it was issued.
+    /// Nil before the code was issued.
     public private(set) var terms: DelegatedCodeTerms?
     public private(set) var isUsed = false
 
@@ -25,7 +25,7 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     /// What follows from the provider's name for the person, and for their session there.
     public var identity: UUID
     public var upstream: UUID?
-    /// Which is this.
+    /// The name of the session at the provider.
     public var upstreamName: String?
     public var provider: String
     /// Of the account that the identity signed in at that time. Nil: of none yet.

@@ -5,7 +5,7 @@ public import Values
 public struct RecordRefusedRefresh: TimedCommand {
     /// What the token is of; that it is authentic is known already.
     public var session: UUID
-    /// Who showed it.
+    /// The client that presented the token.
     public var client: UUID
     public var clientID: String
     public var from: SignInPlace

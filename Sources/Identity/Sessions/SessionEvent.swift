@@ -17,7 +17,7 @@ public enum AuthenticationFactor: String, CaseIterable, Sendable {
     case biometric = "bio"
     /// An OpenID provider said so.
     case provider = "fed"
-    /// One more than the first.
+    /// Multi-factor authentication: a second factor beside the first.
     case multiple = "mfa"
 
     /// A code of an authenticator app, or one that stands in for it: there is one name for all codes.
@@ -41,9 +41,9 @@ public struct SessionTerms: Sendable, Equatable {
         public var resources: [String]
         public var factors: [AuthenticationFactor]
         public var openedAt: Timestamp
-        /// However often it is refreshed.
+        /// The absolute expiry time, which no refresh moves.
         public var expiresAt: Timestamp
-        /// Whether it can be refreshed.
+        /// Whether the session has offline access: its tokens can be refreshed.
         public var isOffline: Bool
         public var from: SignInPlace
         /// The grant that opened it.
@@ -120,7 +120,7 @@ public struct SessionTerms: Sendable, Equatable {
     }
 }
 
-/// A failed sign-in.
+/// A failed sign-in of an account or of an unknown address.
 public struct RefusedSignIn: Sendable, Equatable {
     public var method: GrantType
     /// What stands on record in its place, if anything.
@@ -133,7 +133,7 @@ public struct RefusedSignIn: Sendable, Equatable {
     public var clientID: String
     public var app: UUID?
     public var from: SignInPlace
-    /// How many times, where several were summed up; the rest is of the last one.
+    /// Number of summarised refusals; the other fields are those of the last one.
     public var count: Int
 
     public init(

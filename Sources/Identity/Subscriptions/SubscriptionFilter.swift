@@ -6,7 +6,7 @@ public import Values
 public struct SubscriptionFilter: Sendable, Equatable {
     /// Wire names, or what they begin with: `account.*`. Empty: all of the reach.
     public var types: [String]
-    /// Not these, named in the same way.
+    /// Event types or groups of types that are excluded.
     public var excluded: [String]
     /// Only events of these streams. Empty: of all.
     public var streams: [UUID]

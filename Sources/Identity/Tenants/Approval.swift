@@ -4,9 +4,9 @@ public import Values
 /// What a person agreed to with a device, or is asked to: in the words of the profile an event. Its stream
 /// follows from the number that apps know it by.
 public struct Approval: StreamState {
-    /// Nil: nobody asked, and nobody agreed.
+    /// Nil before a request for the approval.
     public private(set) var terms: ApprovalTerms?
-    /// Nil until it was answered.
+    /// Nil before the person's answer.
     public private(set) var answer: Answer?
 
     public struct Answer: Sendable, Equatable {
@@ -39,7 +39,7 @@ public struct Approval: StreamState {
         UUID(high: approval.high, low: approval.low ^ 0x0000_6170_7072_0000)
     }
 
-    /// Whether it may be answered at this time.
+    /// Whether the request may be answered at this time.
     public func isOpen(at now: Timestamp) -> Bool {
         guard let terms, answer == nil else { return false }
         return now < terms.at.adding(seconds: Self.patience)

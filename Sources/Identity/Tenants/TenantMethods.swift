@@ -78,7 +78,7 @@ public struct AwaitedApproval: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it was over when the other one came.
+    /// Whether the approval was expired when the other request came.
     fileprivate func hasExpired(before other: AwaitedApproval) -> Bool {
         expiresAt.adding(seconds: Approval.patience) <= other.expiresAt
     }

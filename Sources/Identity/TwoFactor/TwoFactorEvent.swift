@@ -49,7 +49,7 @@ public enum TwoFactorEvent: FormedEvent {
     /// A wrong code was typed. Its owner is told by the mail, where guesses begin to rest.
     case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     case recoveryCodeUsed(SecretDigest)
-    /// Those that were there before are worth nothing.
+    /// Earlier recovery codes are void.
     case recoveryCodesRenewed([SecretDigest])
     /// Nothing is asked for any more; the mail tells the account's owner.
     case removed(account: UUID, mail: UUID)

@@ -73,7 +73,7 @@ public struct AsOfBuildStore: Sendable {
         return rows.isNull(0, 0) ? count + 1 : rows.int64(0, 0)
     }
 
-    /// Those that are made or kept, the newest first.
+    /// The builds that are being made or kept, the newest first.
     public func builds(in realm: RealmID) async throws(LogFailure) -> [AsOfBuild] {
         try await asking { connection throws(Failure) in
             AsOfBuild.all(try connection.execute(listing, Parameters(realm: realm.name)))
@@ -106,7 +106,7 @@ extension AsOfBuildStore {
     }
 
     /// Keeps the maker's lease.
-    /// - Returns: false where it was cancelled, or another makes it.
+    /// - Returns: false where the build was cancelled, or another node makes it.
     public func keep(_ build: AsOfBuild, by maker: UUID) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
             var parameters = Parameters(in: build.realm, build.id)
@@ -126,8 +126,8 @@ extension AsOfBuildStore {
         }
     }
 
-    /// Drops the schemas of those that nobody wants any more.
-    /// - Returns: how many.
+    /// Drops the schemas of builds that are expired or deleted.
+    /// - Returns: the number of dropped schemas.
     @discardableResult
     public func sweep() async throws(LogFailure) -> Int {
         try await asking { connection throws(Failure) in

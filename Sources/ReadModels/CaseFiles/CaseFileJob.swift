@@ -113,9 +113,9 @@ public enum CaseFileKind: JobKind {
     public static let table = "case_file"
     public static let lock = "urd case file"
 
-    /// Why none can be made.
+    /// Why the case file cannot be made.
     public enum Fault: String, CaseIterable, Error, Sendable {
-        /// Nothing is about it.
+        /// No event is about the subject.
         case empty
         case tooManyRecords = "too_many_records"
         /// The log is not sealed as far as was asked for.

@@ -91,9 +91,9 @@ public struct DeliveryAttempt: Sendable, Equatable {
 /// How far a subscription is.
 public struct DeliveryProgress: Sendable, Equatable {
     public var cursor: LogCursor
-    /// Delivered although something before it is not.
+    /// Positions that are delivered although an earlier event is not.
     public var done: [Int64] = []
-    /// Since when nothing has been delivered though something was tried.
+    /// The time since which all attempts have failed.
     public var blockedSince: Timestamp?
     /// How often the receiver could not be reached.
     public var failures = 0

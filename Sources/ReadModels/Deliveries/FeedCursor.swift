@@ -7,7 +7,7 @@ public struct FeedCursor: Sendable, Equatable {
     public var acknowledged: LogCursor
     /// The last position that it may have been sent.
     public var sent: Int64
-    /// Nil where nothing was ever confirmed.
+    /// Nil before the first confirmation.
     public var acknowledgedAt: Timestamp?
     /// Until when a reader has it alone; nil where none has.
     public var leasedUntil: Timestamp?
@@ -25,7 +25,7 @@ public struct FeedCursor: Sendable, Equatable {
     /// The last event that the reader may have been sent.
     public var sentCursor: LogCursor { LogCursor(epoch: acknowledged.epoch, position: sent) }
 
-    /// What came of asking for it.
+    /// The outcome of a claim for the subscription.
     public enum Claim: Sendable, Equatable {
         case leased(FeedCursor)
         /// Another reader has it.
@@ -36,7 +36,7 @@ public struct FeedCursor: Sendable, Equatable {
     /// What came of confirming events.
     public enum Acknowledgement: Sendable, Equatable {
         case taken
-        /// It is not between what was confirmed and what was sent.
+        /// The cursor is not between the confirmed and the sent one.
         case outOfRange(FeedCursor)
         case missing
     }

@@ -21,7 +21,7 @@ public struct FeedCursorStore: Sendable {
     /// How long a reader that vanished keeps others out.
     static let term = "interval '30 seconds'"
 
-    /// Nil where nobody has read by it yet.
+    /// Nil before the first reader.
     public func cursor(of subscription: UUID, in realm: RealmID) async throws(LogFailure)
         -> FeedCursor?
     {
@@ -81,7 +81,7 @@ public struct FeedCursorStore: Sendable {
     }
 
     /// Keeps the leases of this node for another term.
-    /// - Returns: those that it still has.
+    /// - Returns: the leases that the node still has.
     public func renew(_ leases: [FeedLeaseName]) async throws(LogFailure) -> Set<FeedLeaseName> {
         guard !leases.isEmpty else { return [] }
         return try await asking { connection throws(Failure) in

@@ -104,7 +104,7 @@ struct BuildRun {
         }
     }
 
-    /// What is empty keeps what it was taught.
+    /// Empty tables keep their statistics.
     private func learn(_ build: Int) throws {
         for table in projection.tableNames(build) {
             let found = try connection.executeOnce(

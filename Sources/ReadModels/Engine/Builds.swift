@@ -22,7 +22,7 @@ struct LiveBuild {
     }
 }
 
-/// What is registered, and how it comes and goes.
+/// The table of builds: registration, switch and removal.
 enum Builds {
     static func projections(_ connection: Connection) throws(Postgres.Failure) -> [String] {
         let rows = try connection.run("select distinct projection from urd.projection_build")

@@ -21,7 +21,7 @@ public enum Comparison: Sendable, Equatable {
     case equal(rows: Int64)
     /// The first of them, in the order of their keys.
     case different([Difference])
-    /// There was nothing of the same making to compare with.
+    /// The live build has another definition, so that there is no build to compare with.
     case incomparable
 }
 

@@ -31,7 +31,7 @@ public struct ProjectionEngine: Sendable {
 
     /// Gives every projection a live build of this binary's making, and removes those that this
     /// binary doesn't know.
-    /// - Returns: what was built.
+    /// - Returns: the names of the new builds.
     public func migrate(
         report: @escaping (String, ProjectionProgress) -> Void = { _, _ in }
     ) throws -> [String] {

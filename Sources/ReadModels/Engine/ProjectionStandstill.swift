@@ -5,7 +5,7 @@ public import Values
 /// event has waited, by the database.
 public struct ProjectionStandstill: Sendable, Equatable {
     public let projection: String
-    /// Where it has stood still for longest.
+    /// The realm whose projection has stood still for longest.
     public let realm: String
     public let seconds: Double
     /// How many events wait there.

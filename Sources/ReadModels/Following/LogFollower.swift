@@ -86,7 +86,7 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
         try await next(isolation: nil)
     }
 
-    /// False: there is nothing more just now.
+    /// False where the log has no further events now.
     private mutating func fetch(
         isolation actor: isolated (any Actor)?
     ) async throws(FollowFailure) -> Bool {

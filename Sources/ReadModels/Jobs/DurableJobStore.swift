@@ -52,7 +52,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         }
     }
 
-    /// Whether there was anything to end.
+    /// Whether there was a job to end.
     @discardableResult
     public func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
@@ -74,7 +74,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
     }
 
     /// Keeps how far it is, and the maker's lease.
-    /// - Returns: false where it was cancelled, or another makes it.
+    /// - Returns: false where the job was cancelled, or another node has the lease.
     public func save(
         _ progress: Kind.Progress, of job: Job, by maker: UUID
     ) async throws(LogFailure) -> Bool {

@@ -64,7 +64,7 @@ extension ReadModelQueries {
         }
     }
 
-    /// Newest first.
+    /// The passkeys of an account, the newest first.
     public func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView] {
@@ -73,7 +73,7 @@ extension ReadModelQueries {
         }
     }
 
-    /// The same, asked for now and waited for later.
+    /// Begins the query of the passkeys now; the answer is awaited later.
     public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         let answer = passkeysByAccount.begin(account, in: realm)
         return { () throws(LogFailure) in

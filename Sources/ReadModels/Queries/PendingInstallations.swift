@@ -16,7 +16,7 @@ public struct PendingInstallations: Sendable {
         self.database = database
     }
 
-    /// Those that were registered before a time, the oldest first.
+    /// The installations that were registered before a time, the oldest first.
     public func page(before time: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
         try await database.rows(listing, Parameters(until: time, limit: limit)) { rows, row in
             RealmID(rows.text(row, 0)).map { Entry(realm: $0, client: rows.identifier(row, 1)) }

@@ -55,7 +55,7 @@ protocol Subcommand: AnySubcommand {
     static var operands: [Operand] { get }
     /// The settings that it reads: each is a flag of this command, too.
     static var settings: [any AnySetting] { get }
-    /// Whether it asks before it runs.
+    /// Whether the command asks for a confirmation before it runs.
     static var consequence: Consequence { get }
 }
 
@@ -83,7 +83,7 @@ struct ExitCode: Equatable, Sendable {
     }
 
     static let success = ExitCode(0)
-    /// It was asked rightly and could not be done, or what was looked for is wrong.
+    /// A valid request failed, or a check found a problem.
     static let failure = ExitCode(1)
     /// It was asked wrongly: an unknown option, a missing word, a setting that cannot be.
     static let usage = ExitCode(2)

@@ -61,7 +61,7 @@ struct Migrate: Subcommand {
 
     private static func upToDate(version: Int) -> String { "Up to date (version \(version))." }
 
-    /// - Returns: what was applied.
+    /// - Returns: the names of the applied migrations.
     static func migrate(_ address: String, console: Console) async throws -> [String] {
         do {
             let migrator = try Migrator(Connection(address, application: "urd migrate"))

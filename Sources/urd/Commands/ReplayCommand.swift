@@ -31,7 +31,7 @@ struct ReplayCommand: Subcommand {
             Option.flag("json", "Write the events as they come, a line each"),
         ]
 
-    /// What a sign-in and its end are.
+    /// The events of a sign-in and of the end of a session.
     private static let signIns = [
         "session.opened", "session.refused", "session.ended", "browser.opened", "browser.refused",
         "browser.ended",

@@ -192,7 +192,7 @@ extension Cluster {
         }
     }
 
-    /// Removes what must not outlive the run.
+    /// Removes the temporary socket folder, which must not outlive the run.
     func tidy() {
         if ClusterPlace.isTemporarySocketFolder(socketFolder) { try? File.removeTree(socketFolder) }
     }

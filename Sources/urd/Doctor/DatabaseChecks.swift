@@ -12,7 +12,7 @@ struct DoctorTools: Sendable {
     var refusal: @Sendable (_ address: String) async throws -> String? = { _ in nil }
     /// Lets time pass between two looks.
     var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
-    /// Writes something that is gone again at once.
+    /// Tries a write, to a temporary table.
     var write: @Sendable (_ address: String) async -> WriteTrial = { _ in .done }
     /// What the realms' keys and logs are like. Nil: they are not looked at.
     var realms: @Sendable (Settings) async throws -> RealmsReport? = { _ in nil }

@@ -5,7 +5,7 @@ extension DatabaseChecks {
         facts["log"]?.isEmpty == false && facts["schema"].flatMap { Int($0) } ?? 0 >= 4
     }
 
-    /// Nil as long as there are none.
+    /// Nil while there are no read models.
     func readModels(_ facts: [String: String]) async -> Diagnosis? {
         let check = "read models"
         guard hasReadModels(facts) else { return nil }

@@ -45,7 +45,7 @@ final class DeliveryRecord: Sendable {
         }
     }
 
-    /// Runs until it is cancelled.
+    /// Records deliveries until the task is cancelled.
     func write() async {
         await withTaskCancellationHandler {
             while !Task.isCancelled {

@@ -95,11 +95,11 @@ final class Mailer: Sendable {
     private struct Order: Sendable {
         let entry: DueWork.Entry
         let event: Recorded
-        /// It was tried before, or waited.
+        /// Whether an attempt failed before, or the mail waited.
         let isLate: Bool
     }
 
-    /// All that are taken together are read together.
+    /// Reads the mails of all entries in one query.
     private func read(_ entries: [DueWork.Entry]) async -> [Order] {
         var orders: [Order] = []
         for (realm, entries) in Dictionary(grouping: entries, by: \.realm) {

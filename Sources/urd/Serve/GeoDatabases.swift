@@ -22,7 +22,7 @@ final class GeoDatabases: Sendable {
     private struct File {
         let path: String
         var database: GeoDatabase?
-        /// Of what was read, or refused, last.
+        /// The stamp of the file that was read, or refused, last.
         var stamp: Stamp?
         var isMissing = false
     }

@@ -8,7 +8,7 @@ enum RetrySchedule {
     static let attempts = pauses.count + 1
     static let longestRest: Duration = .seconds(86_400)
 
-    /// Nil once it was tried often enough.
+    /// Nil after the last attempt.
     /// - Parameters:
     ///   - attempts: how many failed.
     ///   - chance: 0..<1. Receivers that failed together are not called again together.

@@ -27,7 +27,7 @@ final class WebhookRunner: Sendable {
     /// How far the log is read.
     enum Reading {
         case isDone
-        /// There may be more at once.
+        /// There may be more events at once.
         case isBehind
         /// Deliveries go on meanwhile.
         case isUnderWay
@@ -44,7 +44,7 @@ final class WebhookRunner: Sendable {
     let passage = Mutex<Result<Passage, any Error>?>(nil)
     /// What is under way goes by it, so that a few messages can be ready beside those that are sent.
     let limit = RequestLimit(WebhookRun.mostAtOnce)
-    /// Whether nothing more is begun, not even what is ready.
+    /// Whether no delivery is begun any more, not even a ready one.
     let isHeld = Atomic(false)
     private let hasRung = Atomic(false)
     private let isToEnd = Atomic(false)
@@ -65,13 +65,13 @@ final class WebhookRunner: Sendable {
 
     var store: Store { service.store }
 
-    /// How far it is behind.
+    /// The lag behind the log.
     var lag: WebhookLag { standing.withLock { $0 } }
 
     /// Whether another runner begins with what an administrator changed.
     var isEnding: Bool { isToEnd.load(ordering: .sequentiallyConsistent) }
 
-    /// Has it start nothing more, and end once what is under way has been answered.
+    /// Starts no delivery any more, and ends once the deliveries under way are answered.
     /// - Returns: false where it only waits for better times: its task has to be cancelled.
     func end() -> Bool {
         isToEnd.store(true, ordering: .sequentiallyConsistent)

@@ -61,7 +61,7 @@ struct WebhookSender: Sendable {
 
     /// - Parameters:
     ///   - limit: it waits for others of that limit.
-    ///   - begins: asked when its turn comes; where it says no, nothing is sent.
+    ///   - begins: called when the request's turn comes; false sends no request.
     func send(
         _ message: WebhookMessage, to subscription: Subscription, in realm: RealmID,
         within patience: Duration? = nil, limit: RequestLimit? = nil,

@@ -9,7 +9,7 @@ internal import Values
 /// their own.
 enum ProofFault: Error {
     case invalid(String)
-    /// Ours is missing, or is over.
+    /// The nonce of this server is missing, or has expired.
     case nonce
 }
 

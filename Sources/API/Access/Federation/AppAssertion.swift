@@ -6,7 +6,7 @@ internal import ReadModels
 internal import Values
 
 /// An assertion that an app of the federation profile signed by a key of its own, and may have encrypted to the realm.
-/// It is taken apart and not yet believed.
+/// It is parsed, and its signature is not verified yet.
 struct AppAssertion {
     /// What shows that the app has the key (RFC 7800): the key itself, or the name of one that it showed before.
     enum Confirmation {
@@ -109,7 +109,7 @@ struct AppAssertion {
         let kept: JSON
         fileprivate let verifier: VerificationKey
 
-        /// Nil for what is none, or has no name.
+        /// Nil for an invalid key, or one without a `kid`.
         init?(_ key: JSON) {
             guard var members = key.object, let id = members["kid"]?.string, !id.isEmpty else {
                 return nil

@@ -6,7 +6,7 @@ internal import Values
 struct FederatedPage: Sendable {
     struct Items<Item: Sendable>: Sendable {
         var items: [Item]
-        /// The last one's name, where there are more.
+        /// The name of the last item, where there are more items.
         var next: UUID?
     }
 
@@ -34,7 +34,7 @@ struct FederatedPage: Sendable {
             after: call.text("after").flatMap { UUID($0) })
     }
 
-    /// Of what comes behind the place that was asked for, in its order: one more shows that there are more.
+    /// The items behind `after`, in their order: one more than the limit shows that there are more.
     func items<Item: Sendable>(of all: [Item], _ name: (Item) -> UUID) -> Items<Item> {
         let part = all.prefix(limit)
         return Items(items: Array(part), next: part.count < all.count ? part.last.map(name) : nil)

@@ -90,7 +90,7 @@ struct SharedKeyToken {
     /// - Parameter request: what it is good once with, where it may be good with several.
     func digest(with request: [UInt8]) -> [UInt8] { SHA256.hash(signature + request) }
 
-    /// Whether the times that it has, if any, allow it.
+    /// Whether the token is valid at a time: `nbf`, `iat` and `exp`, where it has them.
     func isOpen(at now: Timestamp, within leeway: Int64) -> Bool {
         guard hasBegun(at: now.seconds + leeway) else { return false }
         guard members["exp"] != nil else { return true }

@@ -5,8 +5,8 @@ public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
 public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries {
-    /// The session of a request that is signed by its key, and whose number is used up by that, on all nodes. Nil:
-    /// it is not signed by it, or that number or a higher one was used up before.
+    /// The session of a request that is signed by its key, and whose sequence number is used up by that, on all nodes. Nil:
+    /// the signature is missing, or that number or a higher one was used up before.
     func line(
         of session: UUID, signing sequence: Int64, in realm: RealmID,
         isRight: @escaping @Sendable (SessionView) -> Bool
@@ -51,7 +51,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
     /// By the stream of its address.
     func account(mailbox: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView?
 
-    /// At most so many behind the first ones, the newest first.
+    /// A page of accounts behind skipped ones, the newest first.
     func newestAccounts(
         in realm: RealmID, behind skipped: Int, limit: Int
     ) async throws(LogFailure) -> [AccountView]
@@ -61,12 +61,12 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         ofCredential credential: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> PasskeyView?
 
-    /// Newest first.
+    /// The passkeys of an account, the newest first.
     func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView]
 
-    /// The same, asked for now and waited for later.
+    /// Begins the query of the passkeys now; the answer is awaited later.
     func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]>
 }
 
@@ -79,7 +79,7 @@ extension RealmQueries {
         throw .unavailable
     }
 
-    /// For those that are asked at once.
+    /// The default for a port that answers at once.
     public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         { () throws(LogFailure) in try await passkeys(of: account, in: realm) }
     }

@@ -8,7 +8,7 @@ public final class SignalPages: Sendable {
     /// The newest stretch of a realm's log that was read.
     private struct Window {
         var epochs: EpochHistory
-        /// Nothing up to here is held.
+        /// The position up to which no event is held.
         var first: Int64
         var last: Int64
         var sources: [SignalSource]

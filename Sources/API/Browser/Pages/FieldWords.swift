@@ -3,7 +3,7 @@ internal import PhoneNumbers
 
 /// What is said at a field that cannot be taken as it is.
 extension Words {
-    /// What is typed to sign in or to join.
+    /// The label of the address field at sign-in and registration.
     func signInAddress(_ takesPhones: Bool) -> String {
         takesPhones
             ? self("E-mail address or phone number", "E-Mail-Adresse oder Telefonnummer")

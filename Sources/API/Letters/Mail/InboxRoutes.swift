@@ -8,7 +8,7 @@ public import Values
 public struct InboxContext: RouteContext {
     /// Newest first: of one address, or of all.
     let letters: @Sendable (_ address: String?, _ after: UUID?) -> [InboxLetter]
-    /// The same, where there is none yet as soon as the first one comes.
+    /// The first message of a list that may be waited for.
     let awaited:
         @Sendable (_ address: String, _ after: UUID?, _ limit: Duration) async -> [InboxLetter]
 

@@ -3,7 +3,7 @@ internal import JSON
 internal import Mail
 
 /// A realm's own words for its mails, as its settings have them: by kind, language and part. What is
-/// not there is said in ours.
+/// missing comes from our templates.
 enum MailWords {
     static let schema = Schema.named(
         "MailWords",

@@ -12,7 +12,7 @@ struct RequestedClaims: Equatable {
     /// Without it there is to be no answer at all.
     var needsLevel = false
 
-    /// All that can be asked for so; what else is asked for is passed over.
+    /// The claims that can be requested; others are ignored.
     static let known = [
         "name", "given_name", "family_name", "locale", "updated_at", "email", "email_verified",
         "phone_number", "phone_number_verified",

@@ -13,7 +13,7 @@ enum DeviceRoutes {
     ]
 
     static let path = "/connect/device"
-    /// The same by another name.
+    /// The same endpoint under another path.
     static let longPath = "/connect/deviceauthorization"
 
     /// The page goes by a name beside the endpoints as well.

@@ -43,7 +43,7 @@ enum TokenKind {
 }
 
 extension Call<RealmContext> {
-    /// Nil where none is shown.
+    /// Nil without a token.
     fileprivate func shownToken(_ role: String) async throws(Problem) -> ShownToken? {
         let text = body["\(role)_token"]?.string
         let type = body["\(role)_token_type"]?.string

@@ -80,7 +80,7 @@ extension Call<RealmContext> {
 }
 
 extension Response {
-    /// For everybody, and good for a while.
+    /// A public response that may be cached for a while.
     fileprivate static func published(_ document: JSON) -> Response {
         var response = Response.json(.ok, document)
         response.headers["Cache-Control"] = "public, max-age=300"

@@ -15,10 +15,10 @@ enum SecurityRoutes {
         try await page(call, frame)
     }
 
-    /// What did not work, said where it was tried.
+    /// An error, shown beside the form that caused it.
     enum Wrong {
         case passkey(String)
-        /// Another name for one of them.
+        /// An invalid name for a passkey.
         case name(of: UUID, typed: String, String)
         case authenticator(TOTPPageRoutes.Change, String)
         case passphrase(String)

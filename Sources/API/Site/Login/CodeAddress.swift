@@ -26,9 +26,9 @@ struct CodeAddress {
     var newcomer: Newcomer?
     /// When this browser asked for the code.
     var askedAt: Timestamp?
-    /// It asked for another one before there is another one to be had.
+    /// Whether another code was requested before the minimum interval was over.
     var isTooSoon = false
-    /// There was one before.
+    /// Whether an earlier code was sent.
     var isAnother = false
     /// Seconds until another code is sent, where all clients together asked for too many.
     var limitedFor: Int64?

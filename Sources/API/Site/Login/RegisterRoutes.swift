@@ -117,7 +117,7 @@ struct RegisterPage {
         invite = posture == .inviteCode ? text("invite") ?? "" : ""
     }
 
-    /// Finds what is missing or cannot be right, all of it at once.
+    /// Finds all missing or invalid fields at once.
     mutating func look(at address: SignInAddress?) {
         if address == nil { faults[.email] = email.isEmpty ? .missing : .unfit }
         let names = [
@@ -140,7 +140,7 @@ struct RegisterPage {
             firstName: firstName, lastName: lastName, invite: invite.isEmpty ? nil : invite)
     }
 
-    /// Whether all is there that is asked for.
+    /// Whether all required fields are there.
     var isWhole: Bool { faults.isEmpty }
 
     private var takesPhones: Bool { settings[SettingCatalogue.phoneSignIn] }

@@ -5,7 +5,7 @@ internal import Identity
 struct RequestHost: Sendable, Hashable {
     /// In lower case, without a port.
     let name: String
-    /// As it was given; nil where none was.
+    /// The port as it was given; nil without one.
     let port: UInt16?
 
     /// Strict: user info, a dot at the end, a space or a letter from elsewhere makes it none.

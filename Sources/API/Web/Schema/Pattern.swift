@@ -29,7 +29,7 @@ public indirect enum Pattern: Sendable {
         if case .said(let words, _) = self { words } else { "a text that matches \(expression)" }
     }
 
-    /// Where it is one of several names, these.
+    /// The names of an enumeration.
     var names: [String] {
         guard case .either(let patterns) = self else { return [] }
         return patterns.compactMap { if case .text(let name) = $0 { name } else { nil } }

@@ -68,7 +68,7 @@ extension Schema {
 }
 
 extension ObjectRule {
-    /// Goes over what is there, of which there mostly is less than there could be.
+    /// Iterates over the members of the object, which mostly are fewer than those of the schema.
     private func holds(for values: JSONObject) -> Bool {
         var missing = requiredCount
         for (name, value) in values {

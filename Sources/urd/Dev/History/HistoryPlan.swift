@@ -11,7 +11,7 @@ struct HistoryPerson: Sendable {
     /// Where from, as pseudonyms of networks: at home first.
     let networks: [HistoryNetwork]
     let devices: [String]
-    /// Of those who have one.
+    /// Whether the person has a passkey.
     let hasPasskey: Bool
     /// The hour, in UTC, around which they sign in.
     let hour: Int
@@ -77,7 +77,7 @@ struct HistoryPlan {
         numbers = SeededNumbers(seed: seed)
     }
 
-    /// In the order in which they happened.
+    /// The acts in the order of their times.
     static func acts(
         of people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64,
         _ pseudonym: @escaping HistoryNetwork.Pseudonym

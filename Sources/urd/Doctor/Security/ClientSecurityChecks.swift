@@ -179,7 +179,7 @@ extension SecurityChecks {
         return .fine(check, "no client is believed")
     }
 
-    /// Those that were registered before such names were refused.
+    /// Names of clients that were registered before such names were refused.
     func clientNames() -> Diagnosis {
         let check = "client ids"
         let doubtful = clients { !$0.isNameMade && SubjectForm.matches($0.name) }
