@@ -1,7 +1,7 @@
 public import JSON
 public import Values
 
-/// An event as it is shown to people who trust nobody: its record, the hashes that lead to a signed root, and
+/// An event as it is shown to auditors who trust no party: its record, the hashes that lead to a signed root, and
 /// what opens its personal fields, where that is to be shown.
 public struct EventEvidence: Sendable, Equatable {
     public enum Personal: Sendable, Equatable {

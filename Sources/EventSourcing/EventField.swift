@@ -32,7 +32,7 @@ public struct EventField: Sendable {
     /// all the same.
     public private(set) var isRequired = true
     /// Whether a sealed field says something of the request, and is held where the request's address is: sealed
-    /// under a shared key, too, where the event is about nobody.
+    /// under a shared key, too, where the event is about no person.
     public private(set) var isOfRequest = false
 
     public init(

@@ -20,7 +20,7 @@ public struct EventFilter: Sendable, Hashable {
             Int(Self.hash(stream) % UInt64(count)) == index
         }
 
-        /// FNV-1a (64 bits) of the id as it is written, so that anybody can tell where a stream belongs.
+        /// FNV-1a (64 bits) of the id as it is written, so that every reader can tell the shard of a stream.
         static func hash(_ stream: UUID) -> UInt64 {
             stream.description.utf8.reduce(0xcbf2_9ce4_8422_2325) {
                 ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3

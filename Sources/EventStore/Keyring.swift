@@ -141,7 +141,7 @@ public final class Keyring: Sendable {
         return Set(rows.filter { !isKnown($0.master) }.map(\.realm)).sorted()
     }
 
-    /// A key of a realm that nobody can use: its row lacks a value, or is not what was written.
+    /// An unusable key of a realm: its row lacks a value, or is not what was written.
     public struct UnreadableKey: Sendable, Equatable {
         public let realm: String
         public let purpose: String

@@ -46,7 +46,7 @@ public final class RequestLimit: Sendable {
         return admission
     }
 
-    /// One after the other, as long as nobody else waits for a thread.
+    /// One after the other, as long as no other request waits for a thread.
     private func run(_ work: Line.Work, _ handle: Handle, _ line: Line) {
         var work = work
         while true {

@@ -199,7 +199,7 @@ final class ResponseStream: Sendable {
     /// What is over for this stream. `unsent` tells how many bytes the client's system has not taken yet.
     func check(at now: Nanoseconds, unsent: () -> Int) -> StreamClocks.Overdue? {
         state.withLock { state in
-            // Under the lock: nobody resumes the connection in between.
+            // Under the lock: no other thread resumes the connection in between.
             if state.isSuspended { state.idlePages?.release(at: now) }
             return state.clocks.check(at: now, sent: state.total, unsent: unsent)
         }

@@ -76,7 +76,7 @@ public final class QueryCoalescing<
         return answer
     }
 
-    /// Asks, and has the answer used where it comes, on the thread of the connection: nobody is woken for it. It must
+    /// Asks, and has the answer used where it comes, on the thread of the connection: no task is woken for it. It must
     /// not block.
     @inlinable
     public func find(_ key: Key, in place: Place, then use: @escaping Use) {

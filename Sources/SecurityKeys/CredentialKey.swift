@@ -42,8 +42,8 @@ struct CredentialKey {
         key.isValid(signature, for: message, scheme: algorithm.scheme)
     }
 
-    /// The point that a key of ES256 says, as 0x04, x, y. Nil for another one; whether it is on the curve
-    /// nobody has looked.
+    /// The point that a key of ES256 says, as 0x04, x, y. Nil for another one; it is not checked
+    /// whether the point is on the curve.
     static func point(ofES256 map: CBOR) -> [UInt8]? {
         guard map[3] == .integer(Int64(COSEAlgorithm.es256.rawValue)), map[1] == .integer(2),
             map[-1] == .integer(1), let x = map[-2]?.bytes, let y = map[-3]?.bytes,

@@ -35,7 +35,7 @@ public struct Tokens: Sendable, Equatable, Codable {
     }
 }
 
-/// Keeps the tokens between two runs of the app, where nobody else can read them.
+/// Keeps the tokens between two runs of the app, where no other app can read them.
 public protocol TokenStore: Sendable {
     func kept() async throws -> Tokens?
     /// Stores the tokens; nil deletes them.

@@ -48,7 +48,7 @@ enum AccountDeletionRoutes {
         detail: """
             Ends the account's sessions, gives up its mail address and destroys the keys under \
             which all that is personal is sealed. The events stay, and so does the proof that \
-            nobody changed them. This can't be undone.
+            they are unchanged. This can't be undone.
             """,
         right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
         answer: .written(

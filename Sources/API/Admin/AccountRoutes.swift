@@ -24,8 +24,8 @@ enum AccountRoutes {
         tag: "Accounts",
         summary: "Register an account.",
         detail: """
-            A mail address or a phone number belongs to one account of a realm. One that nobody \
-            answers for is proved when its owner first signs in. With both, `confirmed` is needed: by \
+            A mail address or a phone number belongs to one account of a realm. An \
+            unconfirmed one is verified when its owner first signs in. With both, `confirmed` is needed: by \
             either of them its person signs in.
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],

@@ -91,8 +91,8 @@ public struct AdminContext: RouteContext {
         return .key(key)
     }
 
-    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's, and nobody write
-    /// down a private key.
+    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's, and no
+    /// caller write down a private key.
     public func answer(
         _ call: Call<Self>, by handler: Route<Self>.Handler
     ) async throws(Problem) -> Response {

@@ -83,7 +83,7 @@ enum AsOfRoleRoutes {
 }
 
 extension Call<AdminContext> {
-    /// A role that no setting of the realm ever named is a mistake in writing. One that came later had nobody yet.
+    /// A role that no setting of the realm ever named is a mistake in writing. One that came later had no accounts yet.
     fileprivate func checkRoles() async throws(Problem) {
         guard text("role") != nil || text("audience") != nil else { return }
         let realm = try realm

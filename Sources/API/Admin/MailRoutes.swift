@@ -20,7 +20,7 @@ enum MailRoutes {
             up to there. The reasons: `host_not_found`, `not_connected`, `timed_out` and \
             `tls_failed` say how far the mail server was reached; it said no to user and password \
             (`login_refused`) or to the mail (`refused`), or hung up (`broken_off`); the mail has \
-            an `unusable_address`, is `pointless` because there is nobody to write to any more, or \
+            an `unusable_address`, is `pointless` because its recipient is gone, or \
             `too_late`; or this server had no room for it (`not_tried`).
             """,
         right: .realm,

@@ -14,10 +14,10 @@ enum SubjectRoutes {
         tag: "Subjects", summary: "Erase a subject: its personal data can never be read again.",
         detail: """
             Destroys the key under which the subject's personal data is sealed in the log. The \
-            events stay, and so does the proof that nobody changed them. A client's contacts are \
+            events stay, and so does the proof that they are unchanged. A client's contacts are \
             sealed under the client's id; events name their subject. An account is refused: it is \
             erased as one, which ends its sessions and gives up its mail address as well. So is \
-            the subject that events share which are nobody's. Who is erased already is answered \
+            the subject that events without a person share. Who is erased already is answered \
             with where the log first says so. This can't be undone.
             """,
         right: .realm,
@@ -88,7 +88,7 @@ extension Call<AdminContext> {
         case .shared:
             throw refusal(
                 """
-                This is nobody: all events of a month that are no person's share it, such as \
+                This is no person: all events of a month that are no person's share it, such as \
                 those of administration, and none of them could tell any more where it came from.
                 """)
         }

@@ -86,7 +86,7 @@ enum AsOfBuildRoutes {
         .delete, "/api/admin/realms/{realm}/as-of-builds/{build_id}", id: "cancelAsOfBuild",
         tag: "As of", summary: "Drop a build of a whole realm before its hour is over.",
         detail: """
-            Nobody sees it from then on. For the administrator who asked for it, and for keys that are not limited \
+            It is not visible any more. For the administrator who asked for it, and for keys that are not limited \
             to permissions.
             """,
         right: .realm, permission: .historyRead,

@@ -6,7 +6,7 @@ internal import ReadModels
 internal import Values
 
 /// Case files: the events about one account, session, client, network or device, with what proves them to
-/// people who trust nobody.
+/// auditors who trust no party.
 enum CaseRoutes {
     static let table: [Route<AdminContext>] = [create, get, file, cancel]
 
@@ -113,7 +113,7 @@ enum CaseRoutes {
             maker: maker,
             place: try call.context.feeds.place(for: call.context.feedHolder(of: call.caller)))
         let response = isPage ? download.page : download.lines
-        // What is opened stands beside what anybody may have had recorded.
+        // What is opened stands beside text that any caller may have had recorded.
         return job.question.opens ? response : response.compressed(for: call.request)
     }
 

@@ -12,7 +12,7 @@ struct SAMLAssertions {
 
     init(_ context: RealmContext) { self.context = context }
 
-    /// What opens a session by it. Nil for what is no good assertion: which rule it breaks is nobody's business who
+    /// What opens a session by it. Nil for what is no good assertion: which rule it breaks is not told to a caller who
     /// shows it.
     ///
     /// - Parameter endpoint: the token endpoint that it is shown at.

@@ -100,7 +100,7 @@ extension Call<RealmContext> {
         let known = try await RealmLookups(context).providers()
         if let text = body["id_token"]?.string, !text.isEmpty {
             guard !known.isEmpty else { return nil }
-            // By what was signed: of some signatures anybody makes another one that is as good (ES256).
+            // By what was signed: of some signatures an attacker makes another one that is as good (ES256).
             let signed = text.utf8.lastIndex(of: UInt8(ascii: ".")).map { text[..<$0] }
             return .token(
                 context.mint.use(ofToken: signed.map { String($0) } ?? text),

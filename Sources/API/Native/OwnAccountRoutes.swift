@@ -86,7 +86,7 @@ enum OwnAccountRoutes {
         .delete, "/api/account", id: "deleteOwnAccount", tag: "Own account",
         summary: "Schedules the deletion of the caller's account.",
         detail: """
-            All sessions are over, and nobody can sign in any more. Until `DueAt` the link in the \
+            All sessions are over, and signing in is refused. Until `DueAt` the link in the \
             mail that tells of it cancels it, and so can an administrator of the realm; then all \
             that is personal is erased. A token alone is not enough: it must come of a sign-in a \
             short while ago (RFC 9470).

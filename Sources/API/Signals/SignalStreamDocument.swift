@@ -115,7 +115,7 @@ struct SignalStreamDocument {
                 }
                 header = text
             } else if case .push(endpoint, let known) = current {
-                // It is shown to nobody, so that no receiver can repeat what it read.
+                // It is shown to no reader, so that no receiver can repeat what it read.
                 header = known
             }
             return .push(endpoint: endpoint, authorization: header)

@@ -6,7 +6,7 @@ internal import Mail
 internal import Values
 
 /// Where receivers say whose signals they want (SSF 1.0 section 8.1.3). The answer is the same whether
-/// there is anybody of that name or not.
+/// an account has that name or not.
 enum SignalSubjectRoutes {
     static let table: [Route<RealmContext>] = [
         route(

@@ -168,7 +168,7 @@ struct FeedStream: Sendable {
         return try await isPermitted(through: cursor)
     }
 
-    /// False where the reader has lost its place, or nobody can say.
+    /// False where the reader has lost its place, or that is unknown.
     @inline(never)
     private func isPermitted(through cursor: LogCursor) async throws -> Bool {
         guard let lease else { return true }

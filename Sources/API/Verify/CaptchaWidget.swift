@@ -70,7 +70,7 @@ extension CaptchaKind {
 }
 
 extension Call<RealmContext> {
-    /// Throws where a person has not solved the task. A service that does not answer lets nobody pass: what it
+    /// Throws where a person has not solved the task. A service that does not answer lets no request pass: what it
     /// is there to stop costs money.
     func requireCaptcha(_ response: String?) async throws(Problem) {
         guard let widget = CaptchaWidget(context.place.settings) else { return }

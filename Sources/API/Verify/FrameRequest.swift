@@ -14,7 +14,7 @@ struct FrameRequest: Sendable {
     let challenge: SecretDigest
     let state: String
     let channels: [Channel]
-    /// Whose address it has to be; nil where anybody's will do.
+    /// The person whose address must be verified; nil for any person.
     let person: UUID?
     /// As the page named it; nil where it named none.
     let redirect: String?

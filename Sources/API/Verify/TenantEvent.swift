@@ -89,14 +89,14 @@ struct TenantEvent: Sendable {
 
 extension Call<RealmContext> {
     /// The person whom an event is about, as the app names them; whose access token came along where it names
-    /// nobody. An ID comes before a name.
+    /// no person. An ID comes before a name.
     func account(ofEvent tenant: Tenant, own: UUID?) async throws(Problem) -> UUID? {
         let named = ["cotter_user_id", "user_id", "client_user_id"].compactMap { member in
             body[member]?.string.flatMap { $0.isEmpty ? nil : $0 }
         }
         if let id = named.lazy.compactMap({ UUID($0) }).first { return id }
         guard let name = named.last else { return own }
-        // A device that asks is told nothing of who there is: the name is as good as any, and nobody's.
+        // A device that asks is told nothing of who there is: the name is as good as any, and no person's.
         return try await account(named: name, own: own, tenant)
             ?? context.mint.name(name, of: tenant.client.id)
     }

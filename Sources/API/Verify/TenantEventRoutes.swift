@@ -338,7 +338,7 @@ extension Call<RealmContext> {
         guard let terms = state.terms, let account = terms.account else {
             throw TenantEventRoutes.notApproved
         }
-        // A signature cannot be guessed: a stranger who asked knows the number, and keeps nobody from answering.
+        // A signature cannot be guessed: a stranger who asked knows the number, and keeps no device from answering.
         try RateCounter(self).count(.passkeyBegin)
         guard let person = try await verifiedPerson(account, for: tenant),
             let signed = signed(

@@ -59,7 +59,7 @@ enum TenantPasskeyRoutes {
         tag: "Verify",
         summary: "Starts the creation of a passkey for the person of an access token.",
         detail:
-            "The API key alone makes nobody a passkey. The person has to have signed in lately.",
+            "The API key alone enrols no passkey. The person has to have signed in lately.",
         right: .nothing, voice: .verify, parameters: [Tenant.key, identifier],
         body: beginning, answer: .ok("A challenge.", begun, example: exampleOfBegun),
         refusals: refusals, traits: .forTenantScripts

@@ -41,7 +41,7 @@ enum TenantUserRoutes {
 
     private static let whoMayKnow = """
         To the tenant's server, and to an app that shows an access token of that very person. All others hear \
-        of nobody, whether there is such a person or not.
+        of no person, whether there is such a person or not.
         """
     private static let oneOrNobody = Answer.ok(
         "The person, or one whose ID is all zeros.", .openObject,
@@ -196,9 +196,9 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(address.text)
         if !isServer {
-            // By what its apps know, a tenant does no more than anybody who proves an address.
+            // By what its apps know, a tenant does no more than any person who proves an address.
             guard context.place.settings[SettingCatalogue.registration] == .jitOnOTP else {
-                throw Problem(.forbidden, "This realm lets nobody join by the API key alone.")
+                throw Problem(.forbidden, "This realm registers no person by the API key alone.")
             }
             // Apart from the codes to this address, which are others' to ask for.
             let counter = RateCounter(self)

@@ -30,7 +30,7 @@ struct VerifyRequest: Sendable {
     let input: String
     /// By what codes may go to a phone, as the app and the realm have it: the first one first.
     let channels: [Channel]
-    /// Whose address it has to be; nil where anybody's will do.
+    /// The person whose address must be verified; nil for any person.
     let person: UUID?
     /// A code is sent to what the app knows without asking for the address.
     let isDirect: Bool

@@ -149,7 +149,7 @@ public struct Router: Sendable {
         return response
     }
 
-    /// Of a path that nobody has.
+    /// The response for an unknown path.
     private func voice(beside request: Request) -> Voice {
         if request.isOfSomebodyWhoReads, let pages { return pages.voice }
         guard let voice = tree.voice(beside: request.path), !voice.caution.contains(.isOfPages)

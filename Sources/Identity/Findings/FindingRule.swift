@@ -47,7 +47,7 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         case .severalCountries:
             "A person signed in from several countries within a short time."
         case .impossibleTravel:
-            "A person signed in from two places that nobody travels between so fast."
+            "A person signed in from two places too far apart for the time between."
         }
     }
 

@@ -117,7 +117,7 @@ public struct OTPGrant: Grant {
                 factors: [factor])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
-        // As when the code was asked for: an unproved mailbox signs in nobody where nobody may join.
+        // As when the code was asked for: an unproved mailbox signs no person in where registration is closed.
         guard account.state.isConfirmed || desk.settings[SettingCatalogue.registration] != .off
         else { return Settled(decision, .failure(.invalidCode)) }
         return desk.open(

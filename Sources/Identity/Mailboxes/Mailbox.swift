@@ -17,7 +17,7 @@ public struct Mailbox: StreamState {
     private var moves: [IssuedCode] = []
     private var wrongMoves: [UUID: Int] = [:]
     private var moveRefusals = RecentGuesses()
-    /// The links that were mailed and not used, newest last: whoever asks for another one ends none of them.
+    /// The links that were mailed and not used, newest last: a request for another link ends none of them.
     private var links: [IssuedLink] = []
     /// The invite that lets it join.
     public private(set) var invitation: Invitation?

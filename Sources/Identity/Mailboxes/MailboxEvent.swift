@@ -11,7 +11,7 @@ public struct IssuedCode: Sendable, Equatable {
         case registration
         /// To move an account to the mailbox.
         case move
-        /// To set another PIN for a tenant's apps. It signs nobody in.
+        /// To set another PIN for a tenant's apps. It signs no person in.
         case pinReset = "pin_reset"
     }
 

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// The links that are good now for one purpose of one account. Whoever asks for another one ends none of them.
+/// The links that are good now for one purpose of one account. A request for another link ends none of them.
 public struct MailedLink: StreamState {
     public enum Purpose: String, Sendable, CaseIterable {
         /// It signs a realm's owner in.

@@ -28,7 +28,7 @@ extension WhatIfEngine {
         return .object(members)
     }
 
-    /// Sign-ins of what the rule names: a name that was mistyped, or that nobody came with, has none.
+    /// Sign-ins of what the rule names: a name that was mistyped, or that no sign-in had, has none.
     private func sections(_ rule: SignInPolicy.SecondFactor) -> JSONObject {
         var sections: JSONObject = [:]
         let parts = [
@@ -90,7 +90,7 @@ extension WhatIfEngine {
         account.outcomes[Self.refuse] > 0 && account.outcomes[Self.refuse] == total(account)
     }
 
-    /// Those that nobody lets in first, then those with most refusals.
+    /// Accounts that are locked out first, then those with most refusals.
     private var refusedAccounts: [Refused] {
         tally.accounts.indices.filter { tally.accounts[$0].outcomes[Self.refuse] > 0 }
             .map { Refused(place: $0, isLockedOut: isLockedOut(tally.accounts[$0])) }

@@ -67,7 +67,7 @@ public enum DelegatedCodeEvent: FormedEvent {
 
     public static let forms: EventForms<Self> = [Form.issued, Form.used]
 
-    /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
+    /// Sealed with the providers' secrets, because a provider may let any caller who knows it end the
     /// session.
     public var subject: UUID? { Providers.stream }
 

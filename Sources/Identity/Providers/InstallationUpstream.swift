@@ -36,7 +36,7 @@ public enum InstallationUpstreamEvent: FormedEvent {
 
     public static let forms: EventForms<Self> = [Form.bound]
 
-    /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
+    /// Sealed with the providers' secrets, because a provider may let any caller who knows it end the
     /// session.
     public var subject: UUID? { Providers.stream }
 

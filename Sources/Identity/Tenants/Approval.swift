@@ -49,7 +49,7 @@ public struct Approval: StreamState {
 public struct ApprovalTerms: Sendable, Equatable {
     public var number: Int64
     public var client: UUID
-    /// Nil: of nobody whom the realm knows. It waits like others, and nobody can answer.
+    /// Nil for an unknown person. The request waits like others, and no device can answer it.
     public var account: UUID?
     /// The account's stamp at that time.
     public var stamp: Int
@@ -87,7 +87,7 @@ public struct ApprovalTerms: Sendable, Equatable {
         (stamp, removals) = (standing.number, standing.removals)
     }
 
-    /// Whether it opens a session: what a person agrees to beside signs nobody in.
+    /// Whether it opens a session: an approval for another purpose signs no person in.
     public var signsIn: Bool { label.utf8.starts(with: "LOGIN".utf8) }
 
     /// A signature of long ago, or of a clock that is wrong, is none.

@@ -75,7 +75,7 @@ extension Field<ApprovalTerms> {
         take: {
             (
                 $0.number, $0.client, $0.account, $0.stamp, $0.label, $0.method, $0.signedAt, $0.at,
-                // Nobody's key would seal it where the account is not known.
+                // No account's key could seal it where the account is not known.
                 $0.account == nil ? nil : $0.address, $0.from, $0.removals
             )
         })

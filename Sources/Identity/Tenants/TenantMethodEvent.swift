@@ -21,7 +21,7 @@ public enum TenantMethodEvent: FormedEvent {
             .client, .optional(.uuid("mail", "Mail that tells the person of the key.")),
             make: TenantMethodEvent.keyEnrolled)
         static let keyRemoved = EventForm(
-            "app_method.key_removed", .services, "A device's key signs nobody in any more.",
+            "app_method.key_removed", .services, "A device's key was removed.",
             .keyName, .account, .client, make: TenantMethodEvent.keyRemoved)
         static let pinSet = EventForm(
             "app_method.pin_set", .services, "The person set a PIN for a tenant's apps.",

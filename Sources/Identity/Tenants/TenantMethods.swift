@@ -13,7 +13,7 @@ public struct TenantMethods: StreamState {
 
     /// So many wrong PINs, and none is taken until the person has set another one.
     public static let guesses = 5
-    /// More requests than these wait for nobody.
+    /// Maximum number of waiting requests of a person.
     static let mostAwaited = 8
     /// More than this, and no other key is enrolled.
     public static let mostKeys = 20

@@ -80,7 +80,7 @@ public struct AsOfBuildStore: Sendable {
         }
     }
 
-    /// Whether there was anything to end. Nobody sees it from then on; its schema goes with the next sweep.
+    /// Whether there was a build to end. No reader sees it from then on; its schema goes with the next sweep.
     @discardableResult
     public func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
@@ -92,7 +92,7 @@ public struct AsOfBuildStore: Sendable {
 // MARK: - Making
 
 extension AsOfBuildStore {
-    /// One that nobody makes, for this maker alone.
+    /// A build without a maker, leased to this maker.
     /// - Parameter id: this one; nil for the oldest.
     public func claim(
         _ id: UUID? = nil, by maker: UUID
@@ -157,7 +157,7 @@ extension AsOfBuild {
     }
 }
 
-/// Of one whose hour is over it is said before anybody swept.
+/// An expired build is reported as such before the sweep.
 private let columns = """
     b.realm, b.id, case when b.state = 'ready' and b.finished_at
             < now() - interval '\(AsOfBuildStore.keptSeconds) seconds' then 'expired' else b.state end,

@@ -128,6 +128,6 @@ public enum CaseFileKind: JobKind {
     }
 }
 
-/// A case file that somebody asked for.
+/// A case file that an administrator requested.
 public typealias CaseFileJob = DurableJob<CaseFileKind>
 public typealias CaseFileStore = DurableJobStore<CaseFileKind>

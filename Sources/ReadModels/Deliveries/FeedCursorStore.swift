@@ -31,7 +31,7 @@ public struct FeedCursorStore: Sendable {
         }
     }
 
-    /// - Parameter start: where the subscription begins, if nobody has read by it yet.
+    /// - Parameter start: where the subscription begins, before its first reader.
     public func claim(
         _ lease: FeedLeaseName, from start: LogCursor, takingOver: Bool
     ) async throws(LogFailure) -> FeedCursor.Claim {

@@ -132,7 +132,7 @@ enum Builds {
         try sweep(projection, connection)
     }
 
-    /// Drops tables and functions of builds that are not registered: whatever ended a run half-way,
+    /// Drops tables and functions of builds that are not registered: however a run ended half-way,
     /// nothing of it stays. A table that is still read, as a dump reads all tables, stays for a later
     /// sweep.
     static func sweep(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {

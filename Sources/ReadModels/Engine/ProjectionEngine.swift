@@ -1,6 +1,6 @@
 import Postgres
 
-/// Builds projections, beside the live ones and without standing in anybody's way.
+/// Builds projections, beside the live ones and without blocking readers or writers.
 ///
 /// Blocks its thread, for as long as a rebuild takes: not for the cooperative pool. Everything goes
 /// on while it works; a build that it left unfinished, however it ended, is dropped by the next.

@@ -103,7 +103,7 @@ extension ProjectionFollower {
     }
 
     /// A walk waits to be woken. Should that ever fail, after a restore for one, where positions
-    /// come a second time, the track is moved from here; so are stragglers, for whom nobody waits.
+    /// come a second time, the track is moved from here; so are stragglers, for which no reader waits.
     func lookForLost() async throws {
         while true {
             try await Task.sleep(for: Self.lostRound)

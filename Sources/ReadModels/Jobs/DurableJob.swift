@@ -3,7 +3,7 @@ public import JSON
 public import Postgres
 public import Values
 
-/// A kind of work that somebody asks for and nobody waits for: it is a row, so that any node makes it, and another goes
+/// A kind of work that an administrator orders and no request waits for: it is a row, so that any node makes it, and another goes
 /// on where one died.
 public protocol JobKind: Sendable {
     associatedtype Question: JobQuestion
@@ -50,7 +50,7 @@ public enum JobState: String, CaseIterable, Sendable {
     case waiting, running, ready, failed, cancelled
 }
 
-/// A job that somebody asked for.
+/// A job that an administrator requested.
 public struct DurableJob<Kind: JobKind>: Sendable, Equatable {
     public typealias State = JobState
     public typealias Fault = Kind.Fault

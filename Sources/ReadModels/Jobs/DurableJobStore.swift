@@ -60,7 +60,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         }
     }
 
-    /// One that nobody makes, for this maker alone.
+    /// A job without a maker, leased to this maker.
     /// - Parameter id: this one; nil for the oldest.
     public func claim(
         _ id: UUID? = nil, by maker: UUID
@@ -95,7 +95,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         }
     }
 
-    /// Of those that nobody can have any more. They are spoken of for a week.
+    /// Drops results that can no longer be fetched. Their jobs are listed for a week.
     public func forgetOld() async throws(LogFailure) {
         try await asking { connection throws(Failure) in
             _ = try connection.execute(statements.forgetting, Parameters())

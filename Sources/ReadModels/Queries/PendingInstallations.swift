@@ -2,7 +2,7 @@ public import EventSourcing
 public import Postgres
 public import Values
 
-/// Apps on devices that nobody let in, of every realm. It follows the log at a small distance; whether
+/// Apps on devices that no owner let in, of every realm. It follows the log at a small distance; whether
 /// one is to go the command decides, which looks at its own stream.
 public struct PendingInstallations: Sendable {
     public struct Entry: Sendable, Hashable {

@@ -1,7 +1,7 @@
 public import Postgres
 public import Values
 
-/// Mails, or messages, that have waited for so long that somebody should look at what takes them.
+/// Mails, or messages, that have waited for so long that an operator should look at the mail server or gateway.
 public struct WaitingMails: Sendable, Equatable {
     /// Messages to phones, not mails.
     public let areMessages: Bool

@@ -57,7 +57,7 @@ extension DatabaseChecks {
             let realm = first[1]
         else { return nil }
         return .wrong(
-            "read models", "nobody knows how far \(projection) is in \(realm)",
+            "read models", "the position of \(projection) in \(realm) is lost",
             mend:
                 "A node that runs finds out within a minute, or fills it anew there. If none does: "
                 + "`urd projections rebuild \(projection)`.")

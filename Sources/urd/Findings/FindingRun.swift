@@ -114,7 +114,7 @@ final class FindingRun: Sendable {
                     CloseFinding(id: id, cause: .quiet, others: try await others(than: id)))
                 service.closed.add(1)
             } catch is CloseFinding.Rejection {
-                // Somebody else closed it just now.
+                // Another node or an administrator closed it just now.
                 continue
             }
         }

@@ -98,7 +98,7 @@ final class GeoDatabases: Sendable {
                     "built_at": .integer(database.builtAt),
                 ])
         } catch {
-            // Whoever writes to it goes on, and it is looked at again.
+            // The process that writes to it goes on, and it is looked at again.
             if error as? GeoDatabase.Failure == .changing { return }
             files.withLock {
                 $0[index].stamp = stamp

@@ -172,7 +172,7 @@ final class WebhookRunner: Sendable {
                     "the cursor is beyond the head of the log", position: cursor.position)
             }
         }
-        // Nobody may remember what was sent of a tail that is known to be lost.
+        // No receiver may remember what was sent of a tail that is known to be lost.
         if let kept = history.loss(since: known.rewoundAt) {
             return try await tellRewound(run, keptTo: kept, history.head)
         }

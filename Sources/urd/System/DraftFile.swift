@@ -4,7 +4,7 @@ import Synchronization
 import Values
 
 /// A file that is written piece by piece under another name and has its own once it is whole and on the disk:
-/// nobody ever finds half of it there.
+/// no reader ever finds half of it there.
 final class DraftFile: Sendable {
     private struct State {
         /// Negative once the file is closed.

@@ -145,7 +145,7 @@ extension RealmContext {
 }
 
 extension TokenMint {
-    /// The stream of a device that goes by a key of its own: nobody else comes to have it by the name alone.
+    /// The stream of a device that goes by a key of its own: no other app comes to have it by the name alone.
     func federatedDevice(_ name: String, key: String) -> UUID {
         .v8(derive(.federatedDevice, [0xFF] + Array("\(name.utf8.count) \(name) \(key)".utf8)))
     }

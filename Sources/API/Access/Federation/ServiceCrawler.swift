@@ -26,7 +26,7 @@ public final class ServiceCrawler: Sendable {
         self.fetch = fetch
     }
 
-    /// Begins to look at those that are due; nobody waits for it, and none of them for another: a host that
+    /// Begins to look at those that are due; no request waits for it, and none of them for another: a host that
     /// does not answer delays its own service alone.
     func visit(
         _ services: [FederationService],
@@ -45,7 +45,7 @@ public final class ServiceCrawler: Sendable {
         }
     }
 
-    /// Those that nobody looks at now, and not again for a while, whether they answer or not.
+    /// Hosts that no task looks at now, and not again for a while, whether they answer or not.
     private func take(_ services: [FederationService]) -> [(service: UUID, host: String)] {
         let now = passed()
         return due.withLock { due in

@@ -47,7 +47,7 @@ final class FeedLease: Sendable {
         do throws(LogFailure) {
             return try await cursors.cursor(of: name.subscription, in: name.realm) != nil
         } catch {
-            // Nobody can say that it is gone.
+            // It cannot be known that the lease is gone.
             return true
         }
     }

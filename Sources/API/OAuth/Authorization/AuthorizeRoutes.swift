@@ -20,7 +20,7 @@ enum AuthorizeRoutes {
                 Takes the parameters of OpenID Connect Core section 3.1.2.1 with PKCE (RFC 7636), \
                 a pushed request (RFC 9126) or a signed one (RFC 9101). A client that keeps no \
                 secret must send a code_challenge. Where the redirect URI is not one of the \
-                client's, nobody is sent anywhere.
+                client's, there is no redirect.
                 """,
             right: .nothing, voice: .page,
             answer: Answer(

@@ -25,7 +25,7 @@ enum ClientRegistrationRoutes {
         detail: """
             As far as the realm is open to it: not at all, with a token from an administrator, \
             with a statement of its maker, or as it likes. What only an administrator may give is \
-            refused; members that nobody knows here are ignored.
+            refused; unknown members are ignored.
             """,
         right: .nothing, voice: .oauth, body: body,
         answer: Answer(

@@ -78,7 +78,7 @@ public final class RateLimits: Sendable {
         }
     }
 
-    /// Counts a registration, for its source and then for its app. Beyond either limit nobody is told:
+    /// Counts a registration, for its source and then for its app. Beyond either limit the caller is not told:
     /// no account is made.
     public func allowsSignUp(
         _ policy: RatePolicy = .nativeOTP, from source: Source, to app: String? = nil,

@@ -1,6 +1,6 @@
 internal import Values
 
-/// A person who is asked for the second factor again and again, until they may give in: whoever asks has the
+/// A person who is asked for the second factor again and again, until they may give in: the attacker who asks has the
 /// first one.
 struct SecondFactorFatigueRule: FindingRuleGroup {
     /// What is asked for by one command is asked for once.

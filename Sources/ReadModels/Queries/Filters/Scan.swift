@@ -13,8 +13,8 @@ public struct ScannedPage<Item: Sendable, Place: Sendable>: Sendable {
     }
 }
 
-/// How much is looked at with one statement. A filter may have to look at much to find little, and nobody
-/// else is to wait for that: it goes in steps, each as long as it takes a moment, until its time is over.
+/// How much is looked at with one statement. A filter may have to look at much to find little, and no other
+/// query is to wait for that: it goes in steps, each as long as it takes a moment, until its time is over.
 struct Scan {
     static let patience = Duration.seconds(5)
     /// The duration under which a step counts as too small.

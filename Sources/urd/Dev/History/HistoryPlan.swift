@@ -94,7 +94,7 @@ struct HistoryPlan {
 
     private mutating func live(_ person: HistoryPerson) {
         if !person.hasPasskey, let home = person.networks.first {
-            // Nobody signs in by it.
+            // No person signs in by it.
             let set = PassphraseEvent.set(hash: nil, account: person.account, mail: nil, at: start)
             add(set, Passphrase.stream(of: person.account), 0, person, home.address, start)
         }
@@ -280,7 +280,7 @@ struct HistoryPlan {
             session, 2, person, home.address, again)
     }
 
-    /// An account that nobody used all month signs in from somewhere new.
+    /// An account that was unused all month signs in from somewhere new.
     private mutating func wake(_ person: HistoryPerson, day: Int64) {
         let from = network()
         inBrowser(
@@ -319,7 +319,7 @@ struct HistoryPlan {
     }
 }
 
-/// A network of a range that nobody has (RFC 2544), with the realm's pseudonym for it, and a place that is made up.
+/// A network of a reserved range (RFC 2544), with the realm's pseudonym for it, and a place that is made up.
 struct HistoryNetwork: Sendable {
     /// What the realm's log has in the place of an address.
     typealias Pseudonym = @Sendable (String) -> String
