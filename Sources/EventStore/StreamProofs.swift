@@ -150,7 +150,7 @@ public final class StreamProofs: Sendable {
 
 /// Looks at the log of one realm, each of which told what had happened since the one before.
 private struct LooksAtLog {
-    /// Tells these looks apart from earlier ones, which did not go on.
+    /// Number of the chain: tells these looks apart from earlier ones, which did not go on.
     let chain: Int
     private let epoch: Int32
     private let erasures: Int64

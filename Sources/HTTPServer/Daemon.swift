@@ -47,7 +47,7 @@ internal import Glibc
         events = unsafe mhd_shim_epoll(pointer)
     }
 
-    /// Does all pending work and never waits.
+    /// Does all pending work of libmicrohttpd and never waits.
     func run() {
         _ = unsafe MHD_run(pointer)
     }

@@ -98,8 +98,8 @@ public enum JWE {
             contentType: contentType)
     }
 
-    /// The signed token inside of an encrypted one, which has to say that it is one. It is not verified
-    /// here.
+    /// The signed token inside of an encrypted one, which has to say that it is one. Its signature is
+    /// not verified here.
     public static func decryptToken(
         _ text: String, by keys: [DecryptionKey]
     ) throws(TokenRejection) -> String {

@@ -93,7 +93,7 @@ public final class PrimaryFence: Sendable {
 
     /// A process asks every server of the address once, at its start, standbys too: one of them may have
     /// been promoted, or follow one that was, while this process did not run. What was kept of its last
-    /// run may be older.
+    /// run may be older than that server's timeline.
     private func survey(_ address: String, _ places: [ServerPlace]) {
         turn.withLock { _ in
             guard state.withLock({ !$0.isSurveyed }) else { return }

@@ -89,6 +89,6 @@ extension VerifiedPerson {
 }
 
 extension Timestamp {
-    /// The time that stands for "not deleted".
+    /// The timestamp that stands for "not deleted".
     static let never = "0001-01-01T00:00:00Z"
 }

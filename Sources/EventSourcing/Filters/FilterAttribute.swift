@@ -85,7 +85,7 @@ public struct FilterVocabulary: Sendable {
         precondition(self.attributes.count == attributes.count, "An attribute stands once.")
     }
 
-    /// The names in their order.
+    /// The attribute names in alphabetical order.
     public var names: [String] { attributes.keys.sorted() }
 
     public subscript(name: String) -> FilterAttribute? { attributes[name] }

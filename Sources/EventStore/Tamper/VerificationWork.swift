@@ -45,7 +45,7 @@ final class VerificationQueue: Sendable {
     private static let capacity = 16
     private let state = Monitor(State())
 
-    /// False: no more work is wanted.
+    /// Puts work into the queue; false: the verifier wants no more.
     func put(_ work: VerificationWork) -> Bool {
         let isWanted = state.wait { state -> Bool? in
             if state.isStopped { return false }

@@ -158,7 +158,7 @@ public struct JoinerNames: Sendable, Hashable {
     public var firstName: String?
     public var lastName: String?
 
-    /// Nil where a name is invalid.
+    /// Nil for an invalid first or last name.
     public init?(firstName: String?, lastName: String?) {
         for name in [firstName, lastName] {
             if let name, !Person.canBeCalled(name) { return nil }

@@ -70,7 +70,7 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
         case notAllowed
         /// The sender said nothing of such a category.
         case unknownCategory
-        /// The time is too far in the future.
+        /// The delivery time is too far in the future.
         case tooLate
         case invalid(FieldFault)
     }

@@ -131,8 +131,8 @@ extension DeliveryStore {
         }
     }
 
-    /// Has the events of a range sent again that are of these types, and at these positions where some are given. Those
-    /// that wait are due at once.
+    /// Has the events of a range sent again that are of these types, and at these positions where some are given. Waiting
+    /// deliveries are due at once.
     /// - Returns: the number of events that are sent again.
     public func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]? = nil,

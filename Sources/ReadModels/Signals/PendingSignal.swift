@@ -12,7 +12,7 @@ public struct PendingSignal: Sendable, Equatable {
     /// What a verification gives back.
     public var state: String?
     public var issuedAt: Timestamp
-    /// Number of failed pushes while others succeeded.
+    /// Number of failed delivery attempts while others succeeded.
     public var attempts: Int
 
     public init(

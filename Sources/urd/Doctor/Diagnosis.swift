@@ -6,7 +6,7 @@ struct Diagnosis: Equatable, Sendable {
         case fine
         /// It works, but not as it should in production.
         case warning
-        /// The checked part does not work, or is not safe.
+        /// The check found a fault or a weakness.
         case wrong
     }
 

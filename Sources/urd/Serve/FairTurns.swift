@@ -7,7 +7,7 @@ import API
 /// The type performs no work: it returns the actions.
 struct FairTurns {
     struct Limits {
-        /// Number of turns that run at once.
+        /// Number of passphrase comparisons that run at once.
         var atOnce = 2
         /// In all, and from one source.
         var mostWaiting = 64

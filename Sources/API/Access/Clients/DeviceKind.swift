@@ -10,7 +10,7 @@ enum DeviceKind {
         ("darwin/", "Apple"), ("okhttp/", "Android"), ("curl/", "curl"),
     ]
 
-    /// All kinds, each once, sorted.
+    /// All device kinds, each once, sorted.
     static let all: [String] = Set(signs.map(\.kind)).sorted()
 
     /// Nil without a user agent, or for an unknown one.

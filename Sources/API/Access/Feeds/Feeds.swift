@@ -165,7 +165,7 @@ final class FeedPlace: Sendable {
     enum Standing: UInt8 {
         case good
         case revoked
-        /// The standing could not be read for too long.
+        /// The reader's access could not be checked for too long.
         case unknown
     }
 

@@ -77,7 +77,7 @@ struct HistoryPlan {
         numbers = SeededNumbers(seed: seed)
     }
 
-    /// The acts in the order of their times.
+    /// The acts of the demo history, in the order of their times.
     static func acts(
         of people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64,
         _ pseudonym: @escaping HistoryNetwork.Pseudonym
