@@ -24,7 +24,7 @@ public struct Operation: Sendable {
         public let isRequired: Bool
         /// Whether null may be given, which means: back to the default.
         public let canBeNull: Bool
-        /// The allowed values, if not empty.
+        /// The enumeration of allowed values, if not empty.
         public let choices: [String]
         /// The range of a number.
         public let range: ClosedRange<Int64>?

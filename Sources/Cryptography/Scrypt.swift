@@ -91,7 +91,7 @@ public enum Scrypt {
         return key == SecretBytes(stored.key)
     }
 
-    /// What a text was made with. Nil where it is none.
+    /// The scrypt parameters of a hash. Nil where the text is no hash.
     public static func parameters(of text: String) -> Parameters? {
         (try? ScryptText(text))?.parameters
     }

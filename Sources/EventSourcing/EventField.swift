@@ -25,7 +25,7 @@ public struct EventField: Sendable {
 
     public let name: String
     public let type: FieldType
-    /// One sentence for people.
+    /// The description of the field in a sentence.
     public let sentence: String
     public let visibility: Visibility
     /// Whether each event of the shape has it. Where its subject is erased, a sealed one is missing
@@ -85,7 +85,7 @@ extension EventField {
         EventField(name, .list(.text), sentence, visibility)
     }
 
-    /// A text out of a closed set.
+    /// A field whose value is a member of an enumeration.
     public static func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _: Choice.Type, _ sentence: String
     ) -> EventField {

@@ -15,7 +15,7 @@ public struct EventShape: Sendable {
     public let name: String
     public let revision: Int
     public let reach: EventReach
-    /// One sentence for people.
+    /// The description of the event in a sentence.
     public let sentence: String
     /// Ordered by their names, as an event's fields are.
     public let fields: [EventField]

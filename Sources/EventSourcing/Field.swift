@@ -33,7 +33,7 @@ public struct Field<Value: Sendable>: Sendable {
         }
     }
 
-    /// Of several values.
+    /// A record: several fields that are read and written as one value.
     @inlinable
     public static func record<each Part: Sendable>(
         _ part: repeat Field<each Part>,
@@ -91,8 +91,8 @@ extension Field {
         }
     }
 
-    /// A value that stands in the log as another one, or by its absence. What is there and cannot be read is not
-    /// taken for an absent value.
+    /// A value that stands in the log as another one, or by its absence. An unreadable value is not
+    /// taken for an absent one.
     @inlinable
     public static func whereThere<Written: Sendable>(
         _ field: Field<Written>, write: @escaping @Sendable (Value) -> Written?,
@@ -163,7 +163,7 @@ extension Field<[String]> {
 }
 
 extension Field {
-    /// A text out of a closed set.
+    /// A field whose value is a member of an enumeration.
     @inlinable
     public static func choice(
         _ name: String, _ sentence: String

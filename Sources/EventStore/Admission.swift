@@ -13,7 +13,7 @@ final class Pending: Sendable {
         self.continuation = continuation
     }
 
-    /// Answers exactly once.
+    /// Answers the command exactly once.
     func settle(_ answer: Answer) {
         continuation.resume(returning: answer)
     }

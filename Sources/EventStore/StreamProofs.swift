@@ -71,7 +71,7 @@ public final class StreamProofs: Sendable {
 
     public init() {}
 
-    /// As it was at the moment or later; nil where that is not known without a question.
+    /// The stream as of the moment or later; nil where that is unknown without a query.
     func find(
         _ stream: UUID, in realm: RealmID, epoch: Int, since moment: ContinuousClock.Instant
     ) -> Known? {

@@ -8,7 +8,7 @@ struct TimeScale: Sendable {
     struct Reading: Sendable {
         var there: Int64
         var here: Int64
-        /// Half of what lay between question and answer.
+        /// The bound of the clock's error: half of the round-trip time.
         var error: Int64
     }
 

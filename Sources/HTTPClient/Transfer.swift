@@ -22,7 +22,7 @@ final class Transfer {
     /// Whether the empty line that ends the headers was seen.
     private(set) var isHeadComplete = false
     private(set) var isTooLarge = false
-    /// The reader wants no more.
+    /// Whether the reader has stopped the transfer.
     private(set) var isStopped = false
     /// An address was not called because of the rules.
     private(set) var metForbiddenAddress = false

@@ -69,7 +69,7 @@ extension Field<[AuthenticationFactor]> {
 }
 
 extension Field {
-    /// Texts out of a closed set. What is no longer in it is left out.
+    /// A list of members of an enumeration. Members that no longer exist are left out.
     static func choices<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ sentence: String
     ) -> Field where Value == [Choice] {

@@ -47,7 +47,7 @@ public struct ClientAssertion: Sendable, Hashable {
         /// the other.
         public var audiences: Set<String>
         public var leeway: Int64
-        /// In seconds; what has longer to live is refused.
+        /// Maximum lifetime of an assertion in seconds; a longer one is refused.
         public var longestLifetime: Int64
         /// Seconds from `iat` in which it can be used, however long it was signed for: so long its `jti` has to
         /// be remembered. One without `iat` may not live longer than this.

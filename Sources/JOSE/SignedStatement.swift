@@ -15,7 +15,7 @@ public struct SignedStatement: Sendable, Hashable {
         try Claimed(text).issuer
     }
 
-    /// What a text says, read once and not believed.
+    /// The claims of a statement whose signature is not verified yet.
     public struct Claimed: Sendable {
         public let issuer: String
         let message: CompactJWS

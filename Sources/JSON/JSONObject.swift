@@ -12,7 +12,7 @@ public struct JSONObject: Sendable {
         members = []
     }
 
-    /// Of a name that stands twice, the last value counts.
+    /// Of a duplicate key, the last value counts.
     public init(_ elements: some Sequence<(String, JSON)>) {
         members = []
         members.reserveCapacity(elements.underestimatedCount)
@@ -128,7 +128,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Of a name that stands twice, the last value counts.
+    /// Of a duplicate key, the last value counts.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         self.init(elements)
     }

@@ -42,7 +42,7 @@ public final class GeoDatabase: Sendable {
 
     /// What it calls itself, such as `GeoLite2-City`.
     public let type: String
-    /// Seconds since 1970.
+    /// Build time of the database, in seconds since 1970.
     public let builtAt: Int64
     private nonisolated(unsafe) let database: OpaquePointer
 

@@ -66,7 +66,7 @@ public final class QueryCoalescing<
         return try result.get()
     }
 
-    /// Asks, and waits for the answer only when it is needed.
+    /// Sends the query, and waits for its rows only when they are needed.
     @inlinable
     public func begin(_ key: Key, in place: Place) -> EarlyAnswer<Value, Fault> {
         let answer = EarlyAnswer<Value, Fault> { () throws(Fault) in

@@ -31,7 +31,7 @@ extension SAML {
         public let name: String
         public let nameFormat: String?
         public let friendlyName: String?
-        /// Those that are texts.
+        /// The attribute values that are texts.
         public let values: [String]
     }
 }

@@ -5,7 +5,7 @@ public import Values
 /// libxml2 parses and libxmlsec1 verifies, with everything off that is not needed (decision 0135).
 /// What an assertion says is read from the very bytes that its signature covers.
 public enum SAML {
-    /// The most that a text may have, encoded.
+    /// Maximum length of an encoded assertion.
     public static let longestText = (XMLDocument.mostBytes + 2) / 3 * 4
 
     /// Whom to believe, and by which keys.

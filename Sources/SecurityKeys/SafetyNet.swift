@@ -26,7 +26,7 @@ public enum SafetyNet {
         /// Packages, each with the SHA-256 of the certificates that it may be signed with.
         public var apps: [String: Set<[UInt8]>]
         public var roots: [Certificate]
-        /// Seconds.
+        /// Maximum age of a verdict in seconds.
         public var longestAge: Int64
         /// Whether the device has to pass Android's compatibility tests.
         public var demandsProfileMatch: Bool

@@ -26,7 +26,7 @@ public final class Histogram: Metric {
         }
     }
 
-    /// In seconds.
+    /// Observes a duration, in seconds.
     public func observe(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         observe(Double(seconds) + Double(attoseconds) * 1e-18)

@@ -39,7 +39,7 @@ public final class Metrics: Sendable {
         gauges(name, help: help, labels: labels, maximumSeries: maximumSeries)
     }
 
-    /// How often values fell below each of some fixed bounds, which must ascend.
+    /// A histogram with fixed bucket bounds, which must ascend.
     public func histogram(
         _ name: String, help: String, buckets: [Double] = Metrics.defaultBuckets
     ) -> Histogram {

@@ -83,7 +83,7 @@ enum NounRules {
             for word in words {
                 if text.isEmpty { first = index }
                 text += " " + word
-                if let last = word.utf8.last, ".!?:".utf8.contains(last) { end(at: index) }
+                if let last = word.utf8.last, ".!?".utf8.contains(last) { end(at: index) }
             }
         }
         end(at: block.count - 1)

@@ -16,7 +16,7 @@ private func expectNone(_ findings: [Finding]) {
     }
 
     @Test(arguments: [
-        "Of this hour.", "Whose it was.", "When.", "What it was.", "Nil until it was opened.",
+        "Of this one.", "Whose it was.", "When.", "What it was.", "Nil until it was opened.",
         "Runs until it is cancelled.", "", "- Returns: how many are sent again.",
     ])
     func `a text of plain words has no noun`(text: String) {

@@ -43,7 +43,7 @@ protocol ApplicationRequests: Sendable {
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest?
 
-    /// Nil for a text that was not sealed here, or has expired.
+    /// Nil for a request that was not sealed here, or has expired.
     func pending(_ sealed: String, in context: RealmContext) -> PendingRequest?
 
     /// What the user decided: returns where to send them now. The page has checked that it was this

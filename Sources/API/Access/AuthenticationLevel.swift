@@ -3,7 +3,7 @@ enum AuthenticationLevel {
     static let single = "urn:modgud:acr:single"
     static let multiple = "urn:modgud:acr:multi"
 
-    /// Those of a list that mean something here.
+    /// The authentication levels (acr values) of a list that this server knows.
     static func known(_ levels: [String]) -> [String] {
         levels.filter { $0 == single || $0 == multiple }
     }

@@ -9,7 +9,7 @@ enum FindingSchema {
         "finding_id", in: .path, Fields.id, "The finding's id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16")
 
-    /// Any name, so that the answer to a wrong one can say which may have been meant.
+    /// Any rule name, so that the answer to a wrong one can suggest the nearest.
     static let ruleName = Schema.text(
         3...40,
         .said(

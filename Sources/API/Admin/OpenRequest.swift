@@ -42,7 +42,7 @@ enum OpenRequest {
 extension Call<AdminContext> {
     var isOpening: Bool { parameters[OpenRequest.name]?.bool == true }
 
-    /// Whether something is opened, where that needs a reason.
+    /// Whether personal fields are opened, which needs a reason.
     func isOpening(for reason: String) throws(Problem) -> Bool {
         guard isOpening else { return false }
         guard text(reason) != nil else {

@@ -59,7 +59,7 @@ struct PageRequest {
         return context.clock.now() < browser.authenticatedAt.adding(seconds: limit)
     }
 
-    /// Seconds.
+    /// Maximum age of a recent sign-in in seconds.
     private static let recent: Int64 = 900
 
     /// The request of an application that a page is in the middle of.

@@ -188,7 +188,7 @@ extension Call<RealmContext> {
 }
 
 extension SharedKeyToken {
-    /// A text that people may be shown; what is none is left out.
+    /// A label that may be displayed; nil for an invalid one.
     func label(_ name: String) -> String? {
         guard let text = text(name), text.unicodeScalars.count <= 100 else { return nil }
         let isLine = text.unicodeScalars.allSatisfy { scalar in

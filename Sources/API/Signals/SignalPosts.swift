@@ -39,7 +39,7 @@ public struct SignalRest: Sendable {
 public struct SignalReceipt: Sendable {
     let status: Int
     let body: [UInt8]
-    /// Seconds.
+    /// Seconds of the response's Retry-After.
     let retryAfter: Int64?
 
     public init(status: Int, body: [UInt8], retryAfter: Int64?) {
@@ -64,7 +64,7 @@ extension SignalReader {
     /// After so many seconds of nothing but failures a stream is paused.
     private static let patience: Int64 = 86_400
     private static let pauses: [Int64] = [2, 10, 60, 300, 1_800, 3_600]
-    /// One that is not taken while others are is given up after about a day.
+    /// A signal that the receiver refuses while it accepts others is given up after about a day.
     private static let mostAttempts = 28
 
     public func work(for id: UUID, in realm: RealmID) async throws(LogFailure) -> SignalWork {

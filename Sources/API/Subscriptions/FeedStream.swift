@@ -10,7 +10,7 @@ internal import Telemetry
 /// A thousand of them are silent most of the time, and each keeps the frames of the functions that it is in:
 /// what is not needed to wait is not inlined there.
 struct FeedStream: Sendable {
-    /// Seconds without anything to say, until something is said nevertheless.
+    /// Seconds without an event after which the feed sends a heartbeat.
     static let silence: UInt64 = 15
     /// How long events are left out without a word of it.
     static let unspokenSeconds: UInt64 = 5
@@ -168,7 +168,7 @@ struct FeedStream: Sendable {
         return try await isPermitted(through: cursor)
     }
 
-    /// False where the reader has lost its place, or that is unknown.
+    /// False where the reader has lost its lease, or that is unknown.
     @inline(never)
     private func isPermitted(through cursor: LogCursor) async throws -> Bool {
         guard let lease else { return true }

@@ -10,7 +10,7 @@ struct CaptchaWidget: Sendable {
     private let siteKey: String
     fileprivate let address: String
 
-    /// Nil where people are asked nothing.
+    /// Nil without a captcha.
     init?(_ settings: Settings) {
         kind = settings[SettingCatalogue.captcha]
         guard kind != .none else { return nil }

@@ -6,7 +6,7 @@ internal import Values
 /// What older clients of the profile are told of an address that was proved: a few texts, signed with Ed25519
 /// under a key of the realm that signs nothing else.
 struct IdentityToken {
-    /// Seconds for which it may be believed.
+    /// Lifetime of the token in seconds.
     private static let lifetime: Int64 = 3_600
 
     static func make(

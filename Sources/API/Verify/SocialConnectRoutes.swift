@@ -147,7 +147,7 @@ private struct SocialConnection: Sendable {
         self.redirect = redirect
     }
 
-    /// Nil for a text that was not sealed here, or has expired.
+    /// Nil for a state that was not sealed here, or has expired.
     init?(_ sealed: String?, _ call: Call<RealmContext>) {
         guard let sealed,
             let members = call.context.mint.unseal(sealed, for: .verification)?.object,

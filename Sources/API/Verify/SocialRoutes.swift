@@ -101,7 +101,7 @@ struct SocialVisit {
         self.binding = binding
     }
 
-    /// Nil for a text that was not sealed here, or has expired.
+    /// Nil for a state that was not sealed here, or has expired.
     init?(_ sealed: String?, _ call: Call<RealmContext>) {
         guard let sealed,
             let members = call.context.mint.unseal(sealed, for: .verification)?.object,

@@ -2,7 +2,7 @@ internal import HTTP
 internal import JSON
 internal import Values
 
-/// What all lists have in common: how much, from where, and where it goes on.
+/// The parameters and schemas that all lists share: limit, cursor, range and page.
 enum Lists {
     static let defaultLimit = 50
 

@@ -1,6 +1,6 @@
 /// What a filter may ask of an event or a sign-in, such as `type` or `fields.reason`.
 public struct FilterAttribute: Sendable, Hashable {
-    /// What its values may be. None: it can only be asked whether there is one.
+    /// The types of an attribute's values. None: the filter can only test for its presence.
     public struct Kinds: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
 
@@ -15,7 +15,7 @@ public struct FilterAttribute: Sendable, Hashable {
         public static let boolean = Self(rawValue: 1 << 4)
     }
 
-    /// Where its values are from.
+    /// The source of an attribute's values.
     public enum Source: Sendable, Hashable {
         /// A column of what is asked.
         case column
@@ -31,7 +31,7 @@ public struct FilterAttribute: Sendable, Hashable {
     public let kinds: Kinds
     public let source: Source
     public let operations: [FilterOperation]
-    /// If not empty, there are no other values than these.
+    /// The enumeration of allowed values, if not empty.
     public let choices: [String]
 
     public init(

@@ -51,7 +51,7 @@ public enum FilterValue: Sendable, Hashable {
         }
     }
 
-    /// Nil for values that cannot be compared.
+    /// Nil for values of different types, which cannot be compared.
     private func order(against other: FilterValue) -> Order? {
         switch (self, other) {
         case (.text(let left), .text(let right)):

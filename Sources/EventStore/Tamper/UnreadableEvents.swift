@@ -15,7 +15,7 @@ public struct UnreadableEvents: Sendable, Equatable {
 
     public var count: Int64 { withoutKey + notOpened }
 
-    /// For people. Nil where there are none.
+    /// A sentence for the operator. Nil without unreadable events.
     public var description: String? {
         guard let first else { return nil }
         var parts: [String] = []

@@ -34,8 +34,8 @@ enum VerificationWork: Sendable {
     }
 }
 
-/// A short queue between two threads. The reader waits while it is full; once the other side has
-/// seen enough, it throws the rest away.
+/// A short queue between two threads. The reader waits while it is full; once the
+/// verifier has stopped, it throws the rest away.
 final class VerificationQueue: Sendable {
     private struct State: Sendable {
         var work: [VerificationWork] = []

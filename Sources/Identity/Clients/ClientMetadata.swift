@@ -46,7 +46,7 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var needsListedResources = false
         /// Whether it may ask of every token of the realm.
         public internal(set) var introspectsAllTokens = false
-        /// It asks for people elsewhere, and says where they are.
+        /// Whether the client signs users in elsewhere and is trusted to forward their addresses.
         public internal(set) var forwardsAddresses = false
         public internal(set) var consent = ConsentPolicy.needed
         public internal(set) var profile = ClientProfile.standard

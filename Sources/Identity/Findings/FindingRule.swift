@@ -22,7 +22,7 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         left.rawValue < right.rawValue
     }
 
-    /// One sentence for people.
+    /// The description of the rule in a sentence.
     public var sentence: String {
         switch self {
         case .bruteForce: "Many failed sign-ins to one account came from several networks."

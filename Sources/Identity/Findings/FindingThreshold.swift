@@ -24,7 +24,7 @@ public struct FindingThreshold: Sendable, Equatable {
 
         public static func < (left: Name, right: Name) -> Bool { left.rawValue < right.rawValue }
 
-        /// One sentence for people.
+        /// The description of the threshold in a sentence.
         public var sentence: String {
             switch self {
             case .accounts: "Minimum number of accounts."

@@ -192,7 +192,7 @@ extension Versioned<Mailbox> {
 /// When the last wrong guesses were made, across all codes. They are events: another node, a
 /// restart or another code does not reset them.
 struct RecentGuesses: Sendable {
-    /// More than these within an hour, and none is taken until some are older.
+    /// Maximum number of wrong guesses within an hour; above it no code is accepted.
     static let most = 10
     static let span: Int64 = 3_600
 

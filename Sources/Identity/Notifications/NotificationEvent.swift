@@ -13,7 +13,7 @@ public enum NotificationRoute: String, Sendable, CaseIterable {
 public enum NotificationFailure: String, Sendable, CaseIterable {
     /// No device took it, and mails are not wanted.
     case notTaken = "not_taken"
-    /// What it says cannot be opened any more, or its reader is gone.
+    /// The content cannot be decrypted any more, or the recipient is gone.
     case pointless
 }
 

@@ -50,7 +50,7 @@ public struct SignInPolicy: Sendable, Equatable {
     public struct Hours: Sendable, Equatable {
         /// Of the week, Monday first.
         public let days: Set<Int64>
-        /// Seconds of the day. Where the end is the earlier one, it is on the day after.
+        /// Start of the hours in seconds of the day. An end before the start is on the next day.
         public let start: Int64
         public let end: Int64
         /// Seconds that the clock is ahead of UTC.

@@ -31,7 +31,7 @@ public struct Providers: StreamState {
 public struct Provider: Sendable, Equatable {
     /// Ours, for addresses.
     public var slug: String
-    /// For people.
+    /// The display name of the provider.
     public var name: String
     public var issuer: String
     public var clientID: String

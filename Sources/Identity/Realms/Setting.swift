@@ -51,7 +51,7 @@ public struct Setting: Sendable {
     public let kind: Kind
     /// What holds where nothing was set. Null: nothing does.
     public let fallback: JSON
-    /// Whether the setting must have a value, so that it can be changed but not unset.
+    /// Whether the setting is mandatory, so that it can be changed but not unset.
     public let isRequired: Bool
     /// An app may have its own value instead of the realm's.
     public let perApp: Bool

@@ -32,7 +32,7 @@ public struct RecordRefusedRefresh: TimedCommand {
     public struct Facts: Sendable {
         let session: Versioned<Session>
         let account: Versioned<Account>?
-        /// Of this hour.
+        /// The stream of refusals of this session in this hour.
         let attempt: Versioned<Session>
     }
 

@@ -27,7 +27,7 @@ public struct RecordSubscriptionTest: Command {
 
 /// What came of a test message.
 public struct SubscriptionTest: Sendable, Equatable {
-    /// Of the answer; 0 where there was none.
+    /// HTTP status of the response; 0 without one.
     public var status: Int64
     public var outcome: String
     public var milliseconds: Int64

@@ -29,7 +29,7 @@ public struct GivenUpDelivery: Sendable, Equatable {
     public var position: Int64
     public var type: String
     public var attempts: Int64
-    /// Of the last answer; 0 where there was none.
+    /// HTTP status of the last response; 0 without one.
     public var status: Int64
 
     public init(position: Int64, type: String, attempts: Int64, status: Int64) {

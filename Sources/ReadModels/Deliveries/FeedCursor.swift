@@ -3,13 +3,13 @@ public import Values
 
 /// How far the reader of a feed is whose cursor is kept.
 public struct FeedCursor: Sendable, Equatable {
-    /// The reader has confirmed everything up to here.
+    /// The cursor up to which the reader has confirmed events.
     public var acknowledged: LogCursor
     /// The last position that it may have been sent.
     public var sent: Int64
     /// Nil before the first confirmation.
     public var acknowledgedAt: Timestamp?
-    /// Until when a reader has it alone; nil where none has.
+    /// The expiry time of the reader's lease; nil without a lease.
     public var leasedUntil: Timestamp?
 
     public init(
@@ -28,7 +28,7 @@ public struct FeedCursor: Sendable, Equatable {
     /// The outcome of a claim for the subscription.
     public enum Claim: Sendable, Equatable {
         case leased(FeedCursor)
-        /// Another reader has it.
+        /// Another reader has the lease.
         case held(until: Timestamp)
         case missing
     }

@@ -18,10 +18,10 @@ public struct FeedCursorStore: Sendable {
         do { return try await database.run(ask) } catch { throw .unavailable }
     }
 
-    /// How long a reader that vanished keeps others out.
+    /// The term of a lease: how long a reader that vanished keeps other readers out.
     static let term = "interval '30 seconds'"
 
-    /// Nil before the first reader.
+    /// Nil before the first reader of the subscription.
     public func cursor(of subscription: UUID, in realm: RealmID) async throws(LogFailure)
         -> FeedCursor?
     {
@@ -101,7 +101,7 @@ public struct FeedCursorStore: Sendable {
         }
     }
 
-    /// Lets the next reader in at once.
+    /// Releases a lease, so that the next reader can have the subscription at once.
     public func release(_ lease: FeedLeaseName) async throws(LogFailure) {
         try await asking { connection throws(Failure) in
             var parameters = Parameters(in: lease.realm, lease.subscription)

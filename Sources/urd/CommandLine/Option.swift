@@ -44,7 +44,7 @@ struct Operand: Equatable, Sendable {
     enum Count: Equatable, Sendable {
         case one
         case optional
-        /// All words that are left; last in the list.
+        /// All remaining words of the command line; last in the list.
         case rest
     }
 

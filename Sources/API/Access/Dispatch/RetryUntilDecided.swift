@@ -23,7 +23,7 @@ private struct Pauses {
     private var pause: Duration = .milliseconds(10)
     private var left: Duration = .seconds(300)
 
-    /// Waits with a back-off. False where a retry is of no use.
+    /// Waits with a back-off. False for a failure that a retry cannot mend.
     mutating func next(after failure: LogFailure) async -> Bool {
         guard RequestScope.current?.hasAppended == true, failure.isPassing, left > .zero else {
             return false

@@ -21,7 +21,7 @@ struct AppAssertion {
     private let members: JSONObject
 
     private static let longest = SignedStatement.longestText
-    /// In seconds: what names no end is good for so long, and what names a later one for no longer.
+    /// Maximum lifetime of an assertion in seconds, with or without an `exp`.
     static let longestLife: Int64 = 1800
     private static let leeway: Int64 = 30
 

@@ -14,7 +14,7 @@ public final class ServiceCrawler: Sendable {
     /// When each service is due, by this process: a restart asks once more.
     private let due = Mutex<[UUID: Duration]>([:])
 
-    /// In seconds: how long an answer is good that says nothing of it, and at least and at most.
+    /// Cache lifetime of a response without Cache-Control, in seconds; then the bounds of one with it.
     private static let usual: Int64 = 86_400
     private static let least: Int64 = 300
     private static let most: Int64 = 7 * 86_400
@@ -102,7 +102,7 @@ public final class ServiceCrawler: Sendable {
 /// `services.txt`: lines with a type and a link, and how long the file is good.
 struct ServicesText {
     let link: String
-    /// Seconds.
+    /// Cache lifetime of the response in seconds.
     let lifetime: Int64?
 
     private static let type = "application/x-rsd+json"

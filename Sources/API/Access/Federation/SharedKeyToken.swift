@@ -39,7 +39,7 @@ struct SharedKeyToken {
         bytes(part).flatMap(ClaimsText.parse)
     }
 
-    /// Some apps write the alphabet of RFC 4648 section 4, without its padding. What is signed is the text as
+    /// Some apps write the alphabet of RFC 4648 section 4, without its padding. The signature covers the text as
     /// it was sent.
     private static func bytes(_ part: Substring) -> [UInt8]? {
         let isPlain = part.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }

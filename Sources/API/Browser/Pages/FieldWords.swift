@@ -62,7 +62,7 @@ extension Words {
             "Nehmen Sie den Link aus der neuesten E-Mail, oder fordern Sie einen neuen an.")
     }
 
-    /// Of people and of things that they name.
+    /// The message for an invalid name, of a person or an object.
     var unfitName: String {
         self(
             "Use at most 100 characters, without invisible ones or ones that reverse the text.",

@@ -133,7 +133,7 @@ public enum ProviderAnswer: Sendable {
     case answered(status: Int, body: [UInt8], retryAfter: Int64?)
     /// No connection: the message was not sent.
     case unreachable
-    /// No answer came: whether it was taken is not known.
+    /// No response came: it is unknown whether the provider accepted the message.
     case unanswered
     /// No request may go to the address, or it is none.
     case forbidden

@@ -43,7 +43,7 @@ extension RealmContext {
         mint.seal(asked.json, for: .authorizationRequest)
     }
 
-    /// Nil for a text that was not sealed here, or has expired.
+    /// Nil for a request that was not sealed here, or has expired.
     func authorizationRequest(_ sealed: String) -> AuthorizationRequest? {
         guard let json = mint.unseal(sealed, for: .authorizationRequest),
             let asked = AuthorizationRequest(json),

@@ -9,7 +9,7 @@ struct RequestedClaims: Equatable {
     var subjects: [String] = []
     /// The levels (`acr`), one of which the sign-in must have.
     var levels: [String] = []
-    /// Without it there is to be no answer at all.
+    /// Whether the `acr` claim is essential: without the level the request is refused.
     var needsLevel = false
 
     /// The claims that can be requested; others are ignored.

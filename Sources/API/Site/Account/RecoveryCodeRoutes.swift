@@ -12,7 +12,7 @@ enum RecoveryCodeRoutes {
     static let table: [Route<RealmContext>] = [show]
 
     private static let path = "/account/authenticator/codes"
-    /// Seconds to write them down.
+    /// Seconds for which the page with new recovery codes can be reloaded.
     private static let patience: Int64 = 600
 
     /// Where the codes are shown that were just made.

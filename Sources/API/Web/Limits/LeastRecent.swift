@@ -1,4 +1,4 @@
-/// A dictionary of a fixed size: what was not used for the longest time makes room. Every step
+/// A dictionary of a fixed size, which evicts the least recently used entry. Every operation
 /// takes constant time, however full it is.
 struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
@@ -22,7 +22,7 @@ struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { nodes.count }
 
-    /// Using a value makes it the newest.
+    /// Looking a value up makes it the most recently used.
     mutating func value(of key: Key) -> Value? {
         guard let place = place(of: key) else { return nil }
         touch(place)

@@ -1,7 +1,7 @@
 internal import HTTP
 internal import JSON
 
-/// Too much in too short a time: which limit it was, and when to come back.
+/// The refusal of a request beyond a rate limit: which limit, and when to retry.
 struct RateLimitRefusal: Sendable, Equatable {
     let policy: RatePolicy
     let dimension: RateDimension

@@ -73,7 +73,7 @@ public enum RateDimension: String, CaseIterable, Sendable {
 public struct RateTable: Sendable {
     private var rates: [RatePolicy: [RateDimension: Rate]] = [:]
 
-    /// The limit; nil for none.
+    /// The rate limit; nil for none.
     public subscript(policy: RatePolicy, dimension: RateDimension) -> Rate? {
         get { rates[policy]?[dimension] }
         set { rates[policy, default: [:]][dimension] = newValue }

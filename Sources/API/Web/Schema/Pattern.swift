@@ -24,7 +24,7 @@ public indirect enum Pattern: Sendable {
         return ends(from: [0], in: scalars).contains(scalars.count)
     }
 
-    /// What the text is, in words.
+    /// The description of the pattern in words.
     var words: String {
         if case .said(let words, _) = self { words } else { "a text that matches \(expression)" }
     }

@@ -96,7 +96,7 @@ extension ObjectRule {
 }
 
 extension TextRule {
-    /// What the text must be and is not.
+    /// Why the text does not match the pattern; nil for a match.
     func objection(to text: String) -> String? {
         if !values.isEmpty {
             guard !values.contains(text) else { return nil }

@@ -6,7 +6,7 @@ import Values
 struct HistoryPerson: Sendable {
     let account: UUID
     let email: String
-    /// How often they sign in, in times a day of work.
+    /// Mean number of sign-ins per working day.
     let rate: Double
     /// Where from, as pseudonyms of networks: at home first.
     let networks: [HistoryNetwork]
