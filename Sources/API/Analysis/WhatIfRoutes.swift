@@ -19,7 +19,7 @@ enum WhatIfRoutes {
             """, right: .realm, permission: .eventsRead, parameters: [.realm, .idempotencyKey],
         body: WhatIfSchema.body,
         answer: Answer(
-            status: .accepted, description: "The what-if, which is not ready yet.",
+            status: .accepted, description: "State of the what-if, which is not ready yet.",
             content: .json(WhatIfSchema.schema, example: WhatIfSchema.example),
             headers: [("Location", "URL of the what-if.")]),
         refusals: [
@@ -59,9 +59,9 @@ enum WhatIfRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/what-if/{what_if_id}", id: "getWhatIf", tag: "What-if",
-        summary: "Show how far a what-if is.", right: .realm, permission: .eventsRead,
+        summary: "Show the progress of a what-if.", right: .realm, permission: .eventsRead,
         parameters: [.realm, WhatIfSchema.id],
-        answer: .ok("The what-if.", WhatIfSchema.schema, example: WhatIfSchema.example),
+        answer: .ok("State of the what-if.", WhatIfSchema.schema, example: WhatIfSchema.example),
         refusals: [.noSuchRealm, .noSuchWhatIf]
     ) { call throws(Problem) in try await call.knownWhatIf().response(.ok) }
 

@@ -7,7 +7,7 @@ enum ProbeRoutes {
     static let table: [Route<RealmContext>] = [probe, unknown("get", .get), unknown("post", .post)]
 
     private static let nothing = Answer(
-        status: .ok, description: "Never given.", content: .nothing)
+        status: .ok, description: "No content; the route always refuses.", content: .nothing)
 
     private static let probe = Route<RealmContext>(
         .get, "/eduid", id: "probeFederation", tag: "Federation",

@@ -233,7 +233,7 @@ enum WebhookDeliveryRoutes {
     // MARK: - Schemas
 
     private static let queued = Answer.written(
-        .ok, "How many are sent soon, from now on or once it is resumed.",
+        .ok, "Number of events that are sent soon, or once the webhook is resumed.",
         .named(
             "QueuedDeliveries",
             .object(

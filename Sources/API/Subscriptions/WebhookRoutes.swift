@@ -149,7 +149,8 @@ enum WebhookRoutes {
         summary: "Delete a webhook, with all that waits for it.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
-        answer: .gone("The webhook is deleted."), refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+        answer: .gone("The webhook is deleted."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let done = try await call.run(
             DeleteSubscription(id: try call.requiredID("webhook_id")),
@@ -162,7 +163,7 @@ enum WebhookRoutes {
         commandLine: .urd("webhook pause", examples: "urd webhook pause WEBHOOK --realm demo"),
         tag: "Webhooks",
         summary: "Pause a webhook until it is resumed.",
-        detail: "Nothing is lost: it goes on where it stopped.", right: .realm,
+        detail: "No event is lost: deliveries continue where they stopped.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         answer: .written(

@@ -20,7 +20,7 @@ enum FormScreeningRoutes {
             Parameter("form-id", in: .query, .text(0...255), "Form id, which is ignored."),
         ],
         answer: .ok(
-            "That it may.",
+            "Result of the screening.",
             .object(.required("passed", .boolean, "Result of the screening; always true.")),
             example: ["passed": true]), refusals: refusals, traits: .forScripts
     ) { call throws(Problem) in
@@ -39,7 +39,7 @@ enum FormScreeningRoutes {
         summary: "Hears that a form was sent, and keeps nothing of it.", right: .nothing,
         voice: .verify, parameters: [Tenant.key], body: completion,
         answer: .ok(
-            "It was heard.",
+            "Result of the request.",
             .object(.required("success", .boolean, "Result of the request; always true.")),
             example: ["success": true]), refusals: refusals, traits: .forScripts
     ) { call throws(Problem) in

@@ -52,7 +52,8 @@ enum PINResetRoutes {
             .optional("code", .text(0...64), "New PIN, under the name that older apps use.")),
         example: ["reset_code": "123456", "challenge_id": 4711, "new_code": "4827"])
 
-    private static let done = Answer.ok("It is good.", .openObject, example: ["success": true])
+    private static let done = Answer.ok(
+        "The code is valid, or the PIN is reset.", .openObject, example: ["success": true])
 
     private static let verify = Route<RealmContext>(
         .post, "/api/v0/user/reset/verify/{id}", id: "verifyPINReset", tag: "Verify",

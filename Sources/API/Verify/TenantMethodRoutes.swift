@@ -71,7 +71,8 @@ enum TenantMethodRoutes {
         example: "TRUSTED_DEVICE")
 
     private static let answer = Answer.ok(
-        "Whether it is.", .openObject, example: ["method": "PIN", "enrolled": true])
+        "The method, and whether it is enrolled.", .openObject,
+        example: ["method": "PIN", "enrolled": true])
 
     private static let any = Route<RealmContext>(
         .get, "/api/v0/user/enrolled/any/{id}/{method}", id: "hasAnyTenantDevice", tag: "Verify",

@@ -22,7 +22,7 @@ enum TenantPasskeyRoutes {
             """,
         right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret, identifier],
         answer: .ok(
-            "Whether there is one.",
+            "Result of the look-up.",
             .object(.required("exists", .boolean, "Whether the person has a passkey.")),
             example: ["exists": false]),
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts

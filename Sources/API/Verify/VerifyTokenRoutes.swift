@@ -107,7 +107,7 @@ enum VerifyTokenRoutes {
             shows none of them is signed out already.
             """,
         right: .nothing, voice: .verify, parameters: [Tenant.pathKey, Tenant.key],
-        body: ending, answer: .ok("It is over.", .openObject, example: [:]),
+        body: ending, answer: .ok("The session is ended.", .openObject, example: [:]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
     ) { call throws(Problem) in
         let tenant = try await call.tenant(try call.required("api_key"))
@@ -138,7 +138,7 @@ enum VerifyTokenRoutes {
                     "oauth_token", .anything, "OAuth tokens with the `access_token` to validate.")),
             example: ["oauth_token": ["access_token": "…"]]),
         answer: .ok(
-            "Whether it is good.",
+            "Result of the validation.",
             .object(
                 .required("success", .boolean, "Whether the access token is valid."),
                 .optional("reason", .text(1...200), "Reason for which the access token is invalid.")

@@ -50,7 +50,7 @@ public enum HealthRoutes {
         .get, "/health/live", id: "getLiveness", tag: "Health",
         summary: "Reports whether the process answers at all.", right: .nothing,
         answer: Answer(
-            status: .ok, description: "It does.",
+            status: .ok, description: "The process answers.",
             content: .json(
                 .object(.required("status", .oneOf(["live"]), "Status; always live.")),
                 example: ["status": "live"]))
