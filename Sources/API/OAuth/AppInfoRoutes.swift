@@ -84,10 +84,10 @@ enum AppInfoRoutes {
             .required(
                 "RegistrationFields",
                 .object(
-                    .required("Email", demand, "Demand for the mail address."),
-                    .required("Username", demand, "Demand for a user name."),
-                    .required("Firstname", demand, "Demand for the first name."),
-                    .required("Lastname", demand, "Demand for the last name.")),
+                    .required("Email", demand, "Requirement for the mail address."),
+                    .required("Username", demand, "Requirement for a user name."),
+                    .required("Firstname", demand, "Requirement for the first name."),
+                    .required("Lastname", demand, "Requirement for the last name.")),
                 "Fields of the registration form."),
             .required(
                 "NativeGrants",

@@ -195,7 +195,7 @@ enum WebhookRoutes {
                 .object(
                     .optional(
                         "from", .oneOf(["stop", "now"]),
-                        "Point to resume at: stop (the last delivery, default) or now."),
+                        "Point to resume at: stop (where it stopped, default) or now."),
                     .optional(
                         "starts_after", WebhookSchema.position,
                         "Position to resume after, in place of `from`. Waiting deliveries are "
