@@ -51,7 +51,7 @@ public enum Scrypt {
         /// The work factor, which the duration follows.
         public var work: Int { cost * blockSize * parallelization }
 
-        /// The lanes that are missing to this much work, to the nearest one. Nil: none is.
+        /// The lanes that are missing to this much work, to the nearest one. Nil: no lane is missing.
         public func rest(after spent: Parameters) -> Parameters? {
             let lanes = (work - spent.work + Self.lane.work / 2) / Self.lane.work
             return lanes < 1 ? nil : Parameters(unchecked: 1 << 15, 8, lanes)

@@ -65,7 +65,7 @@ public struct EventField: Sendable {
         return field
     }
 
-    /// What every event may hold of its request beside its own fields. It is always sealed.
+    /// What every event may hold of its request beside its own fields. These fields are always sealed.
     public static let origin: [EventField] = [
         .text("$address", "Address that the request came from.", .personal(.person)).optional,
         .text("$userAgent", "User agent of the request.", .personal(.person)).optional,

@@ -52,7 +52,7 @@ public struct EventFilter: Sendable, Hashable {
     /// Empty: all streams.
     public var streams: Set<UUID> = []
     public var shard: Shard?
-    /// What must hold as well. It does not ask the index that says whom events are about.
+    /// A filter expression that must hold as well. It does not ask the index that says whom events are about.
     public var expression: FilterExpression?
 
     public init() {}

@@ -19,7 +19,7 @@ public struct EventShape: Sendable {
     public let sentence: String
     /// Ordered by their names, as an event's fields are.
     public let fields: [EventField]
-    /// Turns this revision's fields into the next revision's. Nil for the newest.
+    /// Turns this revision's fields into the next revision's. Nil for the newest revision.
     public let upcast: (@Sendable (JSONObject) -> JSONObject)?
     /// What an append looks at of the fields.
     private let stored: [(name: String, holding: Holding)]

@@ -43,7 +43,7 @@ public struct Field<Value: Sendable>: Sendable {
         .mapped(repeat each part, write: take, read: make)
     }
 
-    /// A value that stands in the log as another one, or as several. Nil where no such ones were ever written.
+    /// A value that stands in the log as another one, or as several. Nil for columns that were never written.
     @inlinable
     public static func mapped<each Written: Sendable>(
         _ part: repeat Field<each Written>,
@@ -173,7 +173,7 @@ extension Field {
             write: { .string($0.rawValue) }, read: { $0.string.flatMap(Value.init(rawValue:)) })
     }
 
-    /// Texts of some form. None where it is not there.
+    /// Texts of some form. No texts where the field is missing.
     @inlinable
     public static func list<Element: Sendable>(
         _ name: String, _ type: FieldType, _ sentence: String,

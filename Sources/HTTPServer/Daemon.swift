@@ -65,7 +65,7 @@ internal import Glibc
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Closes what is still open. Once, and never with a suspended connection.
+    /// Closes all open connections. Once, and never with a suspended connection.
     func stop() {
         unsafe MHD_stop_daemon(pointer)
         unsafe listener.deallocate()

@@ -6,7 +6,7 @@ struct CredentialKey {
     let key: VerifyingKey
     /// 0x04, x, y: the form of U2F; nil for other kinds.
     let point: [UInt8]?
-    /// The members that a public key has, in CTAP2's canonical form. What else there was is dropped.
+    /// The members that a public key has, in CTAP2's canonical form. Other members are dropped.
     let encoded: [UInt8]
 
     init(_ map: CBOR) throws(WebAuthnFailure) {

@@ -11,7 +11,7 @@ import Synchronization
 /// are carried out anew.
 final class ReplayableResponses: Sendable {
     typealias Answer = Result<Response, Problem>
-    /// What tells a request from all others. Nil where it cannot come again.
+    /// What tells a request from all others. Nil for a request that cannot be repeated.
     typealias Name = @Sendable () -> [UInt8]?
 
     private static let patience: Duration = .seconds(300)

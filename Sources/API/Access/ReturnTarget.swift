@@ -2,7 +2,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 
-/// Where a sign-in leads on to. It is always a place of this site (open redirect).
+/// The return target of a sign-in. It is always a place of this site (open redirect).
 struct ReturnTarget: Sendable, Equatable {
     /// An application's request, sealed: only its owner reads it.
     var sealed: String?

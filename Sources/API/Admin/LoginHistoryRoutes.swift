@@ -127,7 +127,7 @@ extension Call<AdminContext> {
         return selection
     }
 
-    /// Where each attempt came from, by position. Those that are erased are not in it.
+    /// Where each attempt came from, by position. Erased accounts are not in it.
     private func places(of logins: [LoginView]) async throws(Problem) -> [Int64: JSONObject] {
         guard !logins.isEmpty else { return [:] }
         let realm = try realm

@@ -39,7 +39,7 @@ struct PageRequest {
         call.body["form"]?.string ?? call.body[Visit.otherName]?.string
     }
 
-    /// The typed mail address. Nil where it is malformed.
+    /// The typed mail address. Nil for a malformed text.
     func typedAddress(_ name: String = "email") -> String? {
         call.body[name]?.string.flatMap { text in
             // Keyboards of phones put a space behind a word.

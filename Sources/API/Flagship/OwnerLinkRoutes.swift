@@ -154,7 +154,7 @@ enum OwnerLinkRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The link of this code, while it is good. Looking uses nothing up.
+    /// The link of this code, while it is good. A look does not use the link up.
     fileprivate func ownerLink(
         _ text: String?
     ) async throws(Problem) -> (id: UUID, redirect: RealmRedirect)? {

@@ -133,7 +133,7 @@ enum OwnerRoutes {
 }
 
 extension Call<RealmContext> {
-    /// What a device sent beside its hash. It is kept as it is.
+    /// What a device sent beside its hash. The data is stored as it is.
     func derivedPassphrase(_ rounds: Int64) throws(Problem) -> DerivedPassphrase {
         func text(_ name: String, or other: String = "") throws(Problem) -> String? {
             guard let text = body[name]?.string ?? body[other]?.string, !text.isEmpty else {

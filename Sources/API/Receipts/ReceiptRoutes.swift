@@ -131,7 +131,7 @@ enum ReceiptRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The gateway that the path names. Counted before anything is looked up.
+    /// The gateway that the path names. The rate limit counts before any look-up.
     fileprivate func receiptGateway() async throws(Problem) -> (Channel, MessageGateway) {
         try RateCounter(self).count(.messageReceipt)
         guard let channel = Channel(rawValue: try required("channel")),

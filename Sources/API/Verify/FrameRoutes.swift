@@ -171,7 +171,7 @@ extension Call<RealmContext> {
         return try await frameRequest()
     }
 
-    /// The address of the body. Throws what is wrong with it.
+    /// The address of the body. Throws the error of an invalid one.
     fileprivate func typedAddress(_ asked: FrameRequest) throws(Problem) -> SignInAddress {
         let typed = trimmed(body["identifier"]?.string ?? "")
         guard let address = verifiable(typed, asked.kind) else {

@@ -176,7 +176,7 @@ enum TenantUserRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The tenant's own name of the person. An empty one is none.
+    /// The tenant's own name of the person. An empty text is no name.
     fileprivate var ownName: String? {
         body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }

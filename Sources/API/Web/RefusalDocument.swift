@@ -39,7 +39,7 @@ extension Right {
         }
     }
 
-    /// One of these is enough. A client may show itself in the body as well, or have no secret.
+    /// One of these schemes is enough. A client may show itself in the body as well, or have no secret.
     var requirements: [JSON] {
         switch self {
         case .nothing: []

@@ -116,7 +116,7 @@ enum TamperTable {
         }
     }
 
-    /// Full tiles of one level, by index. Damaged ones are left out.
+    /// Full tiles of one level, by index. Damaged tiles are left out.
     static func tiles(
         _ realm: RealmID, level: Int, _ indices: ClosedRange<Int64>, on connection: Connection
     ) throws(Failure) -> [Int64: [TreeHash]] {

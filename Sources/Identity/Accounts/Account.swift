@@ -5,7 +5,7 @@ public import Values
 public struct Account: StreamState {
     /// Of its mail address, or of its phone number where it has no mail address.
     public private(set) var mailbox: UUID?
-    /// Of its phone number beside a mail address. Where it has both, both are proved.
+    /// Of its phone number beside a mail address. Where the account has both addresses, both are verified.
     public private(set) var phone: UUID?
     public private(set) var isConfirmed = false
     public private(set) var isDisabled = false

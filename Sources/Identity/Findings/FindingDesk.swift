@@ -64,7 +64,7 @@ struct SpreadAttack: Sendable {
     let sources: [String]
 }
 
-/// Some rules, and what they remember. They look at each event in the order of the log.
+/// A group of rules, with their memory. They look at each event in the order of the log.
 protocol FindingRuleGroup: Sendable {
     mutating func look(at fact: FindingFact, _ desk: inout FindingDesk)
     /// Drops what can play no part any more.

@@ -46,7 +46,7 @@ struct SlidingWindow<Entry: Sendable>: Sendable {
     }
 }
 
-/// A window for each of many keys. Those in which nothing is any more are forgotten now and then.
+/// A window for each of many keys. Empty windows are dropped now and then.
 struct KeyedWindows<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
     private var windows: [Key: SlidingWindow<Entry>] = [:]
 

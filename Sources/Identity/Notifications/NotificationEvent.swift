@@ -24,7 +24,7 @@ public enum NotificationEvent: FormedEvent {
     case pushed(attempt: Int, NotificationRoute, [UUID])
     /// No device took it: it goes on as a mail of this name.
     case mailed(attempt: Int, mail: UUID, account: UUID, NotificationContent?)
-    /// It is tried again. The code is what a provider answered last, 0 where none was reached.
+    /// The notification is retried. The code is what a provider answered last, 0 where none was reached.
     case deferred(attempt: Int, until: Timestamp, code: Int)
     case failed(attempt: Int, NotificationFailure, code: Int)
     case superseded(by: UUID)

@@ -2,7 +2,7 @@
 public enum AttestationDemand: String, CaseIterable, Sendable {
     /// No attestation is requested; an attestation that comes all the same must be valid in itself.
     case none
-    /// Asked, and refused without. Where roots are set, a statement must end at one of them.
+    /// An attestation is requested, and required. Where roots are set, a statement must end at one of them.
     case direct
 }
 

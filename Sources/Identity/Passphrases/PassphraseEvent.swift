@@ -12,7 +12,7 @@ public enum PassphraseEvent: FormedEvent {
     /// It was right, after guesses that were not.
     case used
     case removed(account: UUID, mail: UUID)
-    /// Its owner has another hint. Nil: none, or erased.
+    /// Its owner has another hint. Nil without a hint, or after its erasure.
     case hintChanged(String?, account: UUID)
     /// The owner asked for the hint: the mail has these words.
     case hintRequested(String?, account: UUID, mail: UUID)

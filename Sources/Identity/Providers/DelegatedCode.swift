@@ -28,7 +28,7 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     /// The name of the session at the provider.
     public var upstreamName: String?
     public var provider: String
-    /// Of the account that the identity signed in at that time. Nil: of none yet.
+    /// Of the account that the identity signed in at that time. Nil for an identity without an account yet.
     public var stamp: SecurityStamp?
     public var expiresAt: Timestamp
 

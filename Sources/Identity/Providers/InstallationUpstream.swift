@@ -5,7 +5,7 @@ public import Values
 /// installation.
 public struct InstallationUpstream: StreamState {
     public private(set) var provider: String?
-    /// The provider's name for it. Nil: there is none, or it cannot be opened any more.
+    /// The provider's name for it. Nil without a name, or where it cannot be decrypted any more.
     public private(set) var name: String?
 
     public init() {}

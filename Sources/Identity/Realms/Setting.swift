@@ -49,7 +49,7 @@ public struct Setting: Sendable {
     /// One line for people.
     public let about: String
     public let kind: Kind
-    /// What holds where nothing was set. Null: nothing does.
+    /// The default of the setting. Null: nothing does.
     public let fallback: JSON
     /// Whether the setting is mandatory, so that it can be changed but not unset.
     public let isRequired: Bool

@@ -28,7 +28,7 @@ public enum AuthenticationFactor: String, CaseIterable, Sendable {
 @dynamicMemberLookup
 public struct SessionTerms: Sendable, Equatable {
     public struct Members: Sendable, Equatable {
-        /// Whose it is. Nil: the client's own.
+        /// The account of the session. Nil: the client's own.
         public var account: UUID?
         /// The account's stamp at that time.
         public var stamp: SecurityStamp

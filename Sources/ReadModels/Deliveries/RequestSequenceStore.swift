@@ -26,7 +26,7 @@ public final class RequestSequenceStore: Sendable {
         }
     }
 
-    /// Takes a number for a token. False: that one was used, or a higher one.
+    /// Takes a number for a token. False: that number or a higher one was used (replay).
     public func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID
     ) async throws(LogFailure) -> Bool {

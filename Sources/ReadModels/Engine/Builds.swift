@@ -173,7 +173,7 @@ enum Builds {
     }
 
     /// Drops all that a projection ever had, at once: once it is not registered, nothing would come
-    /// back for what is left of it. Waits for who reads it.
+    /// back for what is left of it. Waits for its readers.
     static func forget(
         _ projection: String, _ connection: Connection, _ pace: ReaderWait.Pace,
         _ report: @escaping ProjectionEngine.Report

@@ -147,7 +147,7 @@ struct AnalystRoles {
         return (0..<rows.count).map { rows.text($0, 0) }
     }
 
-    /// What is open to analysts on this server. Nil: it cannot be seen.
+    /// What is open to analysts on this server. Nil where the rights of analysts cannot be seen.
     func gaps() throws(Postgres.Failure) -> AnalystFences.Gaps? {
         let rows = try connection.executeOnce(AnalystFences.question, Parameters())
         return AnalystFences.Gaps((0..<rows.width).map { rows.text(0, $0) })

@@ -42,7 +42,7 @@ final class Mailer: Sendable {
         record = DeliveryRecord(store, of: kind)
     }
 
-    /// Runs until it is cancelled. An outage of the database is waited out.
+    /// Runs until the task is cancelled. An outage of the database is waited out.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await self.record.write() }

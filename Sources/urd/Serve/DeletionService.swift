@@ -53,7 +53,7 @@ struct DeletionService: Sendable {
         }
     }
 
-    /// One round. True: there may be more.
+    /// One round. True where more deletions may be due.
     private func pass() async -> Bool {
         guard
             let due = try? await deletions.due(at: clock.now(), limit: Self.batch)

@@ -22,7 +22,7 @@ enum RetrySchedule {
         return max(usual, min(asked, longestRest))
     }
 
-    /// How long a receiver is left alone that could not be reached so many times. It is never given up here.
+    /// How long a receiver is left alone that could not be reached so many times. The delivery is never given up here.
     static func rest(
         after failures: Int, chance: Double, asked: Duration? = nil
     ) -> Duration {

@@ -39,7 +39,7 @@ struct ChildProcess: Sendable {
         }
     }
 
-    /// Starts it. It is in a process group of its own, so that Ctrl-C in the terminal reaches us
+    /// Starts the process. It is in a process group of its own, so that Ctrl-C in the terminal reaches us
     /// alone and we stop things in order.
     ///
     /// With `signalWhenWeDie` the thread that calls this must live as long as the child: for the

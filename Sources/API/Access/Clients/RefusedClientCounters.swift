@@ -57,7 +57,7 @@ final class RefusedClientCounters: Sendable {
     /// Wakes the writer of due records.
     func wake() { arrival.yield() }
 
-    /// What is to be recorded now. With `all` it is all that there is.
+    /// The counts that are to be recorded now. With `all` it is all that there is.
     func take(at now: Duration, all: Bool = false) -> [(key: Key, sum: Sum)] {
         entries.withLock { entries in
             var due: [(key: Key, sum: Sum)] = []

@@ -4,11 +4,11 @@ internal import JSON
 internal import Values
 
 /// A JWT that is signed by a shared key (HS256), as clients of the profile make them: times that may be texts, and either
-/// alphabet of Base64. It is taken apart and not yet believed.
+/// alphabet of Base64. It is parsed, and its signature is not verified yet.
 struct SharedKeyToken {
     let keyID: String?
     let members: JSONObject
-    /// What was signed. A JWT that is good once is known by this: its signature could be spelt in another way.
+    /// The signed bytes. A JWT that is good once is known by this: its signature could be spelt in another way.
     let signed: [UInt8]
     private let signature: [UInt8]
 

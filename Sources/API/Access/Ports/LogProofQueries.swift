@@ -17,7 +17,7 @@ public protocol LogProofQueries: Sendable {
         at positions: ClosedRange<Int64>, of realm: RealmID
     ) async throws(LogFailure) -> [[UInt8]]
 
-    /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil: not sealed yet.
+    /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil before its checkpoint.
     func tile(
         level: Int, index: Int64, width: Int, of realm: RealmID
     ) async throws(LogFailure) -> [UInt8]?

@@ -30,7 +30,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> ListPage<InviteView>
 
-    /// By the stream of the two. Withdrawn ones are not found.
+    /// By the stream of the two. Withdrawn consents are not found.
     func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView?
 
     func consents(
@@ -56,7 +56,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         in realm: RealmID, behind skipped: Int, limit: Int
     ) async throws(LogFailure) -> [AccountView]
 
-    /// By the id that its authenticator gave it, in any account. Removed ones are not found.
+    /// By the id that its authenticator gave it, in any account. Removed passkeys are not found.
     func passkey(
         ofCredential credential: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> PasskeyView?

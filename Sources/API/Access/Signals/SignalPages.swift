@@ -3,7 +3,7 @@ internal import Synchronization
 internal import Values
 
 /// What the events of each realm amount to, read and worked out once for all the streams of signals of a
-/// realm on this node. Nothing that is sealed is opened for it.
+/// realm on this node. No sealed field is opened for it.
 public final class SignalPages: Sendable {
     /// The newest stretch of a realm's log that was read.
     private struct Window {

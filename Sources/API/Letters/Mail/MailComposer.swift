@@ -168,7 +168,7 @@ extension Person {
         return people.dropLast().last ?? nil
     }
 
-    /// As an account's events left it. Nil where it was erased, or never was.
+    /// As an account's events left it. Nil where the person was erased, or never existed.
     static func latest(_ events: [Recorded]) -> Person? {
         var person: Person?
         for event in events {

@@ -5,7 +5,7 @@ internal import JSON
 internal import ReadModels
 internal import Values
 
-/// What people see of their own passkeys, and do with them. Those of others are not there.
+/// What people see of their own passkeys, and do with them. Passkeys of other accounts are not found.
 enum PasskeyListRoutes {
     static let table: [Route<RealmContext>] = [list, rename, remove]
 

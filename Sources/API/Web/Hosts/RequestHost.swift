@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Identity
 
-/// A host as a request names it, split into name and port. It is not yet known to exist.
+/// A host as a request names it, split into name and port. The host is not looked up yet.
 struct RequestHost: Sendable, Hashable {
     /// In lower case, without a port.
     let name: String

@@ -8,7 +8,7 @@ import Synchronization
 /// was not used for the longest time is forgotten: memory is bounded, and a flood of one kind
 /// (such as of sources) forgets nothing of another (such as of mailboxes).
 public final class RateLimits: Sendable {
-    /// Whom a request is counted for. What is nil isn't counted.
+    /// Whom a request is counted for. A nil subject is not counted.
     public struct Subjects: Sendable {
         var source: Source?
         var target: String?
