@@ -15,7 +15,9 @@ enum LoginColumns {
                 "method", .oneOf(choices(of: "method")), "Grant type or sign-in method.",
                 "urn:cocoar:otp"),
             column("reason", reason, "Reason of the refusals.", "invalid_code"),
-            column("source", EventSelection.source, "Network of the sign-ins, by its pseudonym.", "q3Jx0a7bTn0y"),
+            column(
+                "source", EventSelection.source, "Network of the sign-ins, by its pseudonym.",
+                "q3Jx0a7bTn0y"),
             column("device", .oneOf(DeviceKind.all), "Kind of device of the sign-ins.", "iPhone"),
             column(
                 "channel", .oneOf(choices(of: "channel")), "Channel of codes to phones.",
@@ -24,7 +26,8 @@ enum LoginColumns {
                 "end_reason", .oneOf(endings), "Reason for which the sessions ended.", "revoked"),
             column("country", country, "Country of the sign-ins (ISO 3166-1).", "CH"),
             column(
-                "asn", .integer(1...4_294_967_295), "Autonomous system number of the sign-ins.", 3303),
+                "asn", .integer(1...4_294_967_295), "Autonomous system number of the sign-ins.",
+                3303),
         ] + FilterQuestion.beside
 
     private static let id: JSON = "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"

@@ -31,7 +31,8 @@ enum PushProviderRoutes {
         detail: "Without the keys, which are never shown again.", right: .realm,
         parameters: [.realm],
         answer: Lists.whole(
-            "PushProviderList", of: schema, 0...2, "Push providers, one of each kind.", example: example),
+            "PushProviderList", of: schema, 0...2, "Push providers, one of each kind.",
+            example: example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
