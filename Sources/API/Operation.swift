@@ -24,9 +24,9 @@ public struct Operation: Sendable {
         public let isRequired: Bool
         /// Whether null may be given, which means: back to the default.
         public let canBeNull: Bool
-        /// If not empty, nothing else is taken.
+        /// The enumeration of allowed values, if not empty.
         public let choices: [String]
-        /// What a number may be.
+        /// The range of a number.
         public let range: ClosedRange<Int64>?
         public let description: String
     }

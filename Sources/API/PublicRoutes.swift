@@ -1,7 +1,7 @@
 internal import HTTP
 internal import JSON
 
-/// What everybody may see.
+/// Routes without authentication.
 enum PublicRoutes {
     static let table: [Route<AdminContext>] =
         [welcome, document, problem] + EventDocumentRoutes.table
@@ -10,11 +10,11 @@ enum PublicRoutes {
         .get, "/", id: "getWelcome", tag: "About",
         summary: "Shows the name of the server and where it is described.", right: .nothing,
         answer: Answer(
-            status: .ok, description: "Where to look further.",
+            status: .ok, description: "Name of the software and path of the OpenAPI document.",
             content: .json(
                 .object(
                     .required("name", .text(1...100), "The name of the software."),
-                    .required("openapi", .text(1...100), "Where the API is described.")),
+                    .required("openapi", .text(1...100), "Path of the OpenAPI document.")),
                 example: ["name": "Urd", "openapi": "/openapi.json"])),
         traits: .isFirstPage
     ) { _ throws(Problem) in
@@ -43,12 +43,16 @@ enum PublicRoutes {
                 "The last segment of the problem's type.", example: "busy")
         ],
         answer: Answer(
-            status: .ok, description: "What it means.",
+            status: .ok, description: "Description of the problem type.",
             content: .json(
                 .object(
-                    .required("type", .text(1...200), "As problems name it."),
-                    .required("title", .text(1...200), "What it means."),
-                    .required("status", .integer(400...599), "The status that comes with it.")),
+                    .required(
+                        "type", .text(1...200),
+                        "URI of the problem type, as in problem documents (RFC 9457)."),
+                    .required("title", .text(1...200), "Summary of the problem type."),
+                    .required(
+                        "status", .integer(400...599),
+                        "HTTP status of the responses with this problem type.")),
                 example: ["type": "/problems/busy", "title": "…", "status": 503])),
         refusals: [.noSuchProblem]
     ) { call throws(Problem) in

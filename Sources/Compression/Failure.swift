@@ -1,8 +1,8 @@
-/// Nothing could be compressed.
+/// A failure of zlib.
 public enum CompressionFailure: String, Error, Sendable, CustomStringConvertible {
     /// zlib had no memory left.
     case memory
-    /// It was asked for more after the end.
+    /// The stream was used after its end.
     case ended
 
     public var description: String { "compression: \(rawValue)" }

@@ -27,7 +27,7 @@ public final class GzipEncoder: Sendable {
     }
 }
 
-/// A stream of zlib, which nobody else has.
+/// A stream of zlib, with a single owner.
 @safe
 private final class Deflating {
     private let stream: UnsafeMutablePointer<z_stream>

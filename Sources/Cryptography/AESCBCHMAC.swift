@@ -3,7 +3,7 @@ import COpenSSL
 /// AES-128-CBC with HMAC-SHA-256 (RFC 7518 section 5.2.3), as JOSE's A128CBC-HS256 has it.
 ///
 /// Opening only, for senders that have nothing newer: what is sealed here is sealed by `AESGCM`. The tag is checked
-/// before anything is decrypted, so that nobody learns from the padding.
+/// before anything is decrypted, so that an attacker learns nothing from the padding.
 public enum AESCBCHMAC {
     /// One half authenticates, the other encrypts.
     public static let keyLength = 32

@@ -17,7 +17,7 @@ public final class Certificate: @unchecked Sendable {
         try unsafe self.init(der: der, context: nil)
     }
 
-    /// The same, and sooner, for a certificate whose key is of an elliptic curve. Others are malformed here.
+    /// The same, and sooner, for a certificate whose key is of an elliptic curve. Other encodings are malformed here.
     /// Only what was read so itself should verify it, or be verified by it: else keys are carried over.
     public convenience init(ofCurve der: [UInt8]) throws(Failure) {
         try unsafe self.init(der: der, context: CurveReading.shared?.pointer)
@@ -86,7 +86,7 @@ public final class Certificate: @unchecked Sendable {
         return unsafe typed.pointee.ca != 0
     }
 
-    /// By time alone.
+    /// Validity by time alone, without the chain.
     public func isValid(at seconds: Int64) -> Bool {
         var time = time_t(seconds)
         return unsafe X509_cmp_time(X509_get0_notBefore(pointer), &time) < 0

@@ -42,7 +42,7 @@ extension EVPKey {
         try check(kind)
     }
 
-    /// Of any kind.
+    /// A public key of any kind.
     convenience init(spki encoded: [UInt8]) throws(Failure) {
         guard encoded.count <= EVPKey.maximumLength else {
             throw Failure(.tooLarge, "an encoded public key of \(encoded.count) bytes")

@@ -77,7 +77,7 @@ public final class KnownIssuers: Sendable {
 }
 
 extension Certificate {
-    /// Also where that cannot be read.
+    /// Also true where the extension cannot be read.
     fileprivate var limitsNames: Bool {
         do throws(Failure) {
             return try self.extension("2.5.29.30") != nil

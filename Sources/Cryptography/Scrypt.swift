@@ -48,10 +48,10 @@ public enum Scrypt {
             return Parameters(unchecked: 1 << 15, 8, min(max(lanes, least), most))
         }
 
-        /// What the time follows from.
+        /// The work factor, which the duration follows.
         public var work: Int { cost * blockSize * parallelization }
 
-        /// The lanes that are missing to this much work, to the nearest one. Nil: none is.
+        /// The lanes that are missing to this much work, to the nearest one. Nil: no lane is missing.
         public func rest(after spent: Parameters) -> Parameters? {
             let lanes = (work - spent.work + Self.lane.work / 2) / Self.lane.work
             return lanes < 1 ? nil : Parameters(unchecked: 1 << 15, 8, lanes)
@@ -91,7 +91,7 @@ public enum Scrypt {
         return key == SecretBytes(stored.key)
     }
 
-    /// What a text was made with. Nil where it is none.
+    /// The scrypt parameters of a hash. Nil where the text is no hash.
     public static func parameters(of text: String) -> Parameters? {
         (try? ScryptText(text))?.parameters
     }

@@ -51,7 +51,7 @@ final class TrustStore: @unchecked Sendable {
         unsafe OpaquePointer(OPENSSL_sk_value(stack, Int32(index)))
     }
 
-    /// Nil when it is not trusted.
+    /// Nil when the certificate is not trusted.
     private func validate<Result>(
         _ leaf: Certificate, by between: [Certificate], at seconds: Int64,
         then read: (OpaquePointer) -> Result?

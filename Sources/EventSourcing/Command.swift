@@ -70,7 +70,7 @@ public protocol Command: Sendable {
 
 /// A command whose decision depends on the time: what is over, and until when what it makes is good.
 public protocol TimedCommand: Command {
-    /// When it is decided. A node's clock may be behind events that are on record already: then it is
+    /// The time of the decision. A node's clock may be behind events that are on record already: then it is
     /// the time of the latest of them.
     var now: Timestamp { get set }
 }

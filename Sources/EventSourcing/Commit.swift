@@ -5,7 +5,7 @@ public struct Commit: Sendable, Equatable {
     public var realm: RealmID
     /// A repeat of this id gets the first outcome.
     public var command: UUID
-    /// A digest of what was asked, so that one id cannot stand for two requests. May be empty.
+    /// A digest of what was asked, so that one id cannot stand for two requests. The digest may be empty.
     public var digest: [UInt8]
     public var origin: Origin
     /// The version of every stream that was read; each must still hold. Streams that are written
@@ -31,7 +31,7 @@ public struct Commit: Sendable, Equatable {
     }
 }
 
-/// Who asked, through what, from where, and when.
+/// The origin of a command: actor, client, address and time.
 public struct Origin: Sendable, Equatable {
     /// `admin:<key id>`, `user:<id>`, `client:<id>` or `system`.
     public var actor: String

@@ -19,7 +19,7 @@ public struct EpochHistory: Sendable, Equatable {
     public enum Standing: Sendable, Equatable {
         /// What the reader has is in the log: the reader goes on, and need not know of a new epoch.
         case valid
-        /// There is nothing yet where the reader says to be.
+        /// The reader's cursor is beyond the head of the log.
         case beyondHead
         /// The log went back behind the reader, who keeps what is up to this position, undoes the
         /// rest, and asks from there again.

@@ -1,12 +1,12 @@
 public import JSON
 public import Values
 
-/// An event as it is shown to people who trust nobody: its record, the hashes that lead to a signed root, and
+/// An event as it is shown to auditors who trust no party: its record, the hashes that lead to a signed root, and
 /// what opens its personal fields, where that is to be shown.
 public struct EventEvidence: Sendable, Equatable {
     public enum Personal: Sendable, Equatable {
         case none
-        /// They stay so, because nobody asked.
+        /// Personal fields stay sealed, since the request did not ask for them.
         case sealed
         /// With the sealed bytes, and the key of this one event.
         case opened(sealed: [UInt8], key: [UInt8], fields: JSONObject)
@@ -55,7 +55,7 @@ public struct EventExtent: Sendable, Equatable {
     public let streams: [Part]
     /// Whose personal data in them can be opened now.
     public let subjects: [UUID]
-    /// How many of them can be opened.
+    /// Number of events whose personal fields can be opened.
     public let openable: Int64
 
     public init(streams: [Part], subjects: [UUID], openable: Int64) {

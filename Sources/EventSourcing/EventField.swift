@@ -25,14 +25,14 @@ public struct EventField: Sendable {
 
     public let name: String
     public let type: FieldType
-    /// One sentence for people.
+    /// The description of the field in a sentence.
     public let sentence: String
     public let visibility: Visibility
     /// Whether each event of the shape has it. Where its subject is erased, a sealed one is missing
     /// all the same.
     public private(set) var isRequired = true
     /// Whether a sealed field says something of the request, and is held where the request's address is: sealed
-    /// under a shared key, too, where the event is about nobody.
+    /// under a shared key, too, where the event is about no person.
     public private(set) var isOfRequest = false
 
     public init(
@@ -65,7 +65,7 @@ public struct EventField: Sendable {
         return field
     }
 
-    /// What every event may hold of its request beside its own fields. It is always sealed.
+    /// What every event may hold of its request beside its own fields. These fields are always sealed.
     public static let origin: [EventField] = [
         .text("$address", "Address that the request came from.", .personal(.person)).optional,
         .text("$userAgent", "User agent of the request.", .personal(.person)).optional,
@@ -85,7 +85,7 @@ extension EventField {
         EventField(name, .list(.text), sentence, visibility)
     }
 
-    /// A text out of a closed set.
+    /// A field whose value is a member of an enumeration.
     public static func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _: Choice.Type, _ sentence: String
     ) -> EventField {

@@ -20,7 +20,7 @@ public struct EventFilter: Sendable, Hashable {
             Int(Self.hash(stream) % UInt64(count)) == index
         }
 
-        /// FNV-1a (64 bits) of the id as it is written, so that anybody can tell where a stream belongs.
+        /// FNV-1a (64 bits) of the id as it is written, so that every reader can tell the shard of a stream.
         static func hash(_ stream: UUID) -> UInt64 {
             stream.description.utf8.reduce(0xcbf2_9ce4_8422_2325) {
                 ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
@@ -45,14 +45,14 @@ public struct EventFilter: Sendable, Hashable {
     /// Empty: all types.
     public var types = Types()
     public var excluded = Types()
-    /// What is left out unless it is asked for by its name.
+    /// Event types that are left out unless they are named.
     public var unasked: Set<String> = []
     /// Types that are wanted although the other conditions leave them out.
     public var always: Set<String> = []
     /// Empty: all streams.
     public var streams: Set<UUID> = []
     public var shard: Shard?
-    /// What must hold as well. It does not ask the index that says whom events are about.
+    /// A filter expression that must hold as well. It does not ask the index that says whom events are about.
     public var expression: FilterExpression?
 
     public init() {}

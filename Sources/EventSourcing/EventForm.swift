@@ -47,7 +47,7 @@ public protocol EventReading<Kind>: Sendable {
 
     var shape: EventShape { get }
 
-    /// Nil for what was never written.
+    /// Nil for a JSON shape that was never written.
     var read: @Sendable (JSONObject) -> Kind? { get }
 }
 
@@ -85,7 +85,7 @@ public struct WrittenEvent: Sendable {
 
 /// An event that is said by its forms.
 public protocol FormedEvent: Event {
-    /// One for each case.
+    /// The forms, one for each case.
     static var forms: EventForms<Self> { get }
 }
 

@@ -1,6 +1,6 @@
 public import Values
 
-/// What was asked for and is to come. Called again, as after a failure, it asks anew.
+/// An answer that was requested and is to come. Called again, as after a failure, it asks anew.
 public typealias Later<Value> = @Sendable () async throws(LogFailure) -> Value
 
 /// The log of every realm: ordered, gap-free, append-only.
@@ -105,7 +105,7 @@ public struct Head: Sendable, Equatable {
 public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The queue is full: try again soon.
     case busy
-    /// The database cannot be reached, is read-only, or failed. Nothing is known to be lost.
+    /// The database cannot be reached, is read-only, or failed. No loss is known.
     case unavailable
     /// The database's disk is full: it can be read, and takes no writes.
     case full
@@ -124,7 +124,7 @@ public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The database has come to have another master key, or a realm's keys were left under another.
     case otherMasterKey
 
-    /// It is no better in a second.
+    /// Whether a retry in a second would fail too.
     public var isLasting: Bool { self == .damaged || self == .otherMasterKey }
 
     /// For the operator.

@@ -6,7 +6,7 @@ public enum EventReach: String, Sendable {
     case services
     /// Those who audit a realm.
     case audit
-    /// Nobody: it is how other things are done.
+    /// No reader: the event is an implementation detail.
     case `internal`
 }
 
@@ -15,11 +15,11 @@ public struct EventShape: Sendable {
     public let name: String
     public let revision: Int
     public let reach: EventReach
-    /// One sentence for people.
+    /// The description of the event in a sentence.
     public let sentence: String
     /// Ordered by their names, as an event's fields are.
     public let fields: [EventField]
-    /// Turns this revision's fields into the next revision's. Nil for the newest.
+    /// Turns this revision's fields into the next revision's. Nil for the newest revision.
     public let upcast: (@Sendable (JSONObject) -> JSONObject)?
     /// What an append looks at of the fields.
     private let stored: [(name: String, holding: Holding)]

@@ -33,7 +33,7 @@ public struct Field<Value: Sendable>: Sendable {
         }
     }
 
-    /// Of several values.
+    /// A record: several fields that are read and written as one value.
     @inlinable
     public static func record<each Part: Sendable>(
         _ part: repeat Field<each Part>,
@@ -43,7 +43,7 @@ public struct Field<Value: Sendable>: Sendable {
         .mapped(repeat each part, write: take, read: make)
     }
 
-    /// A value that stands in the log as another one, or as several. Nil where no such ones were ever written.
+    /// A value that stands in the log as another one, or as several. Nil for columns that were never written.
     @inlinable
     public static func mapped<each Written: Sendable>(
         _ part: repeat Field<each Written>,
@@ -71,7 +71,7 @@ public struct Field<Value: Sendable>: Sendable {
         }
     }
 
-    /// Not written where it is this one, and this one where it is not there.
+    /// A field with a default: left out where it has the default, which is read where the field is missing.
     @inlinable
     public static func unless(_ usual: Value, _ field: Field) -> Field where Value: Equatable {
         Field(field.columns.map(\.optional)) { value, fields in
@@ -91,8 +91,8 @@ extension Field {
         }
     }
 
-    /// A value that stands in the log as another one, or by its absence. What is there and cannot be read is not
-    /// taken for absent.
+    /// A value that stands in the log as another one, or by its absence. An unreadable value is not
+    /// taken for an absent one.
     @inlinable
     public static func whereThere<Written: Sendable>(
         _ field: Field<Written>, write: @escaping @Sendable (Value) -> Written?,
@@ -146,7 +146,7 @@ extension Field<String> {
 }
 
 extension Field<[String]> {
-    /// None where it is not there.
+    /// No texts where the field is missing.
     public static func texts(
         _ name: String, _ sentence: String, _ visibility: EventField.Visibility = .open
     ) -> Field {
@@ -163,7 +163,7 @@ extension Field<[String]> {
 }
 
 extension Field {
-    /// A text out of a closed set.
+    /// A field whose value is a member of an enumeration.
     @inlinable
     public static func choice(
         _ name: String, _ sentence: String
@@ -173,7 +173,7 @@ extension Field {
             write: { .string($0.rawValue) }, read: { $0.string.flatMap(Value.init(rawValue:)) })
     }
 
-    /// Texts of some form. None where it is not there.
+    /// Texts of some form. No texts where the field is missing.
     @inlinable
     public static func list<Element: Sendable>(
         _ name: String, _ type: FieldType, _ sentence: String,

@@ -3,12 +3,12 @@ public import JSON
 /// What a field of an event holds.
 public indirect enum FieldType: Sendable, Equatable {
     case text
-    /// A text out of a closed set.
+    /// A text out of an enumeration.
     case choice([String])
     case integer
     case boolean
     case uuid
-    /// Seconds since 1970.
+    /// Seconds since the epoch (1970).
     case time
     /// In base64url.
     case bytes

@@ -44,7 +44,7 @@ public final class RequestScope: Sendable {
     /// nothing was begun.
     public var isWithdrawn: Bool { state.withLock { $0.isGone && !$0.hasAppended } }
 
-    /// Something is about to be appended. False: it must not be.
+    /// Something is about to be appended. False: the work must not begin.
     func begin() -> Bool {
         state.withLock { state in
             guard !state.isGone || state.hasAppended else { return false }

@@ -29,7 +29,7 @@ public struct ScannedEvent: Sendable {
             data: JSON.object(event.open).canonical())
     }
 
-    /// Nil where it cannot be read.
+    /// Nil where the JSON is invalid.
     public var open: JSONObject? { (try? JSON.parse(data))?.object }
 
     public var actor: String? { (try? JSON.parse(meta))?["actor"]?.string }

@@ -1,6 +1,6 @@
 /// Whose data the key of a subject seals.
 public enum SubjectStanding: Sendable, Equatable {
-    /// Nothing was ever sealed under it.
+    /// The subject never had sealed data.
     case unknown
     /// The shared key for origins of events without a subject, one for each month.
     case shared

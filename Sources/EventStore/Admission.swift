@@ -13,7 +13,7 @@ final class Pending: Sendable {
         self.continuation = continuation
     }
 
-    /// Exactly once.
+    /// Answers the command exactly once.
     func settle(_ answer: Answer) {
         continuation.resume(returning: answer)
     }

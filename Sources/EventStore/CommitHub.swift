@@ -11,7 +11,7 @@ import Synchronization
 public final class CommitHub: Sendable {
     /// What this node knows of one realm's log.
     private struct Tracked {
-        /// 0 where it is not known.
+        /// The epoch; 0 for an unknown one.
         var epoch = 0
         var head: Int64?
         /// Where something last changed that every request looks at.
@@ -73,7 +73,7 @@ public final class CommitHub: Sendable {
         state.withLock { $0.logs[realm]?.head ?? 0 }
     }
 
-    /// 0 where it is not known.
+    /// The epoch of a realm's log; 0 for an unknown one.
     public func epoch(of realm: RealmID) -> Int {
         state.withLock { $0.logs[realm]?.epoch ?? 0 }
     }
@@ -137,7 +137,7 @@ public final class CommitHub: Sendable {
     }
 
     /// Notes the epoch that a realm's log is in.
-    /// - Returns: false where it is another than the one known so far.
+    /// - Returns: false where the epoch differs from the known one.
     @discardableResult
     func enter(_ epoch: Int, of realm: RealmID) -> Bool {
         let woken = state.withLock { $0.enter(epoch, realm) }
@@ -186,7 +186,7 @@ public final class CommitHub: Sendable {
         }
     }
 
-    /// The same, and after so long in any case.
+    /// Waits for a commit past a position, with a time-out.
     public func wait(past position: Int64, in realm: RealmID, atMost time: Duration) async {
         await withTaskGroup { group in
             group.addTask { await self.wait(past: position, in: realm) }

@@ -12,7 +12,7 @@ struct CommitStanding: Sendable {
 
     private struct LaneStanding: Sendable {
         var committed: Instant?
-        /// Since when it is to try.
+        /// The time since which the lane is to make a trial.
         var asked: Instant?
         var failure: String?
         /// What a trial found missing. A commit that needed none of it says nothing: only another trial does.

@@ -41,7 +41,7 @@ public final class DatabaseClock: Sendable {
     /// How wrong that may be, in microseconds.
     public var error: Int64? { scale.withLock { $0.error(at: elapsed()) } }
 
-    /// Asks a few times, for the quickest answer says most.
+    /// Reads the clock a few times, because the quickest answer has the smallest error.
     public func read(_ connection: Connection) throws(Failure) {
         var best: TimeScale.Reading?
         for _ in 0..<3 {

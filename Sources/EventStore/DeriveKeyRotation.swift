@@ -11,7 +11,7 @@ extension Keyring {
 
     public enum DeriveKeyAnnouncement: Equatable, Sendable {
         case announced
-        /// It was announced before, and is not in use yet.
+        /// The version was announced before, and is not in use yet.
         case waiting
         /// There are as many versions as may be.
         case full
@@ -49,7 +49,7 @@ extension Keyring {
     }
 
     /// Puts the version that was announced in use: what is made from now on is made under it.
-    /// - Returns: false where none was announced.
+    /// - Returns: false without an announced version.
     public func adoptDeriveKey(of realm: RealmID) async throws(LogFailure) -> Bool {
         try await changeDeriveKeys(of: realm) { _, connection throws(Postgres.Failure) in
             try KeyTable.adopt(realm, on: connection) > 0

@@ -14,8 +14,8 @@ extension KeyTable {
         return try connection.execute(announcing, parameters).changed > 0
     }
 
-    /// Puts what was announced in use.
-    /// - Returns: how many versions that were.
+    /// Puts the announced versions in use.
+    /// - Returns: the number of these versions.
     static func adopt(_ realm: RealmID, on connection: Connection) throws(Failure) -> Int {
         try connection.execute(adopting, realmParameter(realm)).changed
     }

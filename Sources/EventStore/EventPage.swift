@@ -93,8 +93,8 @@ struct EventPage: Sendable {
         }
     }
 
-    /// The events, with what is sealed opened where its key still exists. What cannot be opened makes
-    /// nothing else unreadable.
+    /// The events, with sealed fields opened where their key still exists. A field that cannot be opened makes
+    /// no other field unreadable.
     func recorded(_ keyring: Keyring, _ keys: RealmKeys?) throws(LogFailure) -> [Recorded] {
         var events: [Recorded] = []
         events.reserveCapacity(rows.count)

@@ -36,7 +36,7 @@ struct KeyCache {
 
     func keys(of realm: RealmID) -> RealmKeys? { realms[realm] }
 
-    /// The same, or those that were in use before.
+    /// The cached keys, or those that were in use before.
     func lastKeys(of realm: RealmID) -> RealmKeys? { realms[realm] ?? doubted[realm] }
 
     func key(of subject: UUID, in realm: RealmID) -> SubjectKey? {
@@ -55,7 +55,7 @@ struct KeyCache {
         for (subject, key) in keys { subjects[ID(realm: realm, subject: subject)] = key }
     }
 
-    /// Whether the number is another one than the one known.
+    /// Whether the generation number has changed.
     mutating func note(_ number: Int32, of realm: RealmID) -> Bool {
         defer { numbers[realm] = number }
         return numbers[realm] != number

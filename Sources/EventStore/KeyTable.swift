@@ -40,7 +40,7 @@ enum KeyTable {
         try connection.transaction(beginningDurably, body)
     }
 
-    /// The database's master key, by its name. Nil where nothing was wrapped yet.
+    /// The database's master key, by its name. Nil before the first wrapped key.
     static func master(on connection: Connection) throws(Failure) -> [UInt8]? {
         let rows = try connection.execute(readingMaster)
         return rows.isNull(0, 0) ? nil : rows.bytes(0, 0)
@@ -167,7 +167,7 @@ enum KeyTable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Those that were put in.
+    /// - Returns: the inserted keys by their subjects.
     private static func insert(
         _ new: [NewSubjectKey], _ realm: RealmID, on connection: Connection
     ) throws(Failure) -> [UUID: SubjectKey] {

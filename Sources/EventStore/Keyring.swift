@@ -125,7 +125,7 @@ public final class Keyring: Sendable {
     }
 
     /// Whether the master key, or one that it takes the place of, is this database's. True as well
-    /// where nothing was wrapped yet.
+    /// before any key was wrapped.
     public func isOfThisDatabase() async throws(LogFailure) -> Bool {
         try await database.tryRun { connection throws(Postgres.Failure) in
             try KeyTable.master(on: connection)
@@ -141,7 +141,7 @@ public final class Keyring: Sendable {
         return Set(rows.filter { !isKnown($0.master) }.map(\.realm)).sorted()
     }
 
-    /// A key of a realm that nobody can use: its row lacks a value, or is not what was written.
+    /// An unusable key of a realm: its row lacks a value, or is not what was written.
     public struct UnreadableKey: Sendable, Equatable {
         public let realm: String
         public let purpose: String

@@ -14,7 +14,7 @@ public struct LogMoves: Sendable {
     public let erasures: Int64
     /// Those that moved behind `start`; nil where it is more than is worth telling.
     public let streams: [UUID]?
-    /// When it was asked for.
+    /// The time of the request.
     public let moment: ContinuousClock.Instant
 
     public init(

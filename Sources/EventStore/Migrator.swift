@@ -4,13 +4,13 @@ import Values
 
 /// Brings a database to this binary's schema, or says how far it is from it.
 public struct Migrator {
-    /// Why nothing was migrated.
+    /// Why no migration was applied.
     public enum Refusal: Error, Equatable, Sendable, CustomStringConvertible {
         /// The schema is newer than this binary: an older binary must not touch it.
         case schemaIsNewer(schema: Int, binary: Int)
         /// The schema is of a build from before the baseline that had more steps to go.
         case schemaIsOlder(schema: Int, baseline: Int)
-        /// A step that was applied reads differently now.
+        /// The text of an applied migration has changed.
         case historyDiffers(version: Int)
         /// Another session has held a table that a step changes for a minute.
         case tablesAreHeld(version: Int)
@@ -74,9 +74,9 @@ public struct Migrator {
                 .map { "\($0.version) \($0.name)" })
     }
 
-    /// Applies what is missing, step by step, each in a transaction of its own. Several may do so at once: each step is
+    /// Applies missing migrations, step by step, each in a transaction of its own. Several processes may do so at once: each step is
     /// applied by one of them.
-    /// - Returns: what was applied.
+    /// - Returns: the names of the applied migrations.
     public func migrate() throws -> [String] {
         try begin()
         let applied = try applied()

@@ -278,7 +278,7 @@ public final class PostgresLog: EventLog {
     }
 
     /// Once: how far the database is, in which epochs, and of which realms. Of those that moved, the time
-    /// is read as well.
+    /// of the last event is read as well.
     public func pollHeads() async {
         let heads: [(realm: RealmID, head: Head)]
         do {

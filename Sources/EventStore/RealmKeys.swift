@@ -6,7 +6,7 @@ import Values
 struct UnwrappedKey: Sendable {
     let id: UUID
     let secret: SecretBytes
-    /// Accepted, and not in use yet.
+    /// The key is accepted, and not in use yet.
     let isAnnounced: Bool
 }
 
@@ -23,13 +23,13 @@ public final class RealmKeys: Sendable {
     /// for all of them.
     let macID: UUID
     let macVersion: Int
-    /// The names of all of them.
+    /// The ids of all keys.
     let ids: Set<UUID>
-    /// The names of those that are not in use yet.
+    /// The ids of the keys that are not in use yet.
     let announced: Set<UUID>
     /// Derives names, which stay for good, also when the derive key is rotated.
     private let naming: HMACKey
-    /// The one in use first. What any of them derived is accepted.
+    /// The derive keys, the one in use first. A token that any of them derived is accepted.
     private let derivations: [HMACKey]
     /// Signs the checkpoints of the realm's tree.
     public let signing: Ed25519.PrivateKey

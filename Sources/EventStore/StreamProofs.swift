@@ -26,7 +26,7 @@ public final class StreamProofs: Sendable {
         fileprivate let rows: [Kept]
         fileprivate let epoch: Int
         fileprivate var moment: ContinuousClock.Instant
-        /// The looks that tell if it moves on; nil where one of them may have told it already.
+        /// The chain of looks that tell if the stream moves on; nil where one of them may have told it already.
         fileprivate let chain: Int?
 
         var version: Int { rows.count }
@@ -71,7 +71,7 @@ public final class StreamProofs: Sendable {
 
     public init() {}
 
-    /// As it was at the moment or later; nil where that is not known without a question.
+    /// The stream as of the moment or later; nil where that is unknown without a query.
     func find(
         _ stream: UUID, in realm: RealmID, epoch: Int, since moment: ContinuousClock.Instant
     ) -> Known? {
@@ -150,14 +150,14 @@ public final class StreamProofs: Sendable {
 
 /// Looks at the log of one realm, each of which told what had happened since the one before.
 private struct LooksAtLog {
-    /// Tells these apart from those before them, which did not go on.
+    /// Number of the chain: tells these looks apart from earlier ones, which did not go on.
     let chain: Int
     private let epoch: Int32
     private let erasures: Int64
     private var position: Int64
-    /// When the last one was asked for.
+    /// The time of the last request.
     private(set) var moment: ContinuousClock.Instant
-    /// The last ones, oldest first: when each was answered, and what it told of.
+    /// The last looks, the oldest first: the time of each answer, and its streams.
     private var told: [(at: ContinuousClock.Instant, streams: [UUID])]
 
     /// So many looks are kept. One that told of more streams is not: a stream that was read before it is asked for

@@ -8,7 +8,7 @@ struct TimeScale: Sendable {
     struct Reading: Sendable {
         var there: Int64
         var here: Int64
-        /// Half of what lay between question and answer.
+        /// The bound of the clock's error: half of the round-trip time.
         var error: Int64
     }
 
@@ -26,7 +26,7 @@ struct TimeScale: Sendable {
         return max(shown, bound.there + (here - bound.here) / 2)
     }
 
-    /// How wrong the time may be by now.
+    /// The bound of the clock's error by now.
     func error(at here: Int64) -> Int64? {
         reading.map { $0.error + abs(here - $0.here) / 1_000_000 * Self.drift }
     }

@@ -11,7 +11,7 @@ final class UnreadableFields: Sendable {
         let position: Int64
     }
 
-    /// So many are told; of more, they are too many to be looked at one by one.
+    /// Maximum number of reported events; more are only counted.
     private static let most = 1_000
     private let told = Mutex<Set<Place>>([])
     private let count: Counter

@@ -1,7 +1,7 @@
 public import Postgres
 
 /// A session that keeps writes out by what it has locked. Seen in the table of locks, without waiting for one: also
-/// where nobody writes at the moment.
+/// where no process writes at the moment.
 public struct WriteBlock: Sendable, Equatable {
     public enum Place: Sendable, Equatable {
         /// A table that each append writes to: no realm's writes get through.

@@ -3,7 +3,7 @@
 public struct Attribute: Sendable {
     private enum Value {
         case text(String)
-        /// Its name is all that is written.
+        /// A boolean attribute: only its name is written.
         case none
     }
 
@@ -122,7 +122,7 @@ public struct Attribute: Sendable {
 
     static let nowhere = "about:invalid"
 
-    /// The place, when every reader takes it for one of the kinds that we mean.
+    /// The URL, when every browser takes it for one of the allowed schemes.
     ///
     /// Browsers drop tabs and line breaks in URLs, trim spaces, and read `\` as `/`: a place with
     /// any of these is none.

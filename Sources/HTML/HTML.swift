@@ -1,4 +1,4 @@
-/// Markup that can be shown: whatever text went into it was escaped on the way.
+/// Markup that can be shown: all text in it was escaped on the way.
 ///
 /// There is no way from a string to markup but through `text`, an attribute or a literal of this
 /// program, so that a name that a user chose stays a name.

@@ -4,7 +4,7 @@ public enum Form {
 
     /// In order, with names that come twice kept twice, so that the caller can refuse them. Nil
     /// when an escape is broken, the result isn't UTF-8, a control character stands in it, or a
-    /// limit is passed. A raw space is one: people type it, and nobody reads it as anything else.
+    /// limit is passed. A raw space is one: people type it, and no parser reads it as anything else.
     public static func parse(
         _ bytes: [UInt8], maximumPairs: Int = 256, maximumBytes: Int = 256 << 10
     ) -> [Pair]? {

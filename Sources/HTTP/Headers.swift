@@ -40,7 +40,7 @@ public struct Headers: Sendable, Equatable {
         }
     }
 
-    /// Adds those of the others whose names are not there yet.
+    /// Adds the other headers whose names are not there yet.
     public mutating func fill(from others: Headers) {
         let known = fields.count
         // With room for what else an answer gets.
@@ -51,7 +51,7 @@ public struct Headers: Sendable, Equatable {
         }
     }
 
-    /// Every value of that name, in order: who must know that there is just one asks here.
+    /// Every value of the header, in order: for callers that must know that there is just one.
     public func all(_ name: String) -> [String] {
         fields.compactMap { isSameName($0.name, name) ? $0.value : nil }
     }
@@ -103,7 +103,7 @@ private func isAllowedInValue(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != 0x7F || byte == 0x09
 }
 
-/// The value without what must not stand in it; most often that is the value itself.
+/// The value without control characters; most often the value itself.
 private func fieldValue(_ value: String) -> String {
     let isClean =
         value.allBytesSatisfy(isAllowedInValue)

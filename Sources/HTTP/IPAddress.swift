@@ -16,7 +16,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// 127.0.0.0/8 and ::1; not the IPv4-mapped forms, which nobody needs in a redirect URI.
+    /// 127.0.0.0/8 and ::1; not the IPv4-mapped forms, which no redirect URI needs.
     public var isLoopback: Bool {
         isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1 : bytes.first == 127
     }

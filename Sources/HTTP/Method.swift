@@ -8,7 +8,7 @@ public enum Method: String, Hashable, Sendable, CaseIterable {
     case head = "HEAD"
     case options = "OPTIONS"
 
-    /// By its place here: the text that it stands for would be read to its end each time.
+    /// Hashes the index: the method's text would be read to its end each time.
     public func hash(into hasher: inout Hasher) { hasher.combine(order) }
 
     public static func == (one: Method, other: Method) -> Bool { one.order == other.order }

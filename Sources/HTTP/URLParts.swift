@@ -1,7 +1,7 @@
 /// An absolute URL in its parts (RFC 3986), read more strictly than browsers do: what two readers
 /// could take apart differently is refused. Compare redirect URIs as text; ask here what they are.
 public struct URLParts: Hashable, Sendable {
-    /// In lower case.
+    /// The scheme in lower case.
     public let scheme: String
     /// Something stands before an `@` in the authority, be it empty.
     public let hasUserInfo: Bool
@@ -10,13 +10,13 @@ public struct URLParts: Hashable, Sendable {
     public let host: String?
     /// The host, when it is an address.
     public let address: IPAddress?
-    /// Only when it is given.
+    /// The port, only when it is given.
     public let port: UInt16?
-    /// As it was given, escapes and all.
+    /// The path as it was given, with its escapes.
     public let path: String
     /// As it was given; nil without a question mark.
     public let query: String?
-    /// As it was given; nil without a number sign.
+    /// The fragment as it was given; nil without a number sign.
     public let fragment: String?
 
     /// The port that a client will call: the given one or the scheme's own.

@@ -65,7 +65,7 @@ public enum Destinations: Sendable {
     }
 
     /// The bytes of an address of the public internet; an IPv4 address in the form of an IPv6 address is its
-    /// four. Nil of all others.
+    /// four. Nil for all other addresses.
     public static func publicBytes(of address: IPAddress) -> [UInt8]? {
         let bytes = four(in: address.bytes) ?? address.bytes
         return isPublic(bytes) ? bytes : nil

@@ -7,7 +7,7 @@ internal import Synchronization
         struct Done {
             /// Not where the server does not answer, or answers that it is too much.
             var goesOn = true
-            /// Lets who waits for it know.
+            /// Wakes the thread that waits for the work.
             var tell: () -> Void = {}
         }
 
@@ -108,12 +108,12 @@ internal import Synchronization
     }
 }
 
-/// Why work was not even begun.
+/// Why a request was not even begun.
 enum Refusal: Sendable, Equatable {
-    /// As much waits as may.
+    /// The queue is full.
     case busy
     case closed
-    /// Also where one that it waited for did not go well.
+    /// Also where the client closed while the request waited.
     case cancelled
     /// libcurl has no handle for it.
     case noHandle

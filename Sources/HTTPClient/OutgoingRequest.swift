@@ -1,6 +1,6 @@
 public import HTTP
 
-/// What to ask of whom.
+/// A request to another server: method, address, headers and body.
 public struct OutgoingRequest: Sendable {
     public var method: HTTP.Method
     /// An absolute URL of http or https. A user name in it is refused; a fragment stays here.

@@ -7,7 +7,7 @@ internal import Synchronization
 public final class RequestLimit: Sendable {
     private struct State: Sendable {
         var underWay = 0
-        /// Nothing waits where fewer than may are under way.
+        /// Work waits only while the limit of requests is under way.
         var waiting: [Line.Work] = []
     }
 
@@ -46,7 +46,7 @@ public final class RequestLimit: Sendable {
         return admission
     }
 
-    /// One after the other, as long as nobody else waits for a thread.
+    /// One after the other, as long as no other request waits for a thread.
     private func run(_ work: Line.Work, _ handle: Handle, _ line: Line) {
         var work = work
         while true {
@@ -72,7 +72,7 @@ public final class RequestLimit: Sendable {
         }
     }
 
-    /// The one that was under way is done, and none follows it.
+    /// Frees the slot of a request under way, and refuses all waiting requests.
     private func giveBack(_ refusal: Refusal) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }

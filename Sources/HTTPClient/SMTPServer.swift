@@ -3,7 +3,7 @@ internal import HTTP
 /// The mail server that takes our mails.
 public struct SMTPServer: Sendable {
     public enum Security: String, Sendable, CaseIterable {
-        /// In the clear. A password is never sent this way.
+        /// Without TLS, in the clear. A password is never sent this way.
         case none
         /// In the clear first, then encrypted; a server that cannot is no server for us.
         case startTLS

@@ -22,7 +22,7 @@ final class Transfer {
     /// Whether the empty line that ends the headers was seen.
     private(set) var isHeadComplete = false
     private(set) var isTooLarge = false
-    /// The reader wants no more.
+    /// Whether the reader has stopped the transfer.
     private(set) var isStopped = false
     /// An address was not called because of the rules.
     private(set) var metForbiddenAddress = false
@@ -124,9 +124,9 @@ final class Transfer {
 
 /// Who takes a body while it comes.
 struct Reader {
-    /// How long nothing may come.
+    /// Idle time-out: how long the server may send no byte.
     let silence: Duration
-    /// False: no more of it.
+    /// Takes a chunk of the body; false stops the transfer.
     let take: ([UInt8]) -> Bool
 }
 

@@ -66,7 +66,7 @@ final class Workers: Sendable {
         close()
     }
 
-    /// What waits is refused; what is under way comes to its end.
+    /// Waiting requests are refused; requests under way are finished.
     func close() {
         let threads = started.withLock { started in
             started.isClosed = true

@@ -11,7 +11,7 @@ internal import Synchronization
     let count: Int
 }
 
-/// What is to happen now.
+/// The next step of a request.
 enum Step {
     case goOn
     case reply(Response, closing: Bool)

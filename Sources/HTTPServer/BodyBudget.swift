@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// How much of all bodies together may be in memory: thousands of callers who are not known yet must
 /// not get a body's worth each. The beginning of each is not counted, so that a few who send large ones
-/// slowly keep nobody from signing in: it is bounded by the number of connections.
+/// slowly keep no user from signing in: it is bounded by the number of connections.
 final class BodyBudget: Sendable {
     private let limit: Int
     private let uncounted: Int

@@ -32,7 +32,7 @@ public struct Configuration: Sendable {
     public var maximumStreamLife: Duration = .seconds(3600)
     /// Of a request's first line and headers together; beyond it 431.
     public var maximumHeaderBytes = 32 * 1024
-    /// Beyond it 413.
+    /// Larger bodies are refused with 413.
     public var maximumBodyBytes = 1024 * 1024
     /// Of the bodies of all requests together; beyond it 503.
     public var maximumBufferedBytes = 64 * 1024 * 1024

@@ -5,7 +5,7 @@ final class Connections: Sendable {
     private struct State {
         var all: [ObjectIdentifier: Connection] = [:]
         var perSource: [Source.Key: Int] = [:]
-        /// Those that had to give way, until they are gone.
+        /// Evicted connections, until they are closed.
         var leaving: Set<ObjectIdentifier> = []
     }
 
@@ -35,7 +35,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// For a few at a time, so that looking through all of them is done once for many.
+    /// Evicts a few connections at a time, so that one scan of all connections serves many.
     private func makeRoom(_ state: inout State) -> Bool {
         let idle = state.all.values.compactMap { connection in
             connection.waitingSince.map { (connection, $0) }

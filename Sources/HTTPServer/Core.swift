@@ -193,7 +193,7 @@ extension Core {
         for connection in connections.all { connection.stream?.finish(.clean) }
         await settle(for: drain)
         gate.close()
-        // Until nobody is inside: one may have entered just before and not be seen at first.
+        // Until no thread is inside: one may have entered just before and not be seen at first.
         while gate.inside > 0 {
             for connection in connections.all {
                 connection.exchange?.refuse(.stopping, self)

@@ -8,7 +8,7 @@ internal import Glibc
     private let pointer: OpaquePointer
     private let context: UnsafeMutableRawPointer
     private let listener: UnsafeMutablePointer<mhd_shim_listener>
-    /// Readable when there is something to do.
+    /// Descriptor that is readable when the daemon has work.
     let events: Int32
 
     /// The listening socket is the daemon's from here on, also when it does not start.
@@ -47,7 +47,7 @@ internal import Glibc
         events = unsafe mhd_shim_epoll(pointer)
     }
 
-    /// Does all there is to do and never waits.
+    /// Does all pending work of libmicrohttpd and never waits.
     func run() {
         _ = unsafe MHD_run(pointer)
     }
@@ -65,7 +65,7 @@ internal import Glibc
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Closes what is still open. Once, and never with a suspended connection.
+    /// Closes all open connections. Once, and never with a suspended connection.
     func stop() {
         unsafe MHD_stop_daemon(pointer)
         unsafe listener.deallocate()

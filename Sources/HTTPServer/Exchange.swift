@@ -90,7 +90,7 @@ final class Exchange: Sendable {
     /// on its worker's thread.
     var unreadableLength: Refusal? { handle.unreadableLength }
 
-    /// Answers, unless there already is an answer.
+    /// Sends the response, unless the exchange has one already.
     @discardableResult
     func answer(_ response: Response, _ server: Core) -> Bool {
         let (isFirst, task): (Bool, Task<Void, Never>?) = state.withLock { state in

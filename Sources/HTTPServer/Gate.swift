@@ -22,7 +22,7 @@ final class Gate: Sendable {
         state.withLock { $0.inside -= 1 }
     }
 
-    /// Nobody enters any more.
+    /// Closes the gate: no request enters any more.
     func close() {
         state.withLock { $0.closed = true }
     }

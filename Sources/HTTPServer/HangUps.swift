@@ -5,7 +5,7 @@ internal import Synchronization
 /// Tells when the clients of streams hang up: libmicrohttpd does not look at a connection that is
 /// suspended, and does not read from one that it writes to.
 final class HangUps: Sendable {
-    /// Readable when there is something to tell.
+    /// Descriptor that is readable when a peer has hung up.
     let events: Int32
     private let streams = Mutex<[Int32: ResponseStream]>([:])
 

@@ -46,7 +46,7 @@ internal import HTTP
     _ = unsafe MHD_set_connection_value(connection, .HEADER_KIND, name, nil)
 }
 
-/// Known by where it lies.
+/// The name of an empty header field, recognised by its address.
 private let noCookies: StaticString = "Cookie"
 
 /// The fields read so far, and the address at which the last one ended.

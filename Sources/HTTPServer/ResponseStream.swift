@@ -21,7 +21,7 @@ final class ResponseStream: Sendable {
         /// with the other streams that it goes to.
         var pieces: [[UInt8]] = []
         var sent = 0
-        /// What is left of all of them.
+        /// Number of unsent bytes.
         var unsent = 0
         var isSuspended = false
         var end: End?
@@ -34,7 +34,7 @@ final class ResponseStream: Sendable {
         var idlePages: IdlePages?
         var clocks = StreamClocks()
 
-        /// Hands over what fits.
+        /// Moves as many bytes as fit into a buffer.
         mutating func move(_ count: Int, into buffer: UnsafeMutableRawBufferPointer) {
             var filled = 0
             while filled < count {
@@ -199,7 +199,7 @@ final class ResponseStream: Sendable {
     /// What is over for this stream. `unsent` tells how many bytes the client's system has not taken yet.
     func check(at now: Nanoseconds, unsent: () -> Int) -> StreamClocks.Overdue? {
         state.withLock { state in
-            // Under the lock: nobody resumes the connection in between.
+            // Under the lock: no other thread resumes the connection in between.
             if state.isSuspended { state.idlePages?.release(at: now) }
             return state.clocks.check(at: now, sent: state.total, unsent: unsent)
         }

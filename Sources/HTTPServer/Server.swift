@@ -39,7 +39,7 @@ public final class Server: Sendable {
     }
 }
 
-/// Counts since the start, and what is so right now.
+/// Counters since the start, and current values.
 public struct Statistics: Sendable, Equatable {
     /// Open connections.
     public let connections: Int

@@ -1,7 +1,7 @@
 /// How long a stream has lasted, and when its client last took something of it.
 struct StreamClocks {
     enum Overdue {
-        /// It has lasted as long as any may.
+        /// The response has reached its maximum duration.
         case life
         /// Its client has taken nothing for too long.
         case stall
@@ -10,7 +10,7 @@ struct StreamClocks {
     private var endsAt = Nanoseconds.max
     private var longestStall = Nanoseconds.max
     private var looksAt = Nanoseconds.max
-    /// When what was taken last changed, or nothing was left to take.
+    /// The time at which the client last took bytes, or had taken all.
     private var movedAt: Nanoseconds = 0
     private var taken = 0
 

@@ -170,7 +170,7 @@ final class Worker: TaskExecutor {
         }
     }
 
-    /// What is changed from here on rings again; what was changed before is seen after this.
+    /// Rearms the bell: later changes ring again; earlier ones are seen after this call.
     private func hear() {
         var byte: UInt8 = 0
         _ = unsafe read(bell.reader, &byte, 1)

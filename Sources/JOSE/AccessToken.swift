@@ -73,8 +73,8 @@ public struct AccessToken: Sendable, Hashable {
     }
 
     /// As the server itself checks what comes back to it. `keys` are its own, which sign for no
-    /// other issuer: under which of its names it did, and for whom, is not asked. Nil takes one
-    /// that has expired too.
+    /// other issuer: under which of its names it did, and for whom, is not asked. Without a time,
+    /// an expired token is accepted as well.
     public static func own(
         _ text: String, keys: KeySet, at now: Timestamp?
     ) throws(TokenRejection) -> AccessToken {

@@ -1,7 +1,7 @@
 internal import JSON
 
 extension JSONObject {
-    /// Also takes away what stood there under that name.
+    /// Nil removes the claim of that name.
     mutating func set(_ name: ClaimName, _ value: JSON?) { self[name.rawValue] = value }
 }
 

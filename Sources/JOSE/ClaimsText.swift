@@ -82,8 +82,8 @@ public enum ClaimsText {
         var fraction: ArraySlice<UInt8> = []
         var exponent = 0
 
-        /// `-?digits[.digits][e[+-]digits]`; nil when it is no such number. What the reader refuses on its
-        /// own, such as a leading zero, it refuses before.
+        /// `-?digits[.digits][e[+-]digits]`; nil when it is no such number. A number that the JSON parser refuses,
+        /// such as one with a leading zero, is refused before.
         init?(_ text: ArraySlice<UInt8>) {
             var rest = text
             isNegative = rest.first == UInt8(ascii: "-")

@@ -15,7 +15,7 @@ public struct ClientAssertion: Sendable, Hashable {
     /// caller's to remember.
     public var id: String
     public var issuedAt: Timestamp?
-    /// As it was signed; of one that was checked, when its use ends, which may be before.
+    /// The signed expiry time; for a checked assertion the end of its use, which may be earlier.
     public var expiresAt: Timestamp
 
     public init(
@@ -47,7 +47,7 @@ public struct ClientAssertion: Sendable, Hashable {
         /// the other.
         public var audiences: Set<String>
         public var leeway: Int64
-        /// In seconds; what has longer to live is refused.
+        /// Maximum lifetime of an assertion in seconds; a longer one is refused.
         public var longestLifetime: Int64
         /// Seconds from `iat` in which it can be used, however long it was signed for: so long its `jti` has to
         /// be remembered. One without `iat` may not live longer than this.
@@ -102,8 +102,8 @@ public struct ClientAssertion: Sendable, Hashable {
             issuedAt: claims.issuedAt, expiresAt: end)
     }
 
-    /// Whom the assertion claims to be, so that its keys can be looked up. Nothing is checked yet,
-    /// and nothing but that look-up may hang on it.
+    /// The client that the assertion claims to be from, so that its keys can be looked up. The signature is not checked yet,
+    /// and only that look-up may depend on it.
     public static func claimedClient(in text: String) throws(TokenRejection) -> String {
         let message = try CompactJWS(text, most: longestText)
         let claims = try Claims(payload: message.payload)

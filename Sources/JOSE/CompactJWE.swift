@@ -6,7 +6,7 @@ internal import JSON
 public enum CompactJWE {
     public static let longestText = 64 << 10
 
-    /// What is inside, where one of the keys opens it. Nothing is said of who wrote it.
+    /// What is inside, where one of the keys opens it. Its author is not authenticated.
     public static func open(_ text: String, keys: [SecretBytes]) throws(TokenRejection) -> [UInt8] {
         let message = try EncryptedMessage(text, encryptions: [.a256GCM])
         guard message.header["alg"] == "A256KW" else { throw .algorithmNotAllowed }

@@ -14,7 +14,7 @@ public enum JWE {
     /// The most that is encrypted: what `decrypt` takes has room for it.
     public static let longestPlaintext = 40 << 10
 
-    /// A message that was opened. Who wrote it is not known: anybody has a public key.
+    /// A message that was opened. Its author is not authenticated: a public key is known to all.
     public struct Opened: Sendable, Hashable {
         public let plaintext: [UInt8]
         public let algorithm: KeyManagement
@@ -98,8 +98,8 @@ public enum JWE {
             contentType: contentType)
     }
 
-    /// The signed token inside of an encrypted one, which has to say that it is one. It is not verified
-    /// yet.
+    /// The signed token inside of an encrypted one, which has to say that it is one. Its signature is
+    /// not verified here.
     public static func decryptToken(
         _ text: String, by keys: [DecryptionKey]
     ) throws(TokenRejection) -> String {
@@ -111,7 +111,7 @@ public enum JWE {
         return token
     }
 
-    /// Nil where there is none to be had, for whatever reason.
+    /// Nil where no content key can be had, for any reason.
     private static func contentKey(
         of message: EncryptedMessage, by key: DecryptionKey
     ) -> SecretBytes? {
@@ -128,7 +128,7 @@ public enum JWE {
         }
     }
 
-    /// RFC 7518 section 4.6.1.1. A key that shows its private part is one that anybody has.
+    /// RFC 7518 section 4.6.1.1. A key that shows its private part is one that is known to all.
     private static func ephemeral(_ value: JSON?) -> ES256.PublicKey? {
         guard let value, let key = try? VerificationKey(jwk: value),
             case .p256(let point) = key.material

@@ -24,7 +24,7 @@ public enum PlayIntegrity {
         public var apps: [String: Set<[UInt8]>]
         public var decryptionKeys: [SecretBytes]
         public var verificationKeys: KeySet
-        /// Seconds.
+        /// Maximum age of a verdict in seconds.
         public var longestAge: Int64
         /// The verdicts that Google has to give beside that.
         public var demands: Set<String>

@@ -9,13 +9,13 @@ public struct SignedStatement: Sendable, Hashable {
     public let issuer: String
     public let claims: Claims
 
-    /// Whose it claims to be, so that its keys can be looked up. Nothing is checked yet, and nothing
-    /// but that look-up may hang on it.
+    /// The issuer that the statement claims, so that its keys can be looked up. The signature is not checked yet, and only
+    /// that look-up may depend on it.
     public static func claimedIssuer(in text: String) throws(TokenRejection) -> String {
         try Claimed(text).issuer
     }
 
-    /// What a text says, read once and not believed.
+    /// The claims of a statement whose signature is not verified yet.
     public struct Claimed: Sendable {
         public let issuer: String
         let message: CompactJWS
@@ -56,8 +56,8 @@ public struct SignedStatement: Sendable, Hashable {
         return SignedStatement(issuer: issuer, claims: claims)
     }
 
-    /// About a person, for one reader and one use (RFC 7523 section 3). What it is good for until is
-    /// the end of it: until then it must not be taken again.
+    /// Checks an assertion about a person, for one reader and one use (RFC 7523 section 3). It is single-use
+    /// until its end: until then the same assertion must be refused.
     public static func checkAssertion(
         _ claimed: Claimed, rules: ClaimRules, keys: KeySet, algorithms: Set<Algorithm>,
         at now: Timestamp

@@ -27,7 +27,7 @@ public enum TokenRejection: Error, Hashable, Sendable {
     case expired
     case notYetValid
     case issuedInTheFuture
-    /// It expires before it was issued, or lives longer than this use allows.
+    /// The token expires before its issue time, or has a longer lifetime than this use allows.
     case unreasonableLifetime
 }
 

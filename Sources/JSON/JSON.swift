@@ -79,7 +79,7 @@ extension JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
         self = .array(elements)
     }
 
-    /// Of a name that stands twice, the last value counts.
+    /// Of a duplicate key, the last value counts.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(JSONObject(elements))
     }

@@ -12,14 +12,14 @@ public struct JSONObject: Sendable {
         members = []
     }
 
-    /// Of a name that stands twice, the last value counts.
+    /// Of a duplicate key, the last value counts.
     public init(_ elements: some Sequence<(String, JSON)>) {
         members = []
         members.reserveCapacity(elements.underestimatedCount)
         for (key, value) in elements { self[key] = value }
     }
 
-    /// Where a name stands, or where it belongs.
+    /// The index of a key, or the index at which it belongs.
     private func place(of key: String) -> (index: Int, isThere: Bool) {
         var low = 0
         var high = members.count
@@ -128,7 +128,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Of a name that stands twice, the last value counts.
+    /// Of a duplicate key, the last value counts.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         self.init(elements)
     }

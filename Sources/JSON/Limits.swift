@@ -1,5 +1,5 @@
 extension JSON {
-    /// What a reader lets in.
+    /// The limits of the JSON parser.
     public struct Limits: Sendable {
         /// How many arrays and objects may stand inside each other; never more than 512, because
         /// values are read, written and released by recursion.

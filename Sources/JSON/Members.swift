@@ -10,7 +10,7 @@ public protocol Members {
 }
 
 extension Members {
-    /// Nothing where there is nothing.
+    /// A nil value adds no member.
     public mutating func add(_ name: StaticString, _ text: String?) {
         if let text { add(name, text) }
     }

@@ -47,7 +47,7 @@ struct Parser {
         }
     }
 
-    /// What stands here doesn't belong here.
+    /// The error for an unexpected character.
     func unexpected() -> JSONError {
         JSONError(
             offset: position, reason: position < bytes.count ? .unexpectedByte : .unexpectedEnd)

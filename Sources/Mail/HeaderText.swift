@@ -21,7 +21,7 @@ enum HeaderText {
         return (quoted + "\"").split(separator: " ").map(String.init)
     }
 
-    /// Longer words could not be folded; `=?` would be read as the beginning of an encoded word.
+    /// A longer word could not be folded; `=?` would begin an encoded word.
     private static let longestWord = 60
 
     private static func isPlain(_ text: String) -> Bool {

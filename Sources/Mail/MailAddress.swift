@@ -70,7 +70,7 @@ public struct MailAddress: Hashable, Sendable {
         domain = String(written[written.utf8.index(after: end)...])
     }
 
-    /// However it is written.
+    /// An address in any notation.
     init(any written: String) throws(Fault) {
         guard written.utf8.count <= 1024 else { throw .tooLong }
         var scalars = Array(written.unicodeScalars)[...]

@@ -10,7 +10,7 @@ public final class GeoDatabase: Sendable {
         case unreadable(code: Int32)
         /// It is no database, or a part of one.
         case malformed
-        /// It was written to while it was read.
+        /// The file was written to while it was read.
         case changing
         case noMemory
 
@@ -42,7 +42,7 @@ public final class GeoDatabase: Sendable {
 
     /// What it calls itself, such as `GeoLite2-City`.
     public let type: String
-    /// Seconds since 1970.
+    /// Build time of the database, in seconds since 1970.
     public let builtAt: Int64
     private nonisolated(unsafe) let database: OpaquePointer
 

@@ -21,7 +21,7 @@ public struct RecoveryCode: Sendable, Hashable {
             .joined(separator: "-")
     }
 
-    /// Ten different ones.
+    /// Ten different recovery codes.
     public static func generateSet() -> [RecoveryCode] {
         var random = SystemRandom()
         return generateSet(using: &random)

@@ -152,8 +152,8 @@ public struct Statement: Sendable {
         }
     }
 
-    /// Prepares a statement whose parameters have the types of these. Nothing happens when it is
-    /// prepared already.
+    /// Prepares a statement whose parameters have the types of these. Does nothing for an already
+    /// prepared statement.
     public func prepare(_ statement: Statement, _ parameters: Parameters) throws(Failure) {
         guard !prepared.contains(statement.name) else { return }
         let result = unsafe PQprepare(
@@ -163,7 +163,7 @@ public struct Statement: Sendable {
         prepared.insert(statement.name)
     }
 
-    /// What was read since this was asked last was whole.
+    /// Throws where a null was read, since the last call, from a column that must have none.
     func refuseNulls() throws(Failure) {
         if let column = nulls.take() { throw .damaged(column) }
     }

@@ -60,7 +60,7 @@ public final class Database: Sendable {
     /// - Parameters:
     ///   - fence: shared by all that this process connects with.
     ///   - session: what every connection does before its first work.
-    ///   - opened: looks at it then.
+    ///   - opened: called for each new connection.
     public init(
         _ address: String, connections: Int = 4, limit: Int = 1024, application: String = "urd",
         fence: PrimaryFence = PrimaryFence(),
@@ -124,7 +124,7 @@ public final class Database: Sendable {
     }
 
     /// The same for work that reports its own outcome, from the connection's own thread. False
-    /// where too many wait: then the work is not done.
+    /// where the queue is full: then the work is not done.
     public func perform(
         _ work: @escaping @Sendable (Result<Connection, Failure>) -> Void
     ) -> Bool {

@@ -32,7 +32,7 @@ public final class EarlyAnswer<Value: Sendable, Fault: Error>: Sendable {
         }
     }
 
-    /// Nil where another one has it.
+    /// Nil where another caller has the answer.
     @inlinable
     var early: Outcome? {
         get async {

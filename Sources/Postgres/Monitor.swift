@@ -31,7 +31,7 @@ internal import Glibc
         return try body(&state)
     }
 
-    /// Sees to it that one of those who wait looks: where one is still awake, it does by itself.
+    /// Makes sure that one of the waiting threads looks: an awake one does by itself.
     public func wakeOne() {
         unsafe pthread_mutex_lock(mutex)
         let isSeen = awake > 0

@@ -1,7 +1,7 @@
 /// Columns without a value that were read as if they had one: what a damaged row looks like. The reader goes on
 /// with a zero, and the connection refuses the next statement, the commit and the result.
 final class NullReads {
-    /// What is being read.
+    /// The statement whose rows are read.
     var statement = ""
     private var first: String?
 
@@ -9,7 +9,7 @@ final class NullReads {
         if first == nil { first = statement.isEmpty ? column : "\(column) of \(statement)" }
     }
 
-    /// The first one since it was asked last.
+    /// The column of the first null since the last call.
     func take() -> String? {
         defer { first = nil }
         return first

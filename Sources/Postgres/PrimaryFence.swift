@@ -85,7 +85,7 @@ public final class PrimaryFence: Sendable {
         return connection
     }
 
-    /// Others may have kept more by now.
+    /// Other processes may have stored a later timeline by now.
     private func keep() {
         let kept = record(state.withLock { $0.seen })
         state.withLock { state in for one in kept { _ = state.note(one) } }
@@ -93,7 +93,7 @@ public final class PrimaryFence: Sendable {
 
     /// A process asks every server of the address once, at its start, standbys too: one of them may have
     /// been promoted, or follow one that was, while this process did not run. What was kept of its last
-    /// run may be older than that.
+    /// run may be older than that server's timeline.
     private func survey(_ address: String, _ places: [ServerPlace]) {
         turn.withLock { _ in
             guard state.withLock({ !$0.isSurveyed }) else { return }

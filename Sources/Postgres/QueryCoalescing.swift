@@ -66,7 +66,7 @@ public final class QueryCoalescing<
         return try result.get()
     }
 
-    /// Asks, and waits for the answer only when it is needed.
+    /// Sends the query, and waits for its rows only when they are needed.
     @inlinable
     public func begin(_ key: Key, in place: Place) -> EarlyAnswer<Value, Fault> {
         let answer = EarlyAnswer<Value, Fault> { () throws(Fault) in
@@ -76,7 +76,7 @@ public final class QueryCoalescing<
         return answer
     }
 
-    /// Asks, and has the answer used where it comes, on the thread of the connection: nobody is woken for it. It must
+    /// Asks, and has the answer used where it comes, on the thread of the connection: no task is woken for it. It must
     /// not block.
     @inlinable
     public func find(_ key: Key, in place: Place, then use: @escaping Use) {
@@ -143,7 +143,7 @@ public final class QueryCoalescing<
 
 extension QueryCoalescing where Source == Connection {
     /// - Parameters:
-    ///   - busy: what is told where too many wait.
+    ///   - busy: the error for callers when the queue is full.
     ///   - unavailable: what is told where the database cannot be reached.
     ///   - damaged: what is told where a row cannot be what was written.
     public convenience init(

@@ -6,7 +6,7 @@ extension SAML {
         /// The issuer's name. With `id`, what must not be taken twice.
         public let issuer: String
         public let id: String
-        /// Who it is about.
+        /// The name id of the person.
         public let nameID: String
         /// What kind of name that is; unspecified where the assertion does not say.
         public let nameIDFormat: String
@@ -31,7 +31,7 @@ extension SAML {
         public let name: String
         public let nameFormat: String?
         public let friendlyName: String?
-        /// Those that are texts.
+        /// The attribute values that are texts.
         public let values: [String]
     }
 }

@@ -49,7 +49,7 @@ struct Reader {
 
     // MARK: - Conditions
 
-    /// Returns the end that they set.
+    /// - Returns: the expiry time of the conditions.
     private func checkConditions() throws(SAML.Rejection) -> Timestamp {
         guard let conditions = root.only("Conditions", in: Names.assertion),
             conditions["NotOnOrAfter"] != nil

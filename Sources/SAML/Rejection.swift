@@ -1,7 +1,7 @@
 extension SAML {
     /// Why an assertion is not accepted.
     ///
-    /// For our own records, where `reason` tells an operator what to mend. Whoever sent the assertion
+    /// For our own records, where `reason` tells an operator what to mend. The sender of the assertion
     /// learns only that it was refused: `description` is the same for all.
     public enum Rejection: Error, Hashable, Sendable, CaseIterable {
         // The text.

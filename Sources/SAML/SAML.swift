@@ -5,7 +5,7 @@ public import Values
 /// libxml2 parses and libxmlsec1 verifies, with everything off that is not needed (decision 0135).
 /// What an assertion says is read from the very bytes that its signature covers.
 public enum SAML {
-    /// The most that a text may have, encoded.
+    /// Maximum length of an encoded assertion.
     public static let longestText = (XMLDocument.mostBytes + 2) / 3 * 4
 
     /// Whom to believe, and by which keys.
@@ -48,8 +48,8 @@ public enum SAML {
         var boundedSkew: Int64 { min(max(skew, 0), 300) }
     }
 
-    /// Whose an assertion claims to be, so that the issuer's keys can be looked up. Nothing is checked
-    /// yet, and nothing but that look-up may hang on it.
+    /// The issuer that an assertion claims, so that its keys can be looked up. The signature is not checked
+    /// yet, and only that look-up may depend on it.
     public static func claimedIssuer(in text: String) throws(Rejection) -> String {
         try issuer(of: document(text).root)
     }

@@ -44,7 +44,7 @@ struct SignatureRules {
             }
     }
 
-    /// Whatever a reader could take for an identifier: `ID`, `Id`, `id`, `xml:id`.
+    /// All attributes that a reader could take for an identifier: `ID`, `Id`, `id`, `xml:id`.
     private static func refuseDuplicates(in root: XMLElement) throws(SAML.Rejection) {
         var seen: Set<[UInt8]> = []
         for attribute in root.all.flatMap(\.attributes)

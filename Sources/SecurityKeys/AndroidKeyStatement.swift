@@ -76,7 +76,7 @@ struct AndroidKeyDescription {
         hardware = try AuthorizationList(fields[7])
     }
 
-    /// Whatever either list says must be right, and one that counts must say it.
+    /// Each value of either authorization list must be right, and a list that counts must contain it.
     func check(hardwareOnly: Bool) throws(WebAuthnFailure.StatementFlaw) {
         guard !software.isForAllApplications, !hardware.isForAllApplications else {
             throw .android(.allApplications)

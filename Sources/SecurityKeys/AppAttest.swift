@@ -142,8 +142,8 @@ public enum AppAttest {
         return try device(certificates[0])
     }
 
-    /// A chain as Apple's devices send it: leaf and issuer. Nil says nothing: then it is looked at slowly,
-    /// which tells what is wrong with it.
+    /// A chain as Apple's devices send it: leaf and issuer. Nil is no verdict: the slow path then tells
+    /// the fault.
     private static func quickly(
         _ elements: [CBOR], _ roots: [Certificate], at time: Timestamp
     ) -> Certificate? {

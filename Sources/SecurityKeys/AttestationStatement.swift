@@ -17,7 +17,7 @@ struct AttestationStatement {
 
     struct Verified {
         let kind: AttestationKind
-        /// Leaf first; nil where nobody else vouches.
+        /// The certificate chain, leaf first; nil for a self attestation.
         let chain: [Certificate]?
 
         static let unattested = Verified(kind: .none, chain: nil)
@@ -40,7 +40,7 @@ struct AttestationStatement {
         }
     }
 
-    /// The members that a format has (section 8): what nobody verifies must not stand beside what a maker
+    /// The members that a format has (section 8): what is not verified must not stand beside what a maker
     /// vouches for.
     private func checkMembers() throws(Flaw) {
         let known: Set<WebAuthnFailure.StatementMember> =

@@ -7,7 +7,7 @@ enum CBOR: Hashable {
     case map([Key: CBOR])
     case bool(Bool)
     case null
-    /// Only extensions hold some, and nobody here reads them.
+    /// Only extensions hold some, and Urd reads none of them.
     case float
 
     enum Key: Hashable {

@@ -11,7 +11,7 @@ struct ClientData {
     let crossOrigin: Bool
     let topOrigin: String?
 
-    /// Names that are not known are skipped, whatever stands there: browsers add some to remind
+    /// Unknown names are skipped, with any value: browsers add some to remind
     /// others of that.
     init(json bytes: [UInt8]) throws(WebAuthnFailure) {
         guard bytes.count <= ClientData.sizeLimit else {
@@ -56,7 +56,7 @@ struct ClientData {
         return text
     }
 
-    /// Nobody binds tokens any more; where the member is, it has the shape that Level 1 gave it.
+    /// Browsers bind no tokens any more; where the member is, it has the shape that Level 1 gave it.
     private static func checkTokenBinding(_ binding: JSON?) throws(WebAuthnFailure) {
         guard let binding else { return }
         guard case .object = binding else { throw .clientDataMember(.tokenBinding, .wrongType) }

@@ -6,7 +6,7 @@ struct CredentialKey {
     let key: VerifyingKey
     /// 0x04, x, y: the form of U2F; nil for other kinds.
     let point: [UInt8]?
-    /// The members that a public key has, in CTAP2's canonical form. What else there was is dropped.
+    /// The members that a public key has, in CTAP2's canonical form. Other members are dropped.
     let encoded: [UInt8]
 
     init(_ map: CBOR) throws(WebAuthnFailure) {
@@ -42,8 +42,8 @@ struct CredentialKey {
         key.isValid(signature, for: message, scheme: algorithm.scheme)
     }
 
-    /// The point that a key of ES256 says, as 0x04, x, y. Nil for another one; whether it is on the curve
-    /// nobody has looked.
+    /// The point that a key of ES256 says, as 0x04, x, y. Nil for another one; it is not checked
+    /// whether the point is on the curve.
     static func point(ofES256 map: CBOR) -> [UInt8]? {
         guard map[3] == .integer(Int64(COSEAlgorithm.es256.rawValue)), map[1] == .integer(2),
             map[-1] == .integer(1), let x = map[-2]?.bytes, let y = map[-3]?.bytes,

@@ -99,7 +99,7 @@ struct DER: Equatable {
         }
     }
 
-    /// Definite and as short as can be.
+    /// A length in the definite form, with the fewest octets.
     private static func length(_ rest: inout ArraySlice<UInt8>) throws(Malformed) -> Int {
         guard let first = rest.popFirst() else { throw Malformed() }
         if first < 0x80 { return Int(first) }

@@ -91,7 +91,7 @@ private struct Members {
         self.object = object
     }
 
-    /// Whatever the case of its letters. ASCII alone: others have lower cases that surprise.
+    /// Ignores the case of letters. ASCII alone: others have lower cases that surprise.
     private static func isSame(_ name: String, _ other: String) -> Bool {
         name.utf8.count == other.utf8.count
             && zip(name.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }

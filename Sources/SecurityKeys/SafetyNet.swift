@@ -2,8 +2,8 @@ public import Cryptography
 internal import JSON
 public import Values
 
-/// Google's SafetyNet: a signed verdict on an app and its device, which Google gives to nobody any more.
-/// It is read for who still has a way to it, and switched off elsewhere.
+/// Google's SafetyNet: a signed verdict on an app and its device, which Google no longer issues.
+/// Urd verifies it for apps that still have a source, where the setting is on.
 public enum SafetyNet {
     /// Why a verdict is not believed, or not good enough. For logs alone.
     public enum Flaw: String, Error, Sendable, CaseIterable {
@@ -26,7 +26,7 @@ public enum SafetyNet {
         /// Packages, each with the SHA-256 of the certificates that it may be signed with.
         public var apps: [String: Set<[UInt8]>]
         public var roots: [Certificate]
-        /// Seconds.
+        /// Maximum age of a verdict in seconds.
         public var longestAge: Int64
         /// Whether the device has to pass Android's compatibility tests.
         public var demandsProfileMatch: Bool

@@ -34,7 +34,7 @@ private struct TPMReader {
 struct TPMPublicArea {
     /// Nil for a hash that we do not know.
     let nameHash: HashFunction?
-    /// Nil for a key of a kind that nobody may register.
+    /// Nil for a key of a kind that cannot be registered.
     let key: VerifyingKey?
 
     private static let rsa: UInt16 = 0x0001

@@ -8,9 +8,9 @@ struct Trust {
     let time: Timestamp
 
     /// True when the chain ends at a root of the policy. Refuses a chain that is broken in itself,
-    /// whatever the policy.
+    /// under any policy.
     func check(_ certificates: [Certificate]) throws(WebAuthnFailure) -> Bool {
-        // A root in its own chain vouches for nobody. Only Android's key store sends it along.
+        // A root in its own chain vouches for no certificate. Only Android's key store sends it along.
         let sent = certificates.count
         let isRootSent = sent > 1 && certificates[sent - 1].isSelfSigned
         guard !isRootSent || format == .androidKey else { throw .chain(.containsRoot) }

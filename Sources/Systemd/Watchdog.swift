@@ -7,7 +7,7 @@ public struct Watchdog: Sendable {
     /// How often to ping: half of the watchdog time, as systemd recommends.
     public let interval: Duration
 
-    /// Nil when nobody watches this process.
+    /// Nil when systemd does not watch this process.
     public static func configured() -> Watchdog? {
         var microseconds: UInt64 = 0
         guard unsafe sd_watchdog_enabled(0, &microseconds) > 0, microseconds > 1 else { return nil }

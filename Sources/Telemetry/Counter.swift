@@ -23,7 +23,7 @@ public final class Counter: Metric {
     }
 }
 
-/// A number that goes up and down.
+/// A metric whose value goes up and down.
 public final class Gauge: Metric {
     private let bits = Atomic<UInt64>(Double(0).bitPattern)
 

@@ -3,7 +3,7 @@ internal import Synchronization
 /// How values spread over fixed buckets, with their sum and their number.
 public final class Histogram: Metric {
     private struct State {
-        /// One more than there are bounds: the last one holds what lies above them all.
+        /// Counters of the buckets: one more than bounds, for values above the last bound.
         var counts: [UInt64]
         var sum = 0.0
     }
@@ -26,7 +26,7 @@ public final class Histogram: Metric {
         }
     }
 
-    /// In seconds.
+    /// Observes a duration, in seconds.
     public func observe(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         observe(Double(seconds) + Double(attoseconds) * 1e-18)

@@ -28,7 +28,7 @@ public final class Metrics: Sendable {
         counters(name, help: help, labels: labels, maximumSeries: maximumSeries)
     }
 
-    /// Something that goes up and down.
+    /// A gauge: a value that goes up and down.
     public func gauge(_ name: String, help: String) -> Gauge {
         gauges(name, help: help, labels: []).only
     }
@@ -39,7 +39,7 @@ public final class Metrics: Sendable {
         gauges(name, help: help, labels: labels, maximumSeries: maximumSeries)
     }
 
-    /// How often values fell below each of some fixed bounds, which must ascend.
+    /// A histogram with fixed bucket bounds, which must ascend.
     public func histogram(
         _ name: String, help: String, buckets: [Double] = Metrics.defaultBuckets
     ) -> Histogram {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// little time: what wakes many of them wakes one thread, and between them there is no hand-over.
 @safe public final class JobThread: TaskExecutor, @unchecked Sendable {
     private let waiting = Mutex<[UnownedJob]>([])
-    /// Posted where the first of them came.
+    /// Semaphore, posted when the first job arrives.
     private let arrivals = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     /// It lasts as long as the process.

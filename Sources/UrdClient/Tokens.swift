@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a sign-in gives.
+/// The tokens of a sign-in.
 public struct Tokens: Sendable, Equatable, Codable {
     public let access: String
     /// Only with `offline_access`.
@@ -35,10 +35,10 @@ public struct Tokens: Sendable, Equatable, Codable {
     }
 }
 
-/// Keeps the tokens between two runs of the app, where nobody else can read them.
+/// Keeps the tokens between two runs of the app, where no other app can read them.
 public protocol TokenStore: Sendable {
     func kept() async throws -> Tokens?
-    /// Nil: forget them.
+    /// Stores the tokens; nil deletes them.
     func keep(_ tokens: Tokens?) async throws
 }
 

@@ -33,7 +33,7 @@ public actor UrdClient {
 
     // MARK: - By mail
 
-    /// Has a code mailed. Whether anybody has the address is not said.
+    /// Has a code mailed. The response does not tell whether an account has the address.
     public func requestCode(email: String, person: NewPerson = NewPerson()) async throws {
         _ = try await wire.post(
             "/api/account/native/otp/request", json: person.members(email: email))
@@ -134,7 +134,7 @@ public actor UrdClient {
         return tokens
     }
 
-    /// Who is signed in.
+    /// The user that is signed in.
     public func userInfo() async throws -> UserInfo {
         try decoded(await wire.get("/connect/userinfo", token: accessToken()))
     }

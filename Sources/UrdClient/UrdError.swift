@@ -3,7 +3,7 @@ public import Foundation
 public enum UrdError: Error, Sendable, Equatable {
     /// No answer came: whether the request arrived is not known.
     case unreachable(String)
-    /// Nobody is signed in, or not any more: sign in anew.
+    /// No user is signed in, or the session has ended: sign in again.
     case signedOut
     /// The account has a second factor: the same again, with it.
     case secondFactorNeeded

@@ -1,4 +1,4 @@
-/// Finds the name that was probably meant.
+/// Finds the known name that is nearest to a mistyped one (edit distance).
 public enum NearestName {
     /// The known name with the fewest edits away, if that is few enough to be a slip.
     public static func find(_ name: String, among known: [String]) -> String? {
@@ -18,7 +18,7 @@ public enum NearestName {
         find(name, among: known).map { "; did you mean \(prefix)\($0)?" } ?? ""
     }
 
-    /// The same as a sentence of its own.
+    /// The suggestion as a sentence of its own.
     public static func question(for name: String, among known: [String]) -> String {
         find(name, among: known).map { " Did you mean '\($0)'?" } ?? ""
     }

@@ -13,7 +13,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self = Timestamp(microseconds: 0).adding(seconds: seconds)
     }
 
-    /// Whole seconds since 1970, rounded towards the past.
+    /// Whole seconds since the epoch (1970), rounded towards the past.
     public var seconds: Int64 { floorDivide(microseconds, 1_000_000).quotient }
 
     /// Whole milliseconds since 1970, rounded towards the past.

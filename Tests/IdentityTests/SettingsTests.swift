@@ -107,7 +107,7 @@ import Testing
         let leeway = try #require(SettingCatalogue.find("refresh_token_leeway"))
         #expect(
             leeway.help
-                == "How long a client that lost the response may repeat a refresh "
+                == "Leeway in which a client that lost the response may repeat a refresh "
                 + "(0 to 300 seconds; default 10)")
         let mail = try #require(SettingCatalogue.find("mail_from"))
         #expect(mail.help == "The address that mails come from (mail address)")

@@ -2,6 +2,8 @@
 struct SwiftFile {
     struct Literal: Equatable {
         let line: Int
+        /// Where its quote stands in the text, in bytes.
+        let start: Int
         let text: String
     }
 
@@ -104,7 +106,7 @@ struct SwiftScanner {
     }
 
     private mutating func string(pounds: Int) {
-        let start = line
+        let (start, opening) = (line, place)
         let quote: [UInt8] = at("\"\"\"") ? [34, 34, 34] : [34]
         let tail = [UInt8](repeating: UInt8(ascii: "#"), count: pounds)
         let end = quote + tail
@@ -133,7 +135,8 @@ struct SwiftScanner {
         }
         if at(end) { for _ in end { take(asCode: true) } }
         literals.append(
-            SwiftFile.Literal(line: start, text: String(decoding: text, as: UTF8.self)))
+            SwiftFile.Literal(
+                line: start, start: opening, text: String(decoding: text, as: UTF8.self)))
     }
 
     /// What stands in `\(…)` is code again.

@@ -155,7 +155,7 @@ struct DoctorRealmTests {
             "log": "urd.event", "schema": "6",
         ])
         #expect(found?.verdict == .wrong)
-        #expect(found?.what == "nobody knows how far clients is in demo")
+        #expect(found?.what == "the position of clients in demo is lost")
         #expect(found?.remedy?.contains("urd projections rebuild clients") == true)
     }
 

@@ -139,7 +139,7 @@ import Testing
         ("realm set", "registration", "(off, jit_on_otp, explicit_endpoint, invite_code)"),
         ("client register", "grant-types", "urn:cocoar:passkey"),
         ("client register", "token-endpoint-auth-method", "private_key_jwt"),
-        ("history list", "outcome", "Only sign-ins with this outcome (signed_in, refused)"),
+        ("history list", "outcome", "Outcome of the sign-ins (signed_in, refused)"),
     ])
     func `every operation of the admin API names the values that an option takes`(
         command: String, option: String, values: String

@@ -14,7 +14,7 @@ struct ApplicationRequest: Sendable, Equatable {
     /// What it asks for now, and what its person agreed to before.
     var asks: Agreement
     var remembered = Agreement()
-    /// Who is expected.
+    /// The `login_hint` of the request.
     var hint: String?
     /// The user who is signed in with the browser is enough for it, without a new sign-in.
     var needsNoSignIn = false
@@ -43,7 +43,7 @@ protocol ApplicationRequests: Sendable {
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest?
 
-    /// Nil for what was not sealed here, or has expired.
+    /// Nil for a request that was not sealed here, or has expired.
     func pending(_ sealed: String, in context: RealmContext) -> PendingRequest?
 
     /// What the user decided: returns where to send them now. The page has checked that it was this

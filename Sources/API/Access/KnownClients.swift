@@ -29,12 +29,12 @@ struct KnownClients: Sendable {
         try await queries.knownClient(clientID, in: realm)
     }
 
-    /// As it was a moment ago, where that is known already.
+    /// The cached client, if there is one.
     func cached(_ clientID: String, in realm: RealmID) -> KnownClient? {
         known.known(Key(realm: realm, clientID: clientID), at: revision(realm)) ?? nil
     }
 
-    /// As it was a moment ago at worst.
+    /// The client, at most a moment old.
     func recent(
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient? {

@@ -7,7 +7,7 @@ internal import Values
 struct ProviderLabel: Sendable, Equatable {
     /// Ours, for addresses.
     let slug: String
-    /// For people.
+    /// The display name of the provider.
     let name: String
 }
 

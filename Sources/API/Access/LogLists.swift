@@ -28,10 +28,10 @@ enum LogLists {
                     name,
                     .object(
                         [
-                            .required("items", .list(of: item, 0...count), "This page."),
+                            .required("items", .list(of: item, 0...count), "Items of this page."),
                             .required(
                                 "next", cursor,
-                                "Where the list goes on, also behind its last page."),
+                                "Cursor of the next page, also behind the last page."),
                             Lists.more,
                         ] + ListStanding.schema)),
                 example: .object(Self.example.merging(["items": [example]]) { $1 })))

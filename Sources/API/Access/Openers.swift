@@ -4,7 +4,7 @@ internal import ReadModels
 internal import Values
 
 extension RealmContext {
-    /// Whether all that something was opened by is good still.
+    /// Whether the opener of a session, and all of its own openers, are valid.
     func isStanding(_ opener: Opener?) async throws(Problem) -> Bool {
         guard let opener else { return true }
         guard try await isThere(opener) else { return false }

@@ -9,7 +9,7 @@ struct PassphraseResets {
     init(_ context: RealmContext) { self.context = context }
 
     /// The link of this token, while it is good, and the address that it was mailed to: it is not good any
-    /// more once the account has another one. Looking uses nothing up.
+    /// more once the account has another one. A look does not use the link up.
     func link(
         _ text: String
     ) async throws(Problem) -> (link: IssuedMailedLink, email: String?)? {

@@ -20,9 +20,9 @@ public struct PassphraseTurn: Sendable, Hashable {
 /// and megabytes of memory, so that only a few are worked on at once.
 public struct PassphraseWork: Sendable {
     let hash: @Sendable (SecretBytes, PassphraseTurn) async throws -> String
-    /// Without a text the work is the same, and the answer no.
+    /// Without a hash the work is the same, and the result is false.
     let verify: @Sendable (SecretBytes, _ text: String?, PassphraseTurn) async throws -> Bool
-    /// Whether it stands in the list of those that others lost.
+    /// Whether the passphrase is in the list of breached ones.
     let isKnown: @Sendable (SecretBytes, PassphraseTurn) async throws -> Bool
     /// What a device of an owner makes of what they type, for browsers that make nothing of it: from what
     /// was typed, the salt and the rounds.

@@ -83,7 +83,7 @@ struct RateCounter {
         }
     }
 
-    /// What a client is counted by that has proved nothing: anybody can name it.
+    /// What a client is counted by that has not authenticated: any caller can name it.
     func atSource(_ clientID: String) -> String { "\(clientID) \(source.network)" }
 
     /// What a client is counted by: by itself where it authenticated.

@@ -98,7 +98,7 @@ struct RealmLookups {
         return page.items(of: found, \.id)
     }
 
-    /// Those that are not over. A session below one that has ended is over, and has no event that says so.
+    /// The sessions that have not ended. A session below one that has ended is over, and has no event that says so.
     func lasting(_ sessions: [OpenSessionView]) async throws(Problem) -> [OpenSessionView] {
         let found = try await each(sessions) { session throws(Problem) in
             try await isLasting(session)

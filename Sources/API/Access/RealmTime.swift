@@ -21,7 +21,7 @@ public final class RealmTime: Sendable {
 
     /// - Parameters:
     ///   - clock: shows the time, and may be set back.
-    ///   - passed: only goes on.
+    ///   - passed: a monotonic clock.
     ///   - latest: the latest time on record in a realm, as far as it is known.
     public init(
         clock: @escaping @Sendable () -> Timestamp, passed: @escaping @Sendable () -> Duration,

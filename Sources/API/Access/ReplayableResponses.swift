@@ -11,7 +11,7 @@ import Synchronization
 /// are carried out anew.
 final class ReplayableResponses: Sendable {
     typealias Answer = Result<Response, Problem>
-    /// What tells a request from all others. Nil where it cannot come again.
+    /// What tells a request from all others. Nil for a request that cannot be repeated.
     typealias Name = @Sendable () -> [UInt8]?
 
     private static let patience: Duration = .seconds(300)
@@ -21,7 +21,7 @@ final class ReplayableResponses: Sendable {
     private struct Line {
         /// Requests whose outcome is not known yet.
         var underWay = 0
-        /// What one of them was refused with, while another may still do better.
+        /// The refusal of one request, while another may still succeed.
         var refused: Answer?
         /// Who asked again meanwhile, the last one at the end.
         var waiting: [(number: UInt64, caller: Caller)] = []

@@ -7,8 +7,10 @@ internal import Values
 struct ResourceAccess {
     static let schema = Schema.map(
         of: .object(
-            .optional("roles", names, "With `roles`."),
-            .optional("permissions", names, "With `permissions`: what those roles permit.")))
+            .optional(
+                "roles", names, "Roles of the account at the audience, with the scope `roles`."),
+            .optional(
+                "permissions", names, "Permissions of these roles, with the scope `permissions`.")))
 
     private static let names = Schema.list(
         of: .text(1...RealmRoles.longestName), 0...(RealmRoles.mostRoles * 200))

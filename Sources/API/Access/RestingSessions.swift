@@ -16,7 +16,7 @@ extension RealmContext {
         return try await isOver(line.session, in: line) ? nil : line.session
     }
 
-    /// Whether it ended, or something above it did.
+    /// Whether the session ended, or a session above it.
     private func isOver(
         _ found: SessionView, in line: SessionLine
     ) async throws(Problem) -> Bool {

@@ -2,7 +2,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 
-/// Where a sign-in leads on to. It is always a place of this site (open redirect).
+/// The return target of a sign-in. It is always a place of this site (open redirect).
 struct ReturnTarget: Sendable, Equatable {
     /// An application's request, sealed: only its owner reads it.
     var sealed: String?
@@ -26,14 +26,18 @@ struct ReturnTarget: Sendable, Equatable {
     }
 
     static let parameters = [
-        Parameter("continue", in: .query, .text(0...longest), "An application's request."),
-        Parameter("next", in: .query, .text(0...4096), "The page to go on to."),
-        Parameter("other", in: .query, .text(0...1), "1: to sign in with another account."),
+        Parameter(
+            "continue", in: .query, .text(0...longest),
+            "Authorization request of an application, to continue after the sign-in."),
+        Parameter("next", in: .query, .text(0...4096), "Page to return to after the sign-in."),
+        Parameter("other", in: .query, .text(0...1), "`1` to sign in with another account."),
     ]
     static let members: [Member] = [
-        .optional("continue", .text(0...longest), "An application's request."),
-        .optional("next", .text(0...4096), "The page to go on to."),
-        .optional("other", .text(0...1), "1: to sign in with another account."),
+        .optional(
+            "continue", .text(0...longest),
+            "Authorization request of an application, to continue after the sign-in."),
+        .optional("next", .text(0...4096), "Page to return to after the sign-in."),
+        .optional("other", .text(0...1), "`1` to sign in with another account."),
     ]
 
     static let longest = 8192

@@ -10,7 +10,8 @@ extension Member {
     static var totpCode: Member {
         .optional(
             "totp_code", .text(0...128),
-            "A code of the authenticator app, or a recovery code: where the account has them.")
+            "Code of the authenticator app (TOTP), or a recovery code, if the account "
+                + "has a second factor.")
     }
 }
 

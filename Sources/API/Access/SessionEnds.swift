@@ -115,7 +115,7 @@ struct BrowserDependents: Sendable {
     /// Those that end with it: without offline access, and with it.
     fileprivate(set) var online: [UUID] = []
     fileprivate(set) var offline: [UUID] = []
-    /// Those that go on.
+    /// The sessions that go on.
     fileprivate(set) var going: [UUID] = []
 
     func ends(_ notice: () -> NoticeOrder) -> [LeaveSessions] {

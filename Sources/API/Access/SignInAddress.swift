@@ -20,7 +20,7 @@ struct SignInAddress: Sendable, Equatable {
         self.number = number
     }
 
-    /// What was typed, as far as the realm takes it. Nil where it is neither.
+    /// What was typed, as far as the realm takes it. Nil for a text that is neither address.
     init?(typed: String, _ settings: Settings) {
         let typed = trimmed(typed)
         if typed.utf8.contains(UInt8(ascii: "@")) {

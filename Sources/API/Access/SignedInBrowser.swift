@@ -10,7 +10,7 @@ struct SignedInBrowser: Sendable, Equatable {
     let way: BrowserMethod
     /// What was shown, in the words of RFC 8176.
     let methods: [String]
-    /// How strong that was.
+    /// The authentication level (acr) of that sign-in.
     let level: String?
     /// How often the account has removed access: what is agreed to now is held against that.
     let removals: Int

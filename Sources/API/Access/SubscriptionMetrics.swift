@@ -13,10 +13,10 @@ public struct SubscriptionMetrics: Sendable {
     private let attempts: Family<Counter>
     public let dead: Counter
     public let halted: Counter
-    /// Times that one was disabled, and how many are so now.
+    /// Number of disabled subscriptions, in total and now.
     public let ended: Counter
     public let disabled: Gauge
-    /// Of the one that is furthest behind.
+    /// The lag of the slowest subscription, in events.
     public let lagEvents: Gauge
     public let lagSeconds: Gauge
     public let delays: Histogram

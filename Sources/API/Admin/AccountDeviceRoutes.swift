@@ -73,13 +73,15 @@ enum AccountDeviceRoutes {
     private static let schema = Schema.named(
         "AccountDevice",
         .object(
-            .required("id", Fields.id, "Names the device."),
-            .required("client_id", .text(1...255), "The app's version."),
-            .optional("type", .text(0...200), "What kind it is, as it says."),
-            .optional("os", .text(0...200), "What it runs on, as it says."),
-            .required("sessions", .list(of: Fields.id, 1...10_000), "The person's sessions on it."),
-            .required("signed_in_at", Fields.time, "Since when."),
-            .required("last_used_at", Fields.time, "When a token was last refreshed.")))
+            .required("id", Fields.id, "Device id."),
+            .required("client_id", .text(1...255), "Client id of the app's version on the device."),
+            .optional("type", .text(0...200), "Type of device, as the app reported it."),
+            .optional("os", .text(0...200), "Operating system, as the app reported it."),
+            .required(
+                "sessions", .list(of: Fields.id, 1...10_000),
+                "Ids of the account's sessions on the device."),
+            .required("signed_in_at", Fields.time, "Time of the sign-in on the device."),
+            .required("last_used_at", Fields.time, "Time of the last token refresh.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id": "ch.eduid.app.1",

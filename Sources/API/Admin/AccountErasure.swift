@@ -10,7 +10,7 @@ public struct AccountErasure: Sendable {
     public enum Outcome: Sendable, Equatable {
         /// All is done; the log says so at this position.
         case erased(Int64, isNew: Bool)
-        /// It was called off, or is to wait.
+        /// The deletion was cancelled, or is not due yet.
         case notDue
         /// The account never existed.
         case unknown

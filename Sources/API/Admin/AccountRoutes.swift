@@ -24,8 +24,8 @@ enum AccountRoutes {
         tag: "Accounts",
         summary: "Register an account.",
         detail: """
-            A mail address or a phone number belongs to one account of a realm. One that nobody \
-            answers for is proved when its owner first signs in. With both, `confirmed` is needed: by \
+            A mail address or a phone number belongs to one account of a realm. An \
+            unconfirmed one is verified when its owner first signs in. With both, `confirmed` is needed: by \
             either of them its person signs in.
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],
@@ -33,16 +33,17 @@ enum AccountRoutes {
             schema: .named(
                 "NewAccount",
                 .object(
-                    .optional("email", AccountView.email, "The mail address."),
+                    .optional("email", AccountView.email, "Mail address."),
                     .optional(
                         "phone", AccountView.phone,
-                        "A phone number beside it or in its place, with its country's code."),
-                    .optional("first_name", AccountView.name, "The first name."),
+                        "Phone number with its country code, beside or instead of a mail address."),
+                    .optional("first_name", AccountView.name, "First name."),
                     .optional(
-                        "external_id", AccountView.number, "What other systems know them by."),
-                    .optional("last_name", AccountView.name, "The last name."),
+                        "external_id", AccountView.number,
+                        "Identifier of the person in other systems."),
+                    .optional("last_name", AccountView.name, "Last name."),
                     .optional(
-                        "confirmed", .boolean, "Whether you answer for the addresses."))),
+                        "confirmed", .boolean, "Whether the addresses count as verified."))),
             example: ["email": "ada@example.org", "first_name": "Ada", "confirmed": true]),
         answer: .created("The account.", AccountView.schema, example: AccountView.example),
         refusals: [.noSuchRealm, .realmDisabled, .accountExists]
@@ -71,13 +72,10 @@ enum AccountRoutes {
             .realm, Lists.limit, Lists.after(Cursor.uuid),
             Parameter(
                 "Email", in: .header, AccountView.email,
-                """
-                Only the account of this mail address. It stands in a header because addresses of \
-                pages end up in other people's logs.
-                """),
+                "Mail address of the account. It is a header because URLs end up in logs."),
             Parameter(
                 "Phone", in: .header, AccountView.phone,
-                "Only the account of this phone number, with its country's code."),
+                "Phone number of the account, with its country code."),
         ],
         answer: Lists.answer(
             "AccountList", of: AccountView.schema, next: Cursor.uuid,
@@ -139,15 +137,15 @@ enum AccountRoutes {
             schema: .named(
                 "AccountChange",
                 .object(
-                    .optional("email", .nullable(AccountView.email), "The mail address."),
-                    .optional("phone", .nullable(AccountView.phone), "The phone number."),
-                    .optional("first_name", .nullable(AccountView.name), "The first name."),
+                    .optional("email", .nullable(AccountView.email), "Mail address."),
+                    .optional("phone", .nullable(AccountView.phone), "Phone number."),
+                    .optional("first_name", .nullable(AccountView.name), "First name."),
                     .optional(
                         "external_id", .nullable(AccountView.number),
-                        "What other systems know them by."),
-                    .optional("last_name", .nullable(AccountView.name), "The last name."),
+                        "Identifier of the person in other systems."),
+                    .optional("last_name", .nullable(AccountView.name), "Last name."),
                     .optional(
-                        "confirmed", .boolean, "Whether you answer for a new address."))),
+                        "confirmed", .boolean, "Whether a new address counts as verified."))),
             example: ["first_name": "Ada"]),
         answer: .written(
             .ok, "The account.", AccountView.schema, example: AccountView.example),
@@ -243,33 +241,36 @@ extension AccountView {
     static let schema = Schema.named(
         "Account",
         .object(
-            .required("id", Fields.id, "Its id, which never changes."),
+            .required("id", Fields.id, "Account id, which never changes."),
             .required(
                 "mailbox", Fields.id,
-                "What stands for its mail address, or for its phone number if it has no mail address."
+                "Pseudonym of the mail address, or of the phone number if there is no "
+                    + "mail address."
             ),
             .required(
                 "phone_mailbox", .nullable(Fields.id),
-                "What stands for its phone number beside a mail address."),
-            .required("confirmed", .boolean, "Whether it is verified."),
-            .required("enabled", .boolean, "Whether its person may sign in."),
+                "Pseudonym of the phone number beside a mail address."),
+            .required("confirmed", .boolean, "Whether the address is verified."),
+            .required("enabled", .boolean, "Whether the account may sign in."),
             .required(
                 "deletion_due", .nullable(Fields.time),
-                "When the account is erased, unless its deletion is cancelled; until then its person cannot sign in."
+                "Time of the scheduled erasure, unless the deletion is cancelled; until "
+                    + "then the account cannot sign in."
             ),
-            .required("registered_at", Fields.time, "Since when it is there."),
-            .required("changed_at", Fields.time, "When something last happened to it."),
+            .required("registered_at", Fields.time, "Registration time."),
+            .required("changed_at", Fields.time, "Time of the account's last event."),
             .optional(
                 "person",
                 .nullable(
                     .object(
-                        .optional("email", .text(1...320), "The mail address."),
-                        .optional("phone", .text(6...16), "The phone number."),
-                        .optional("first_name", .text(1...100), "The first name."),
+                        .optional("email", .text(1...320), "Mail address."),
+                        .optional("phone", .text(6...16), "Phone number."),
+                        .optional("first_name", .text(1...100), "First name."),
                         .optional(
-                            "external_id", .text(1...100), "What other systems know them by."),
-                        .optional("last_name", .text(1...100), "The last name."))),
-                "With `open`: whose it is; null where that is erased.")))
+                            "external_id", .text(1...100),
+                            "Identifier of the person in other systems."),
+                        .optional("last_name", .text(1...100), "Last name."))),
+                "Personal data, with `open`; null if it is erased.")))
 
     static let example: JSON = [
         "phone_mailbox": .null,

@@ -77,18 +77,23 @@ enum AccountSessionRoutes {
     private static let schema = Schema.named(
         "Session",
         .object(
-            .required("id", Fields.id, "Its id."),
-            .required("kind", .oneOf(["client", "browser"]), "Who is signed in by it."),
-            .optional("client_id", .text(1...255), "The client that has its tokens."),
-            .optional("app", .text(1...200), "The app that it was opened for."),
-            .optional("device", .text(1...100), "The kind of device."),
-            .optional("source", .text(1...100), "Where from, as a pseudonym."),
-            .optional("scope", .text(0...2048), "What its tokens are good for, by spaces."),
-            .required("created_at", Fields.time, "When the person signed in."),
+            .required("id", Fields.id, "Session id."),
+            .required(
+                "kind", .oneOf(["client", "browser"]),
+                "Kind of session: of an OAuth client, or of a browser at the realm's pages."),
+            .optional("client_id", .text(1...255), "OAuth client id of the session's tokens."),
+            .optional("app", .text(1...200), "Name of the app that the session was opened for."),
+            .optional("device", .text(1...100), "Kind of device."),
+            .optional(
+                "source", .text(1...100),
+                "Pseudonym of the network that the account signed in from."),
+            .optional(
+                "scope", .text(0...2048), "Scopes of the session's tokens, separated by spaces."),
+            .required("created_at", Fields.time, "Time of the sign-in."),
             .optional(
                 "last_used_at", Fields.time,
-                "When a token of it was last refreshed; what a browser looks at is not on record."),
-            .required("expires_at", Fields.time, "When it ends at the latest.")))
+                "Time of the last token refresh; page views of a browser are not on record."),
+            .required("expires_at", Fields.time, "Time at which the session ends at the latest.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "kind": "client", "client_id": "phone",

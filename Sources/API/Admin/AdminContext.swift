@@ -91,8 +91,8 @@ public struct AdminContext: RouteContext {
         return .key(key)
     }
 
-    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's, and nobody write
-    /// down a private key.
+    /// Lets a limited key use a parameter only with the permission that it needs on top of its route's, and no
+    /// caller write down a private key.
     public func answer(
         _ call: Call<Self>, by handler: Route<Self>.Handler
     ) async throws(Problem) -> Response {
@@ -197,7 +197,7 @@ extension AdminScope {
 
 private let noDigest = [UInt8](repeating: 0, count: SHA256.digestLength)
 
-/// Who asks.
+/// The caller of the admin API.
 public enum Admin: Sendable {
     case nobody
     case key(AdminKeyView)

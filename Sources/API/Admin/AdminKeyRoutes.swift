@@ -34,14 +34,14 @@ enum AdminKeyRoutes {
             schema: .named(
                 "NewAdminKey",
                 .object(
-                    .required("name", name, "Whose it is.", example: "deployment"),
+                    .required("name", name, "Name of the key's holder.", example: "deployment"),
                     .optional(
                         "realms", .nullable(realms),
-                        "The realms that it opens; without it, all of them.",
+                        "Realms that the key gives access to; all if it is left out.",
                         example: ["demo"]),
                     .optional(
                         "permissions", permissions,
-                        "What it may do there; without it, everything.",
+                        "Permissions of the key; all if it is left out.",
                         example: ["events.read"]))),
             example: ["name": "deployment", "realms": ["demo"]]),
         answer: .created(
@@ -120,13 +120,14 @@ enum AdminKeyRoutes {
     }
 
     private static let members: [Member] = [
-        .required("id", Fields.id, "Its id."),
-        .required("name", .text(1...200), "Whose it is."),
-        .required("realms", .nullable(realms), "The realms that it opens; null: all."),
+        .required("id", Fields.id, "Key id."),
+        .required("name", .text(1...200), "Name of the key's holder."),
         .required(
-            "permissions", .nullable(permissions), "What it may do there; null: everything."),
-        .required("created_at", Fields.time, "Since when it is there."),
-        .required("revoked_at", .nullable(Fields.time), "Since when it opens nothing."),
+            "realms", .nullable(realms), "Realms that the key gives access to; null for all."),
+        .required(
+            "permissions", .nullable(permissions), "Permissions of the key; null for all."),
+        .required("created_at", Fields.time, "Creation time."),
+        .required("revoked_at", .nullable(Fields.time), "Revocation time; null for a valid key."),
     ]
 
     private static let schema = Schema.named("AdminKey", .object(members))
@@ -139,7 +140,7 @@ enum AdminKeyRoutes {
                 .text(BearerKey.prefix), .some(Characters("-a-zA-Z0-9_"), 22...22), .text("_"),
                 .some(Characters("-a-zA-Z0-9_"), 43...43),
             ])),
-        "What to send as bearer token.")
+        "Admin key, to be sent as bearer token. It is not shown again.")
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12", "name": "deployment", "realms": ["demo"],

@@ -25,8 +25,8 @@ enum AppRoutes {
             schema: .named(
                 "NewApp",
                 .object(
-                    .required("slug", slug, "Its sub-domain.", example: "shop"),
-                    .required("name", name, "What people see.", example: "Web shop"))),
+                    .required("slug", slug, "Sub-domain of the app.", example: "shop"),
+                    .required("name", name, "Display name of the app.", example: "Web shop"))),
             example: ["slug": "shop", "name": "Web shop"]),
         answer: .created("The app.", schema, example: example),
         refusals: [.noSuchRealm, .realmDisabled, .appExists]
@@ -92,9 +92,11 @@ enum AppRoutes {
             schema: .named(
                 "AppChange",
                 .object(
-                    .optional("slug", slug, "Its sub-domain."),
-                    .optional("name", name, "What people see."),
-                    .optional("settings", SettingSchema.appChanges, "Its own settings."))),
+                    .optional("slug", slug, "Sub-domain of the app."),
+                    .optional("name", name, "Display name of the app."),
+                    .optional(
+                        "settings", SettingSchema.appChanges,
+                        "Settings of the app, in place of the realm's."))),
             example: ["name": "Shop", "settings": ["registration": "off"]]),
         answer: .written(.ok, "The app.", schema, example: example),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appExists]
@@ -128,11 +130,12 @@ enum AppRoutes {
     private static let schema = Schema.named(
         "App",
         .object(
-            .required("id", Fields.id, "Its id, which never changes."),
-            .required("slug", slug, "Its sub-domain."),
-            .required("name", .text(1...200), "What people see."),
-            .required("settings", SettingSchema.app, "What it has for itself."),
-            .required("created_at", Fields.time, "Since when it is there.")))
+            .required("id", Fields.id, "App id, which never changes."),
+            .required("slug", slug, "Sub-domain of the app."),
+            .required("name", .text(1...200), "Display name of the app."),
+            .required(
+                "settings", SettingSchema.app, "Settings of the app, in place of the realm's."),
+            .required("created_at", Fields.time, "Creation time.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "slug": "shop", "name": "Web shop",

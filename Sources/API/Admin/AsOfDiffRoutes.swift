@@ -58,8 +58,8 @@ enum AsOfDiffRoutes {
                 """,
             right: .realm, permission: .historyRead,
             parameters: [
-                .realm, AsOfMoment.parameter("from", "The earlier moment."),
-                AsOfMoment.parameter("to", "The later moment."), parameter,
+                .realm, AsOfMoment.parameter("from", "Earlier moment."),
+                AsOfMoment.parameter("to", "Later moment."), parameter,
             ],
             answer: AsOfSchema.difference,
             refusals: [.noSuchRealm, .positionLost, .positionNotReached, .logDamaged, missing]

@@ -16,7 +16,7 @@ struct AsOfSubject: Sendable {
 
     let streams: Streams
     let kinds: Set<AsOfKind>
-    /// Where there is nothing.
+    /// The problem of a subject without events.
     let missing: ProblemKind
 
     static func account(_ id: UUID) -> AsOfSubject {

@@ -28,7 +28,7 @@ struct AsOfFold: Sendable {
         return part.place.reversed().reduce(members) { inner, name in [name: .object(inner)] }
     }
 
-    /// All parts. Empty where there is nothing.
+    /// The state of all parts. Empty for a subject without events.
     var state: JSONObject {
         var state: JSONObject = [:]
         for stream in parts.keys { state = state.joined(with: part(of: stream)) }
@@ -49,7 +49,7 @@ extension JSONObject {
 struct ChangedField: Equatable, Sendable {
     /// A JSON Pointer (RFC 6901) into the state.
     let field: String
-    /// Nil: it is not there.
+    /// The value before the change; nil for a new field.
     let before: JSON?
     let after: JSON?
 
@@ -109,7 +109,7 @@ struct AsOfChange: Sendable {
 struct AsOfDifference: Sendable {
     private(set) var before: JSONObject
     private(set) var after: JSONObject
-    /// Also of what was changed back in between.
+    /// The changes, with those that were reverted in between.
     private(set) var changes: [AsOfChange] = []
 
     /// - Parameters:

@@ -7,7 +7,7 @@ internal import Values
 struct AsOfMoment: Sendable {
     /// That the log was in when it was asked.
     let epoch: Int
-    /// 0: before anything happened.
+    /// The position; 0 for an empty log.
     let position: Int64
     /// When the event at the position happened.
     let at: Timestamp?
@@ -37,7 +37,7 @@ struct AsOfMoment: Sendable {
     static func parameter(_ name: String, _ description: String) -> Parameter {
         Parameter(
             name, in: .path, schema,
-            description + " A time stands for the last position that is not later.",
+            description + " A time means the last position that is not later.",
             example: "2026-11-22T12:00:00Z")
     }
 }

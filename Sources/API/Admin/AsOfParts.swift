@@ -15,7 +15,7 @@ protocol ShownState: StreamState {
 /// What a state does not know of itself.
 struct ShownContext {
     let stream: UUID
-    /// Whose parts are shown.
+    /// The account whose parts are shown.
     let account: UUID?
     let first: Recorded
     let last: Recorded

@@ -21,13 +21,14 @@ enum AsOfRoleRoutes {
             """,
         right: .realm, permission: .historyRead,
         parameters: [
-            .realm, AsOfMoment.parameter("moment", "The moment."), Lists.limit,
+            .realm, AsOfMoment.parameter("moment", "Moment of the roles."), Lists.limit,
             Lists.after(Cursor.uuid),
             Parameter(
-                "role", in: .query, .text(1...RealmRoles.longestName), "Only who had this role.",
+                "role", in: .query, .text(1...RealmRoles.longestName),
+                "Role that the accounts had.",
                 example: "admin"),
             Parameter(
-                "audience", in: .query, .text(1...2000), "Only roles for this audience.",
+                "audience", in: .query, .text(1...2000), "Audience of the roles.",
                 example: "https://api.example.org"),
         ],
         answer: .ok(
@@ -37,10 +38,10 @@ enum AsOfRoleRoutes {
                 .object(
                     AsOfSchema.momentMembers + [
                         ListStanding.headMember,
-                        .required("items", .list(of: item, 0...200), "This page."),
+                        .required("items", .list(of: item, 0...200), "Accounts of this page."),
                         .required(
                             "next", .nullable(Cursor.uuid),
-                            "Where the next page begins; null on the last one."), Lists.more,
+                            "Cursor of the next page; null on the last page."), Lists.more,
                     ])),
             example: [
                 "position": 48211, "at": "2026-11-22T11:59:58.123456Z", "head": 48213,
@@ -76,13 +77,13 @@ enum AsOfRoleRoutes {
     private static let item = Schema.named(
         "AccountRolesAsOf",
         .object(
-            .required("account", Fields.id, "The account."),
-            .required("enabled", .boolean, "Whether it was not disabled."),
-            .required("roles", AsOfSchema.roles, "Its roles that were asked for, by audience.")))
+            .required("account", Fields.id, "Account id."),
+            .required("enabled", .boolean, "Whether the account was enabled."),
+            .required("roles", AsOfSchema.roles, "Requested roles of the account, by audience.")))
 }
 
 extension Call<AdminContext> {
-    /// A role that no setting of the realm ever named is a mistake in writing. One that came later had nobody yet.
+    /// A role that no setting of the realm ever named is a mistake in writing. One that came later had no accounts yet.
     fileprivate func checkRoles() async throws(Problem) {
         guard text("role") != nil || text("audience") != nil else { return }
         let realm = try realm
@@ -137,7 +138,7 @@ extension Call<AdminContext> {
         return accounts
     }
 
-    /// Nil where none is left of what was asked for.
+    /// Nil for an account without the requested roles.
     fileprivate func roles(of id: UUID, _ state: JSON) -> JSON? {
         guard state["deleted"] == false, let given = GivenRoles(state["roles"]) else { return nil }
         let (role, audience) = (text("role"), text("audience"))

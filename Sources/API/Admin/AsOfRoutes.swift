@@ -9,7 +9,7 @@ internal import Values
 enum AsOfRoutes {
     static let table: [Route<AdminContext>] = [account, credentials, sessions, session, client]
 
-    private static let moment = AsOfMoment.parameter("moment", "The moment.")
+    private static let moment = AsOfMoment.parameter("moment", "Moment of the state.")
 
     static let sessionID = Parameter(
         "session_id", in: .path, Fields.id, "The session's id.",
@@ -17,7 +17,7 @@ enum AsOfRoutes {
 
     static let clientID = Parameter(
         "client_id", in: .path, ClientSchema.clientID,
-        "The client's name in OAuth; of a deleted one, its id.", example: "phone")
+        "OAuth client id, or the stream id of a deleted client.", example: "phone")
 
     private static let account = route(
         "accounts/{account_id}", id: "getAccountAsOf",
@@ -31,7 +31,7 @@ enum AsOfRoutes {
             OpenRequest.reason(),
         ],
         AsOfSchema.answer(
-            "AccountStateAsOf", [.required("account", AsOfSchema.account, "The account.")],
+            "AccountStateAsOf", [.required("account", AsOfSchema.account, "State of the account.")],
             [AsOfSchema.person], example: ["account": exampleAccount]),
         [.noSuchAccount, .missingParameter, .contended]
     ) { call throws(Problem) in
@@ -51,26 +51,32 @@ enum AsOfRoutes {
         AsOfSchema.answer(
             "CredentialsAsOf",
             [
-                .required("account", AsOfSchema.account, "The account."),
-                .optional("passkeys", .map(of: AsOfSchema.passkey), "Its passkeys, by id."),
+                .required("account", AsOfSchema.account, "State of the account."),
+                .optional(
+                    "passkeys", .map(of: AsOfSchema.passkey), "Passkeys of the account, by id."),
                 .optional(
                     "two_factor",
                     .object([
-                        .required("enrolled_at", Fields.time, "Since when."),
                         .required(
-                            "recovery_codes", .integer(0...1000), "How many codes were left."),
-                    ]), "Its authenticator app."),
+                            "enrolled_at", Fields.time, "Enrolment time of the authenticator app."),
+                        .required(
+                            "recovery_codes", .integer(0...1000), "Number of unused recovery codes."
+                        ),
+                    ]), "Authenticator app of the account."),
                 .optional(
                     "passphrase",
                     .object([
-                        .required("set_at", Fields.time, "Since when."),
+                        .required("set_at", Fields.time, "Time at which the passphrase was set."),
                         .required(
-                            "hashed_on_device", .boolean, "Whether devices hash it first."),
-                    ]), "Its passphrase."),
+                            "hashed_on_device", .boolean,
+                            "Whether devices hash the passphrase before they send it."),
+                    ]), "Passphrase of the account."),
                 .optional(
                     "identities",
-                    .map(of: .object([.required("provider", .text(1...255), "The provider.")])),
-                    "Its identities at providers, by id."),
+                    .map(
+                        of: .object([.required("provider", .text(1...255), "Name of the provider.")]
+                        )),
+                    "Identities of the account at providers, by id."),
             ], example: ["account": exampleAccount]), [.noSuchAccount, .positionNotReached]
     ) { call throws(Problem) in
         .json(
@@ -88,15 +94,16 @@ enum AsOfRoutes {
         AsOfSchema.answer(
             "SessionsAsOf",
             [
-                .required("account", AsOfSchema.account, "The account."),
+                .required("account", AsOfSchema.account, "State of the account."),
                 .optional(
                     "sessions", .map(of: AsOfSchema.session),
-                    "By id; without those that had been ended."),
+                    "Sessions of the account that had not ended, by id."),
             ],
             [
                 .required(
                     "open", .list(of: Fields.id, 0...1_000_000),
-                    "Those of them that were good: their time was not over, and their account, client and origin let them."
+                    "Ids of the valid sessions: not expired, and allowed by account, client "
+                        + "and origin."
                 )
             ], example: ["account": exampleAccount, "sessions": [:]], more: ["open": []]),
         [.noSuchAccount, .positionNotReached]
@@ -114,7 +121,10 @@ enum AsOfRoutes {
         "Show a session of a client or a browser as it was.", [sessionID],
         AsOfSchema.answer(
             "SessionStateAsOf",
-            [.optional("sessions", .map(of: AsOfSchema.session), "It; empty where it had ended.")],
+            [
+                .optional(
+                    "sessions", .map(of: AsOfSchema.session), "The session; empty if it had ended.")
+            ],
             example: ["sessions": [:]]), [.noSuchSession]
     ) { call throws(Problem) in
         .json(
@@ -130,7 +140,7 @@ enum AsOfRoutes {
         commandLine: .urd("as-of client", examples: "urd as-of client now demo-native"),
         "Show a client as it was.", [clientID],
         AsOfSchema.answer(
-            "ClientStateAsOf", [.required("client", AsOfSchema.client, "The client.")],
+            "ClientStateAsOf", [.required("client", AsOfSchema.client, "State of the client.")],
             example: [
                 "client": [
                     "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id": "phone",

@@ -9,114 +9,145 @@ enum AsOfSchema {
     static let momentMembers: [Member] = [
         .required(
             "position", .integer(0...281_474_976_710_655),
-            "Up to which position of the log it is the state."),
-        .optional("at", Fields.time, "When the event at the position happened."),
+            "Last position of the log that is part of the state."),
+        .optional("at", Fields.time, "Time of the event at the position."),
     ]
 
     private static let moment = Schema.named("AsOfMoment", .object(momentMembers))
 
     private static let epoch: Member = .required(
-        "epoch", .integer(0...999_999_999), "The epoch that the log was in when it was asked.")
+        "epoch", .integer(0...999_999_999), "Epoch of the log at the time of the request.")
 
     static let roles: Schema = .map(of: .list(of: .text(1...255), 0...1000))
 
     static let account = Schema.named(
         "AccountAsOf",
         .object([
-            .required("id", Fields.id, "The account."),
-            .optional("mailbox", Fields.id, "The mailbox of its mail address, or else number."),
-            .optional("phone_mailbox", Fields.id, "Of its phone number beside a mail address."),
-            .required("confirmed", .boolean, "Whether its address was proved."),
-            .required("enabled", .boolean, "Whether it was not disabled."),
-            .required("deleted", .boolean, "Whether it was deleted."),
-            .required("erased", .boolean, "Whether its person was erased."),
-            .optional("deletion_due", Fields.time, "When it was to be deleted."),
-            .required("roles", roles, "Its roles, by audience."),
-            .required("stamp", .integer(0...most), "Sessions of an earlier stamp are over."),
+            .required("id", Fields.id, "Account id."),
+            .optional(
+                "mailbox", Fields.id,
+                "Pseudonym of the mail address, or of the phone number if there was no "
+                    + "mail address."),
+            .optional(
+                "phone_mailbox", Fields.id, "Pseudonym of the phone number beside a mail address."),
+            .required("confirmed", .boolean, "Whether the address was verified."),
+            .required("enabled", .boolean, "Whether the account was enabled."),
+            .required("deleted", .boolean, "Whether the account was deleted."),
+            .required("erased", .boolean, "Whether the personal data was erased."),
+            .optional("deletion_due", Fields.time, "Time of the scheduled deletion."),
+            .required("roles", roles, "Roles of the account, by audience."),
+            .required(
+                "stamp", .integer(0...most),
+                "Security stamp of the account: sessions with an earlier stamp have ended."),
             .optional(
                 "access_removed", .map(of: .integer(1...most)),
-                "By the stream of a client or device, or the first session of a browser (`offline` before it: of its "
-                    + "sessions with offline access): the number of the last removal of access. Sessions of fewer "
-                    + "`removals` are over."),
+                "Number of the last removal of access, by the stream of a client or "
+                    + "device, or by the first session of a browser (with `offline` in front, "
+                    + "its sessions with offline access). Sessions with fewer `removals` have "
+                    + "ended."),
             .required(
                 "moves", .integer(0...most),
-                "How often it moved while sessions stayed; those of a mailbox alone did not."),
+                "Number of address changes that kept sessions; sessions for a mailbox "
+                    + "alone ended."),
             .required(
                 "proof_generation", .integer(0...most),
-                "Mailed codes and links of an earlier generation are void."),
-            .required("registered_at", Fields.time, "Since when it is there."),
+                "Generation of mailed codes and links: those of an earlier generation are "
+                    + "void."),
+            .required("registered_at", Fields.time, "Registration time."),
         ]))
 
     static let client = Schema.named(
         "ClientAsOf",
         .object([
-            .required("id", Fields.id, "The client's stream."),
-            .required("client_id", .text(0...255), "Its name in OAuth."),
-            .required("enabled", .boolean, "Whether it was not disabled."),
-            .required("deleted", .boolean, "Whether it was deleted."),
-            .required("has_secret", .boolean, "Whether it had a secret."),
+            .required("id", Fields.id, "Stream id of the client."),
+            .required("client_id", .text(0...255), "OAuth client id."),
+            .required("enabled", .boolean, "Whether the client was enabled."),
+            .required("deleted", .boolean, "Whether the client was deleted."),
+            .required("has_secret", .boolean, "Whether the client had a secret."),
             .required(
-                "secret_rotations", .integer(0...most), "How often it had got another one."),
-            .optional("certified_by", .text(1...50), "What an app on a device was certified by."),
-            .optional("certified_at", Fields.time, "Since when."),
-            .required("registered_at", Fields.time, "Since when it is there."),
-            .required("metadata", .openObject, "Its metadata, without what is personal."),
+                "secret_rotations", .integer(0...most), "Number of rotations of the client secret."),
+            .optional(
+                "certified_by", .text(1...50),
+                "Attestation service that certified an app on a device."),
+            .optional("certified_at", Fields.time, "Certification time."),
+            .required("registered_at", Fields.time, "Registration time."),
+            .required("metadata", .openObject, "Metadata of the client, without personal data."),
         ]))
 
     static let session = Schema.named(
         "SessionAsOf",
         .object([
-            .required("kind", .oneOf(["client", "browser"]), "Who was signed in by it."),
-            .optional("account", Fields.id, "Whose it was."),
-            .optional("client", Fields.id, "The stream of the client that had its tokens."),
-            .optional("client_id", .text(0...255), "The client's name in OAuth."),
-            .optional("browser", Fields.id, "The session of a browser that it came of."),
-            .optional("offline", .boolean, "Whether it could be refreshed."),
-            .optional("exchanged", Fields.id, "The session whose token it was exchanged for."),
-            .optional("opener_client", Fields.id, "The installation whose web view it came of."),
-            .optional("opener_session", Fields.id, "The session whose token opened that view."),
-            .optional("opener_browser", Fields.id, "The browser session that was handed over."),
-            .required("stamp", .integer(0...most), "The account's stamp that it needs."),
+            .required(
+                "kind", .oneOf(["client", "browser"]),
+                "Kind of session: of an OAuth client, or of a browser at the realm's pages."),
+            .optional("account", Fields.id, "Id of the session's account."),
+            .optional("client", Fields.id, "Stream id of the client that held the tokens."),
+            .optional("client_id", .text(0...255), "OAuth client id."),
+            .optional(
+                "browser", Fields.id, "Id of the browser session that the session was opened from."),
+            .optional(
+                "offline", .boolean,
+                "Whether the session had offline access: its tokens could be refreshed."),
+            .optional(
+                "exchanged", Fields.id, "Id of the session whose token was exchanged (RFC 8693)."),
+            .optional(
+                "opener_client", Fields.id,
+                "Stream id of the installation whose web view opened the session."),
+            .optional(
+                "opener_session", Fields.id, "Id of the session whose token opened that web view."),
+            .optional(
+                "opener_browser", Fields.id, "Id of the browser session that was handed over."),
+            .required(
+                "stamp", .integer(0...most), "Security stamp of the account that the session needs."
+            ),
             .required(
                 "moves", .integer(0...most),
-                "The account's moves that it needs, where a mailbox alone was proved."),
+                "Number of address changes that the session needs, if it proved a mailbox "
+                    + "alone."),
             .optional(
                 "removals", .integer(1...most),
-                "How often the account had removed access, if it had."),
-            .optional("federated_device", Fields.id, "The device of the federation profile."),
-            .optional("scope", .text(0...4096), "What its tokens were good for, by spaces."),
-            .optional("method", .text(1...255), "How it was opened."),
-            .required("amr", .list(of: .text(1...50), 0...50), "By what its person signed in."),
-            .optional("source", .text(1...100), "Where from, as a pseudonym of the network."),
-            .optional("device", .text(1...100), "The kind of device."),
-            .required("opened_at", Fields.time, "When it was opened."),
-            .required("expires_at", Fields.time, "When it ends at the latest."),
-            .optional("refreshed_at", Fields.time, "When a token was last refreshed."),
-            .optional("generation", .integer(0...most), "The number of the newest token."),
+                "Number of removals of access when the session was opened."),
+            .optional(
+                "federated_device", Fields.id, "Stream id of the device of the federation profile."),
+            .optional("scope", .text(0...4096), "Scopes of the tokens, separated by spaces."),
+            .optional("method", .text(1...255), "Grant type, or sign-in method of a browser."),
+            .required(
+                "amr", .list(of: .text(1...50), 0...50),
+                "Authentication methods of the sign-in (RFC 8176)."),
+            .optional("source", .text(1...100), "Pseudonym of the network."),
+            .optional("device", .text(1...100), "Kind of device."),
+            .required("opened_at", Fields.time, "Time at which the session was opened."),
+            .required("expires_at", Fields.time, "Time at which the session ends at the latest."),
+            .optional("refreshed_at", Fields.time, "Time of the last token refresh."),
+            .optional("generation", .integer(0...most), "Number of the newest refresh token."),
         ]))
 
     static let passkey = Schema.named(
         "PasskeyAsOf",
         .object([
-            .required("relying_party", .text(1...255), "The domain that it belongs to."),
-            .optional("client", Fields.id, "The client that it was made in."),
-            .required("model", Fields.id, "The model of its authenticator (AAGUID)."),
-            .required("backup_eligible", .boolean, "Whether it may be on several devices."),
-            .required("trusted", .boolean, "Whether its attestation ended at a trusted root."),
-            .required("counter", .integer(0...most), "What it had counted to."),
-            .required("enrolled_at", Fields.time, "When it was made."),
+            .required(
+                "relying_party", .text(1...255), "Relying party id: the domain of the passkey."),
+            .optional("client", Fields.id, "Stream id of the client that enrolled the passkey."),
+            .required("model", Fields.id, "Model of the authenticator (AAGUID)."),
+            .required(
+                "backup_eligible", .boolean,
+                "Whether the passkey may be synchronised between devices (backup eligible)."),
+            .required("trusted", .boolean, "Whether the attestation ended at a trusted root."),
+            .required("counter", .integer(0...most), "Signature counter of the authenticator."),
+            .required("enrolled_at", Fields.time, "Enrolment time."),
         ]))
 
     static let person: Member = .optional(
         "person",
         .nullable(
             .object([
-                .optional("email", .text(1...320), "The mail address."),
-                .optional("phone", .text(1...20), "The phone number."),
-                .optional("first_name", .text(0...1000), "The first name."),
-                .optional("last_name", .text(0...1000), "The last name."),
-                .optional("external_id", .text(0...1000), "The number in other systems."),
-            ])), "With `open`: what was known of the person. Null once they are erased.")
+                .optional("email", .text(1...320), "Mail address."),
+                .optional("phone", .text(1...20), "Phone number."),
+                .optional("first_name", .text(0...1000), "First name."),
+                .optional("last_name", .text(0...1000), "Last name."),
+                .optional(
+                    "external_id", .text(0...1000), "Identifier of the person in other systems."),
+            ])), "Personal data of the account, with `open`; null if it is erased.")
 
     static func answer(
         _ name: String, _ state: [Member], _ added: [Member] = [], example: JSON,
@@ -127,7 +158,9 @@ enum AsOfSchema {
             .named(
                 name,
                 .object(
-                    [epoch] + momentMembers + [.required("state", .object(state), "The state.")]
+                    [epoch] + momentMembers + [
+                        .required("state", .object(state), "State at the moment.")
+                    ]
                         + added)),
             example: .object(
                 more.merging([
@@ -141,37 +174,38 @@ enum AsOfSchema {
     private static let changedField = Schema.named(
         "ChangedField",
         .object([
-            .required("field", pointer, "Which one: a JSON Pointer into the state."),
-            .optional("before", .anything, "Its value before; none: it was not there."),
-            .optional("after", .anything, "Its value after; none: it is gone."),
+            .required("field", pointer, "JSON Pointer to the changed field in the state."),
+            .optional("before", .anything, "Value before the change; left out for a new field."),
+            .optional("after", .anything, "Value after the change; left out for a removed field."),
         ]))
 
     static let difference = Answer.ok(
-        "What changed.",
+        "Changes between the moments.",
         .named(
             "AsOfDifference",
             .object([
-                epoch, .required("from", moment, "The earlier moment."),
-                .required("to", moment, "The later moment."),
+                epoch, .required("from", moment, "Earlier moment."),
+                .required("to", moment, "Later moment."),
                 .required(
                     "difference", .list(of: changedField, 0...1_000_000),
-                    "The fields that differ between the two states."),
+                    "Fields that differ between the two states."),
                 .required(
                     "changes", .list(of: change, 0...1_000_000),
-                    "Event by event, also what was changed back in between."),
+                    "Changes of each event, also those that were reverted in between."),
             ])), example: exampleDifference)
 
     private static let change = Schema.named(
         "AsOfChange",
         .object([
-            .required("position", Fields.position, "Where the event stands in the log."),
-            .required("at", Fields.time, "When it happened."),
-            .required("actor", .text(0...300), "Who asked for it."),
-            .optional("client", .text(0...300), "Through which client."),
-            .required("type", .text(1...100), "What happened."),
-            .required("stream", Fields.id, "To what it happened."),
+            .required("position", Fields.position, "Position of the event in the realm's log."),
+            .required("at", Fields.time, "Time of the event."),
+            .required("actor", .text(0...300), "Actor that caused the event."),
+            .optional("client", .text(0...300), "Client through which the actor sent the request."),
+            .required("type", .text(1...100), "Event type."),
+            .required("stream", Fields.id, "Stream of the event."),
             .required(
-                "fields", .list(of: changedField, 1...1_000_000), "What it changed in the state."),
+                "fields", .list(of: changedField, 1...1_000_000),
+                "Fields of the state that the event changed."),
         ]))
 
     private static let exampleDifference: JSON = [

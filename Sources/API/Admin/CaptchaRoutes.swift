@@ -21,9 +21,11 @@ enum CaptchaRoutes {
                     "NewCaptchaSecret",
                     .object(
                         .required(
-                            "secret", .text(1...1_000), "What the service knows the realm by."))),
+                            "secret", .text(1...1_000),
+                            "Secret of the realm at the captcha service."))),
                 example: ["secret": "0x4AAAAAAA"]),
-            answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+            answer: .gone("The captcha settings are stored."),
+            refusals: [.noSuchRealm, .realmDisabled]
         ) { call throws(Problem) in
             let done = try await call.run(
                 SetCaptchaSecret(call.body["secret"]?.string ?? ""),

@@ -13,7 +13,7 @@ enum ClientRoutes {
     ]
 
     private static let clientID = Parameter(
-        "client_id", in: .path, ClientSchema.clientID, "The client's name in OAuth.",
+        "client_id", in: .path, ClientSchema.clientID, "OAuth client id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let register = Route<AdminContext>(

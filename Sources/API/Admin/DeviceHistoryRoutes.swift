@@ -11,7 +11,7 @@ enum DeviceHistoryRoutes {
 
     private static let installation = Parameter(
         "installation", in: .path, .text(32...32, .some(Characters("0-9a-f"), 32...32)),
-        "The client id of the app.", example: "0193a0e75e0c800090002f6b1c1d9a10")
+        "OAuth client id of the installed app.", example: "0193a0e75e0c800090002f6b1c1d9a10")
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/devices", id: "listDevices",
@@ -115,15 +115,15 @@ extension DeviceHistoryRoutes {
     private static let device = Schema.named(
         "Device",
         .object(
-            .required("client_id", .text(1...128), "What it goes by."),
-            .required("client_name", .text(0...200), "What people call it."),
-            .required("registered_at", Fields.time, "Since when it is there."),
-            .required("let_in", .boolean, "Whether the owner let it in."),
+            .required("client_id", .text(1...128), "OAuth client id."),
+            .required("client_name", .text(0...200), "Display name of the installation."),
+            .required("registered_at", Fields.time, "Registration time."),
+            .required("let_in", .boolean, "Whether the owner confirmed the installation."),
             .optional(
                 "certified_by", .oneOf(Certification.allCases.map(\.rawValue)),
-                "What showed that it is the genuine app."),
-            .optional("certified_at", Fields.time, "When that was."),
-            .optional("attestation", Fields.id, "The stream that says how.")))
+                "Attestation service that certified the app as genuine."),
+            .optional("certified_at", Fields.time, "Certification time."),
+            .optional("attestation", Fields.id, "Stream id of the attestation.")))
 
     private static let exampleDevice: JSON = [
         "client_id": "0193a0e75e0c800090002f6b1c1d9a10", "client_name": "Phone",
@@ -135,12 +135,12 @@ extension DeviceHistoryRoutes {
     private static let entry = Schema.named(
         "DeviceHistoryEntry",
         .object(
-            .required("position", Fields.position, "Where it stands in the realm's log."),
-            .required("at", Fields.time, "When it happened."),
-            .required("type", .text(1...100), "The event's wire name."),
-            .required("stream", Fields.id, "The stream that it belongs to."),
-            .required("actor", .text(1...1000), "Who did it."),
-            .required("fields", .openObject, "What it says, but for what is personal.")))
+            .required("position", Fields.position, "Position of the event in the realm's log."),
+            .required("at", Fields.time, "Time of the event."),
+            .required("type", .text(1...100), "Event type."),
+            .required("stream", Fields.id, "Stream of the event."),
+            .required("actor", .text(1...1000), "Actor that caused the event."),
+            .required("fields", .openObject, "Fields of the event, without personal data.")))
 
     private static let exampleEntry: JSON = [
         "position": 42, "at": "2026-11-21T01:23:45.123456Z", "type": "client.certified",

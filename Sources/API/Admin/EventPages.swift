@@ -12,7 +12,7 @@ struct EventPages: Sendable {
         /// Up to where the log was looked at.
         var reached: Int64
         var hasMore = false
-        /// Behind it something is missing: what is wanted was looked for up to here alone.
+        /// Whether a position is missing behind the page: events were searched only up to there.
         var endsAtHole = false
     }
 
@@ -82,7 +82,7 @@ struct EventPages: Sendable {
         let events: [Recorded]
         let read: Int
         let reached: Int64
-        /// There is more, which cannot be read.
+        /// Whether the log has further events that cannot be read.
         var endsAtHole = false
     }
 

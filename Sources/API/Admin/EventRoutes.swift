@@ -103,19 +103,19 @@ enum EventRoutes {
         parameters: [
             .realm, Lists.limit, LogLists.after, .minimumPosition,
             Parameter(
-                "actor", in: .query, actor, "Only what this actor did, such as operator:root.",
+                "actor", in: .query, actor, "Actor of the events, such as operator:root.",
                 example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
             Parameter(
                 "stream", in: .query, Fields.id,
-                "Only what happened in this stream: the id of an account, a client or an app."),
+                "Stream of the events: the id of an account, a client or an app."),
             Parameter(
                 "type", in: .query, type,
-                "Only events of this type, such as account.erased or account.",
+                "Event type, such as account.erased, or the start of types, such as account.",
                 example: "client.registered"),
             Lists.since, Lists.until,
             Parameter(
                 "order", in: .query, .oneOf(["oldest", "newest"]),
-                "Which come first; the oldest if nothing is said."),
+                "Order of the events; the oldest first by default."),
         ] + FilterQuestion.ofEvents,
         answer: LogLists.answer("AuditTrail", of: entry, example: exampleEntry),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide]
@@ -148,22 +148,22 @@ extension EventRoutes {
 
     private static let limit = Parameter(
         "limit", in: .query, .integer(1...Int64(most)),
-        "How many items at most; \(Lists.defaultLimit) if nothing is said.", example: 50)
+        "Maximum number of items; \(Lists.defaultLimit) by default.", example: 50)
 
     private static let wait = Parameter(
         "wait", in: .query, .integer(0...30),
-        "So many seconds an answer without events waits for the next one.", example: 30)
+        "Seconds for which a response without events waits for the next event.", example: 30)
 
     private static let entry = Schema.named(
         "AuditEntry",
         .object(
-            .required("position", Fields.position, "Where it stands in the realm's log."),
-            .required("at", Fields.time, "When it happened."),
-            .required("type", .text(1...100), "What happened."),
-            .required("stream", Fields.id, "To what it happened."),
-            .required("actor", .text(0...300), "Who asked for it."),
-            .optional("client", .text(0...300), "Through which client."),
-            .optional("correlation", .text(0...300), "The trace that it belongs to.")))
+            .required("position", Fields.position, "Position of the event in the realm's log."),
+            .required("at", Fields.time, "Time of the event."),
+            .required("type", .text(1...100), "Event type."),
+            .required("stream", Fields.id, "Stream of the event."),
+            .required("actor", .text(0...300), "Actor that caused the event."),
+            .optional("client", .text(0...300), "Client through which the actor sent the request."),
+            .optional("correlation", .text(0...300), "Trace id of the request.")))
 
     /// Parts of Urd have a name, and all others one of their kind.
     private static let actor = Schema.text(

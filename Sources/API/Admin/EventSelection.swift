@@ -9,18 +9,19 @@ enum EventSelection {
     static let parameters = about + [.minimumPosition]
 
     static let about = [
-        id("account", "Only events about this account."),
-        id("session", "Only events about this session of a client."),
-        id("browser", "Only events about this session of a browser at the realm's pages."),
+        id("account", "Account that the events are about."),
+        id("session", "Session of a client that the events are about."),
+        id("browser", "Browser session at the realm's pages that the events are about."),
         Parameter(
             "client", in: .query, ClientSchema.clientID,
-            "Only events about this client: by its name, or by its id where it is deleted.",
+            "Client of the events: its OAuth client id, or the stream id of a deleted "
+                + "client.",
             example: "phone"),
         Parameter(
-            "source", in: .query, source, "Only sign-ins from this network, by its pseudonym.",
+            "source", in: .query, source, "Network of the sign-ins, by its pseudonym.",
             example: "q3Jx0a7bTn0y"),
         Parameter(
-            "device", in: .query, .oneOf(DeviceKind.all), "Only sign-ins on this kind of device."),
+            "device", in: .query, .oneOf(DeviceKind.all), "Kind of device of the sign-ins."),
     ]
 
     static let source = Schema.text(12...12, .some(Characters("-a-zA-Z0-9_"), 12...12))

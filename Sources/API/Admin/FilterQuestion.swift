@@ -6,16 +6,17 @@ internal import Mail
 internal import ReadModels
 internal import Values
 
-/// Questions to the lists of the log: single parameters for what everyone asks, and a filter for all else. All of
-/// them hold.
+/// Questions to the lists of the log: single parameters for frequent conditions, and a filter for all else. All
+/// conditions must hold.
 enum FilterQuestion {
     static let address = Parameter(
         "address", in: .query, .text(2...45),
-        "Only what came from the network of this IP address, which is asked by its pseudonym.",
+        "IP address whose network the events came from; it is looked up by its "
+            + "pseudonym.",
         example: "203.0.113.7")
     static let mail = Parameter(
         "mail", in: .query, .text(3...254),
-        "Only what concerns this mail address, which is asked by its pseudonym.",
+        "Mail address that the events concern; it is looked up by its pseudonym.",
         example: "ann@example.org")
 
     /// Those of the audit trail.

@@ -22,16 +22,16 @@ enum FindingRoutes {
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.uuid),
             Parameter(
-                "state", in: .query, .oneOf(["open", "closed"]), "Only findings in this state."),
+                "state", in: .query, .oneOf(["open", "closed"]), "State of the findings."),
             Parameter(
-                "rule", in: .query, FindingSchema.ruleName, "Only findings of this rule.",
+                "rule", in: .query, FindingSchema.ruleName, "Rule of the findings.",
                 example: "brute_force"),
             Parameter(
-                "account", in: .query, Fields.id, "Only findings about this account.",
+                "account", in: .query, Fields.id, "Account of the findings.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"),
             Parameter(
                 "source", in: .query, .text(12...12, .some(Characters("-a-zA-Z0-9_"), 12...12)),
-                "Only findings about this network, by its pseudonym.", example: "q3Jx0a7bTn0y"),
+                "Network of the findings, by its pseudonym.", example: "q3Jx0a7bTn0y"),
         ],
         answer: Lists.answer(
             "FindingList", of: FindingSchema.schema, next: Cursor.uuid,
@@ -87,7 +87,7 @@ enum FindingRoutes {
                         .text(
                             1...CloseFinding.longestReason,
                             Names.showable(CloseFinding.longestReason)),
-                        "Why it is closed; it is kept in the log beside the caller's name."))),
+                        "Reason for closing it, kept in the log beside the caller's name."))),
             example: ["reason": "It was our own test"]),
         answer: .written(
             .ok, "The finding.", FindingSchema.schema, example: FindingSchema.example),

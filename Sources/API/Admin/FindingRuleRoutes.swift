@@ -52,7 +52,7 @@ enum FindingRuleRoutes {
             schema: .named(
                 "FindingRuleTerms",
                 .object(
-                    [.optional("enabled", .boolean, "Whether the rule is on; it is by itself.")]
+                    [.optional("enabled", .boolean, "Whether the rule is on; it is by default.")]
                         + thresholds)),
             example: ["failures": 20, "window": 600]),
         answer: .written(.ok, "The rule as it is now.", schema, example: example),
@@ -95,14 +95,14 @@ enum FindingRuleRoutes {
     private static let schema = Schema.named(
         "FindingRule",
         .object(
-            .required("rule", FindingSchema.rules, "Its name."),
-            .required("about", .text(1...200), "What it finds."),
-            .required("enabled", .boolean, "Whether it is on."),
+            .required("rule", FindingSchema.rules, "Name of the rule."),
+            .required("about", .text(1...200), "Description of the rule."),
+            .required("enabled", .boolean, "Whether the rule is on."),
             .required(
                 "level", .oneOf(FindingLevel.allCases.map(\.rawValue)),
-                "How bad what it finds is, unless what was found says more."),
-            .required("thresholds", .map(of: number), "Its thresholds as they are now."),
-            .required("defaults", .map(of: number), "Its thresholds as it has them by itself.")))
+                "Risk level of the rule's findings, unless a finding has its own."),
+            .required("thresholds", .map(of: number), "Current thresholds of the rule."),
+            .required("defaults", .map(of: number), "Default thresholds of the rule.")))
 
     private static let example = json(FindingRules()[.bruteForce])
 

@@ -9,7 +9,7 @@ enum FindingSchema {
         "finding_id", in: .path, Fields.id, "The finding's id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16")
 
-    /// Any name, so that the answer to a wrong one can say which may have been meant.
+    /// Any rule name, so that the answer to a wrong one can suggest the nearest.
     static let ruleName = Schema.text(
         3...40,
         .said(
@@ -33,37 +33,41 @@ enum FindingSchema {
     static let schema = Schema.named(
         "Finding",
         .object(
-            .required("id", Fields.id, "Its id."),
-            .required("rule", rules, "The rule by which it was found."),
-            .required("level", levels, "How bad it is."),
-            .required("state", .oneOf(["open", "closed"]), "Whether it is over."),
-            .required("message", .text(1...300), "What was found."),
-            .optional("account", Fields.id, "The account that it is about."),
-            .optional("session", Fields.id, "The session that it is about."),
+            .required("id", Fields.id, "Finding id."),
+            .required("rule", rules, "Rule that raised the finding."),
+            .required("level", levels, "Risk level."),
+            .required("state", .oneOf(["open", "closed"]), "State of the finding."),
+            .required("message", .text(1...300), "Description of the finding."),
+            .optional("account", Fields.id, "Account that the finding is about."),
+            .optional("session", Fields.id, "Session that the finding is about."),
             .optional(
-                "source", .text(1...100), "The network that it is about, as a pseudonym."),
+                "source", .text(1...100), "Network that the finding is about, as a pseudonym."),
             .optional(
                 "actor", .text(1...300),
-                "The administrator's key, or the operator, that it is about."),
+                "Administrator's key, or operator, that the finding is about."),
             .required(
                 "positions", .list(of: Fields.position, 0...1000),
-                "Where the events stand in the realm's log that it rests on."),
-            .required("first_at", Fields.time, "When the first of them happened."),
-            .required("last_at", Fields.time, "When the last one did."),
+                "Positions of the events behind the finding in the realm's log."),
+            .required("first_at", Fields.time, "Time of the first of these events."),
+            .required("last_at", Fields.time, "Time of the last of these events."),
             .required(
-                "counts", .map(of: .integer(0...Int64(Int32.max))), "How many of what there were."),
+                "counts", .map(of: .integer(0...Int64(Int32.max))),
+                "Number of events or objects, by kind."),
             .optional(
                 "places", .list(of: .text(2...20), 1...100),
-                "Where it happened, by country and square of one degree, if the rule is about that."
+                "Countries and squares of one degree, for rules about places."
             ),
-            .required("raised_at", Fields.time, "When it was raised."),
-            .required("raised_position", Fields.position, "Where the event that raised it stands."),
-            .optional("closed_at", Fields.time, "When it was closed."),
+            .required("raised_at", Fields.time, "Time at which the finding was raised."),
+            .required(
+                "raised_position", Fields.position, "Position of the event that raised the finding."
+            ),
+            .optional("closed_at", Fields.time, "Time at which the finding was closed."),
             .optional(
                 "cause", .oneOf(ClosedFinding.Cause.allCases.map(\.rawValue)),
-                "What closed it: that nothing more of it happened, or an administrator."),
-            .optional("reason", .text(1...200), "Why, in the words of who closed it."),
-            .optional("closed_by", .text(1...300), "Who closed it.")))
+                "Cause of closing: no further events, or an administrator."),
+            .optional(
+                "reason", .text(1...200), "Reason that the administrator gave for closing it."),
+            .optional("closed_by", .text(1...300), "Actor that closed the finding.")))
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16", "rule": "brute_force", "level": "medium",

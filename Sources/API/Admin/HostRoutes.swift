@@ -24,10 +24,8 @@ enum HostRoutes {
                 .object(
                     .required(
                         "host", .text(1...259, Names.host),
-                        """
-                        As it stands in a request: lower case, IDN labels in ASCII, a port only \
-                        if it is neither 80 nor 443.
-                        """,
+                        "Host name as in requests: lower case, IDN labels in ASCII, a port only "
+                            + "if it is neither 80 nor 443.",
                         example: "login.example.com"))),
             example: ["host": "login.example.com"]),
         answer: .created("The host.", schema, example: example),
@@ -71,7 +69,7 @@ enum HostRoutes {
         parameters: [
             .realm, .idempotencyKey,
             Parameter(
-                "host", in: .path, .text(1...259, Names.host), "The host name.",
+                "host", in: .path, .text(1...259, Names.host), "Host name.",
                 example: "login.example.com"),
         ],
         answer: .gone("The host leads nowhere."), refusals: [.noSuchRealm, .noSuchHost]
@@ -86,9 +84,9 @@ enum HostRoutes {
     private static let schema = Schema.named(
         "Host",
         .object(
-            .required("host", .text(1...259, Names.host), "The host name."),
-            .required("realm", Fields.realm, "Where it leads."),
-            .required("assigned_at", Fields.time, "Since when it does.")))
+            .required("host", .text(1...259, Names.host), "Host name."),
+            .required("realm", Fields.realm, "Realm of the host name."),
+            .required("assigned_at", Fields.time, "Time at which the host name was assigned.")))
 
     private static let example: JSON = [
         "host": "login.example.com", "realm": "demo", "assigned_at": "2026-11-21T01:23:45.123456Z",

@@ -29,14 +29,15 @@ enum InviteRoutes {
                 .object(
                     .optional(
                         "count", .integer(1...Int64(CreateInvites.mostAtOnce)),
-                        "How many; one, if nothing is said."),
+                        "Number of invites; one by default."),
                     .optional(
-                        "app_id", Fields.id, "The app that they are for; all, if none is said."),
+                        "app_id", Fields.id, "App that the invites are for; all by default."),
                     .optional(
-                        "email", .text(3...320), "Whom they are for; without it, for everyone."),
+                        "email", .text(3...320),
+                        "Mail address that the invites are bound to; unbound by default."),
                     .optional(
                         "expires_in_days", .integer(1...CreateInvites.mostDays),
-                        "How long they are good; as the realm says, if nothing is said."))),
+                        "Lifetime of the invites in days; the realm's setting by default."))),
             example: ["count": 1, "expires_in_days": 7]),
         answer: Answer.written(
             .created, "The invites, with their codes.",
@@ -47,10 +48,12 @@ enum InviteRoutes {
                         "items",
                         .list(
                             of: .object(
-                                .required("id", Fields.id, "Its id."),
-                                .required("code", .text(14...14), "What is typed.")),
-                            1...CreateInvites.mostAtOnce), "Each with its code."),
-                    .required("expires_at", Fields.time, "Until when they are good."))),
+                                .required("id", Fields.id, "Invite id."),
+                                .required(
+                                    "code", .text(14...14),
+                                    "Invite code to be typed at registration.")),
+                            1...CreateInvites.mostAtOnce), "Invites with their codes."),
+                    .required("expires_at", Fields.time, "Expiry time of the invites."))),
             example: [
                 "items": [
                     [
@@ -108,7 +111,7 @@ enum InviteRoutes {
         .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",
         commandLine: .urd("invite revoke", examples: "urd invite revoke INVITE"),
         tag: "Invites", summary: "Revoke an invite that has not been used.", right: .realm,
-        parameters: [.realm, inviteID, .idempotencyKey], answer: .gone("It is worth nothing."),
+        parameters: [.realm, inviteID, .idempotencyKey], answer: .gone("The invite is revoked."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchInvite, .inviteUsed]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -120,12 +123,13 @@ enum InviteRoutes {
     private static let schema = Schema.named(
         "Invite",
         .object(
-            .required("id", Fields.id, "Its id."),
-            .required("app_id", .nullable(Fields.id), "The app that it is for; null: all."),
-            .required("is_bound", .boolean, "Whether it is for one mail address."),
-            .required("created_at", Fields.time, "Since when it is there."),
-            .required("expires_at", Fields.time, "Until when it is good."),
-            .required("used_at", .nullable(Fields.time), "When it was used.")))
+            .required("id", Fields.id, "Invite id."),
+            .required("app_id", .nullable(Fields.id), "App that the invite is for; null for all."),
+            .required("is_bound", .boolean, "Whether the invite is bound to a mail address."),
+            .required("created_at", Fields.time, "Creation time."),
+            .required("expires_at", Fields.time, "Expiry time."),
+            .required("used_at", .nullable(Fields.time), "Time of use; null for an unused invite."))
+    )
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20", "app_id": .null, "is_bound": false,

@@ -74,13 +74,15 @@ enum LogRoutes {
     private static let proofSchema = Schema.named(
         "InclusionProof",
         .object(
-            .required("format", .oneOf(["urd-inclusion/1"]), "What this is."),
-            .required("position", Fields.position, "The event's position."),
+            .required("format", .oneOf(["urd-inclusion/1"]), "Format of the inclusion proof."),
+            .required("position", Fields.position, "Position of the event."),
             .required(
-                "record", .text(1...2_000_000), "The event's canonical record: what is hashed."),
+                "record", .text(1...2_000_000),
+                "Canonical record of the event, whose hash is the leaf."),
             .required(
-                "path", .list(of: hash, 0...64), "The hashes beside the way to the root."),
-            .required("checkpoint", .text(1...10_000), "The signed note.")))
+                "path", .list(of: hash, 0...64),
+                "Audit path: sibling hashes from the leaf to the root (RFC 6962)."),
+            .required("checkpoint", .text(1...10_000), "Signed checkpoint of the tree.")))
 
     private static let exampleProof: JSON = [
         "format": "urd-inclusion/1", "position": 1, "record": "{\"at\":1795224205123456}",
@@ -96,12 +98,13 @@ enum LogRoutes {
         permission: .eventsRead,
         parameters: [
             .realm,
-            Parameter("level", in: .path, .integer(0...63), "The tile's level.", example: 0),
+            Parameter("level", in: .path, .integer(0...63), "Level of the tile.", example: 0),
             Parameter(
-                "index", in: .path, .integer(0...281_474_976_710_655), "The tile's index.",
+                "index", in: .path, .integer(0...281_474_976_710_655), "Index of the tile.",
                 example: 0),
             Parameter(
-                "width", in: .query, .integer(1...256), "How many hashes; 256 if nothing is said.",
+                "width", in: .query, .integer(1...256),
+                "Number of hashes in the tile; 256 by default.",
                 example: 256),
         ],
         answer: Answer(

@@ -6,28 +6,34 @@ extension LoginView {
     static let schema = Schema.named(
         "Login",
         .object(
-            .required("position", Fields.position, "Where it stands in the realm's log."),
-            .required("at", Fields.time, "When it was."),
-            .optional("account", Fields.id, "Whose account, where that is known."),
-            .optional("app", Fields.id, "Through which app."),
-            .optional("client", .text(1...255), "Through which client; none: on a page."),
-            .optional("method", .text(1...255), "The grant, or the way, that was tried."),
-            .required("outcome", .oneOf(["signed_in", "refused"]), "How it went."),
-            .optional("reason", .text(1...100), "Why it was refused."),
-            .optional("session", Fields.id, "The session that came of it."),
-            .optional("source", .text(1...100), "Where from, as a pseudonym of the network."),
-            .optional("device", .text(1...100), "The kind of device."),
-            .optional("country", .text(2...2), "Country of the network, as it was looked up then."),
-            .optional("asn", .integer(0...Int64(UInt32.max)), "Its autonomous system."),
-            .optional("area", .text(7...7), "The square of one degree that it is in."),
-            .optional("channel", .text(1...20), "By what a code came, if to a phone."),
-            .optional("ended_at", Fields.time, "When the session ended before its time."),
-            .optional("end_reason", .text(1...100), "Why it did."),
-            .optional("address", .text(0...300), "With `open`: the address."),
-            .optional("user_agent", .text(0...512), "With `open`: the user agent."),
-            .optional("city", .text(0...200), "With `open`: the city."),
+            .required("position", Fields.position, "Position of the event in the realm's log."),
+            .required("at", Fields.time, "Time of the sign-in."),
+            .optional("account", Fields.id, "Id of the account, if it is known."),
+            .optional("app", Fields.id, "App of the sign-in."),
             .optional(
-                "coordinates", .text(0...40), "With `open`: latitude and longitude in degrees.")))
+                "client", .text(1...255), "OAuth client id; left out for a sign-in at a page."),
+            .optional("method", .text(1...255), "Grant type or sign-in method."),
+            .required("outcome", .oneOf(["signed_in", "refused"]), "Outcome of the sign-in."),
+            .optional("reason", .text(1...100), "Reason of the refusal."),
+            .optional("session", Fields.id, "Session that the sign-in opened."),
+            .optional("source", .text(1...100), "Pseudonym of the network."),
+            .optional("device", .text(1...100), "Kind of device."),
+            .optional(
+                "country", .text(2...2),
+                "Country of the network at the time of the sign-in (ISO 3166-1)."),
+            .optional(
+                "asn", .integer(0...Int64(UInt32.max)), "Autonomous system number of the network."),
+            .optional("area", .text(7...7), "Square of one degree of the network."),
+            .optional("channel", .text(1...20), "Channel of the code, if it was sent to a phone."),
+            .optional(
+                "ended_at", Fields.time,
+                "Time at which the session was ended, if before its expiry."),
+            .optional("end_reason", .text(1...100), "Reason for which the session was ended."),
+            .optional("address", .text(0...300), "IP address, with `open`."),
+            .optional("user_agent", .text(0...512), "User agent, with `open`."),
+            .optional("city", .text(0...200), "City, with `open`."),
+            .optional(
+                "coordinates", .text(0...40), "Latitude and longitude in degrees, with `open`.")))
 
     static let example: JSON = [
         "position": 42, "at": "2026-11-21T01:23:45.123456Z",

@@ -7,24 +7,27 @@ internal import ReadModels
 enum LoginColumns {
     static let parameters =
         [
-            column("account", Fields.id, "Only of this account.", id),
-            column("session", Fields.id, "Only with this session.", id),
-            column("app", Fields.id, "Only through this app.", id),
-            column("client", ClientSchema.clientID, "Only through this client.", "phone"),
+            column("account", Fields.id, "Account of the sign-ins.", id),
+            column("session", Fields.id, "Session that the sign-in opened.", id),
+            column("app", Fields.id, "App of the sign-ins.", id),
+            column("client", ClientSchema.clientID, "OAuth client id of the sign-ins.", "phone"),
             column(
-                "method", .oneOf(choices(of: "method")), "Only by this grant, or this way.",
+                "method", .oneOf(choices(of: "method")), "Grant type or sign-in method.",
                 "urn:cocoar:otp"),
-            column("reason", reason, "Only those refused for this reason.", "invalid_code"),
-            column("source", EventSelection.source, "Only from this network.", "q3Jx0a7bTn0y"),
-            column("device", .oneOf(DeviceKind.all), "Only on this kind of device.", "iPhone"),
+            column("reason", reason, "Reason of the refusals.", "invalid_code"),
             column(
-                "channel", .oneOf(choices(of: "channel")), "Only with a code that came this way.",
+                "source", EventSelection.source, "Network of the sign-ins, by its pseudonym.",
+                "q3Jx0a7bTn0y"),
+            column("device", .oneOf(DeviceKind.all), "Kind of device of the sign-ins.", "iPhone"),
+            column(
+                "channel", .oneOf(choices(of: "channel")), "Channel of codes to phones.",
                 "sms"),
             column(
-                "end_reason", .oneOf(endings), "Only those whose session ended so.", "revoked"),
-            column("country", country, "Only from this country.", "CH"),
+                "end_reason", .oneOf(endings), "Reason for which the sessions ended.", "revoked"),
+            column("country", country, "Country of the sign-ins (ISO 3166-1).", "CH"),
             column(
-                "asn", .integer(1...4_294_967_295), "Only from this autonomous system.", 3303),
+                "asn", .integer(1...4_294_967_295), "Autonomous system number of the sign-ins.",
+                3303),
         ] + FilterQuestion.beside
 
     private static let id: JSON = "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"

@@ -27,24 +27,28 @@ enum LoginCountRoute {
             .realm,
             Parameter(
                 "group_by", in: .query, .oneOf(LoginGroup.allCases.map(\.rawValue)),
-                "What is counted together; \(standard.rawValue) if nothing is said.",
+                "Property to group the sign-ins by; \(standard.rawValue) by default.",
                 example: "hour"),
             LogLists.after, .minimumPosition,
             Parameter(
                 "outcome", in: .query, .oneOf(["signed_in", "refused"]),
-                "Only sign-ins with this outcome."), Lists.since, Lists.until,
+                "Outcome of the sign-ins."), Lists.since, Lists.until,
         ] + LoginColumns.parameters,
         answer: Answer(
-            status: .ok, description: "The counts.",
+            status: .ok, description: "Number of sign-ins by group.",
             content: .json(
                 .named(
                     "LoginCounts",
                     .object(
                         [
-                            .required("items", .list(of: count, 0...most), "The counts."),
                             .required(
-                                "next", LogLists.cursor, "Where it goes on, where there is more."),
-                            .required("more", .boolean, "Whether some is not counted yet."),
+                                "items", .list(of: count, 0...most), "Counts, one per group."),
+                            .required(
+                                "next", LogLists.cursor,
+                                "Cursor of the next page, if there is more."),
+                            .required(
+                                "more", .boolean,
+                                "Whether sign-ins of the range are not counted yet."),
                         ] + ListStanding.schema)),
                 example: .object(LogLists.example.merging(["items": [example]]) { $1 }))),
         refusals: [
@@ -77,10 +81,11 @@ enum LoginCountRoute {
         .object(
             .required(
                 "value", .nullable(.text(0...300)),
-                "The hour, the client, …; null for those that have none."),
-            .required("count", number, "How many there are."),
-            .required("signed_in", number, "How many of them signed in."),
-            .required("refused", number, "How many were refused.")))
+                "Value of the group, such as the hour or the client; null for sign-ins "
+                    + "without one."),
+            .required("count", number, "Number of sign-ins."),
+            .required("signed_in", number, "Number of successful sign-ins."),
+            .required("refused", number, "Number of refused sign-ins.")))
 
     private static let example: JSON = [
         "value": "2026-11-21T01:00:00Z", "count": 42, "signed_in": 40, "refused": 2,

@@ -5,7 +5,7 @@ internal import JSON
 internal import ReadModels
 internal import Values
 
-/// Who signed in or tried to, and how it went.
+/// The routes of the login history: sign-ins and refusals.
 enum LoginHistoryRoutes {
     static let table: [Route<AdminContext>] = [list, ofAccount, ofClient, LoginCountRoute.route]
 
@@ -36,7 +36,7 @@ enum LoginHistoryRoutes {
         "List sign-ins and failed attempts through a client, newest first.",
         [
             Parameter(
-                "client_id", in: .path, ClientSchema.clientID, "The client's name in OAuth.",
+                "client_id", in: .path, ClientSchema.clientID, "OAuth client id.",
                 example: "phone")
         ], refusals: [.noSuchClient]
     ) { call throws(Problem) in
@@ -70,7 +70,7 @@ enum LoginHistoryRoutes {
                 Lists.limit, LogLists.after, .minimumPosition,
                 Parameter(
                     "outcome", in: .query, .oneOf(["signed_in", "refused"]),
-                    "Only sign-ins with this outcome."),
+                    "Outcome of the sign-ins."),
                 Lists.since, Lists.until,
             ] + LoginColumns.parameters + [
                 OpenRequest.parameter(
@@ -127,7 +127,7 @@ extension Call<AdminContext> {
         return selection
     }
 
-    /// Where each attempt came from, by position. Those that are erased are not in it.
+    /// Where each attempt came from, by position. Erased accounts are not in it.
     private func places(of logins: [LoginView]) async throws(Problem) -> [Int64: JSONObject] {
         guard !logins.isEmpty else { return [:] }
         let realm = try realm

@@ -20,13 +20,15 @@ enum MailRoutes {
             up to there. The reasons: `host_not_found`, `not_connected`, `timed_out` and \
             `tls_failed` say how far the mail server was reached; it said no to user and password \
             (`login_refused`) or to the mail (`refused`), or hung up (`broken_off`); the mail has \
-            an `unusable_address`, is `pointless` because there is nobody to write to any more, or \
+            an `unusable_address`, is `pointless` because its recipient is gone, or \
             `too_late`; or this server had no room for it (`not_tried`).
             """,
         right: .realm,
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
-            Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
+            Parameter(
+                "failed", in: .query, .boolean, "Whether to list only mails that could not be sent."
+            ),
         ],
         answer: Lists.answer(
             "MailList", of: schema, next: Cursor.uuid, example: example),
@@ -69,17 +71,19 @@ enum MailRoutes {
     private static let schema = Schema.named(
         "Mail",
         .object(
-            .required("id", Fields.id, "Its id."),
-            .required("kind", .text(1...100), "The event that asks for it."),
-            .required("position", Fields.position, "Where that stands in the realm's log."),
-            .required("state", .oneOf(["due", "failed"]), "What has become of it."),
-            .required("attempts", .integer(0...1000), "How often it was tried."),
-            .required("due_at", Fields.time, "When it is tried next, or was given up."),
+            .required("id", Fields.id, "Mail id."),
+            .required("kind", .text(1...100), "Type of the event that asks for the mail."),
+            .required("position", Fields.position, "Position of that event in the realm's log."),
+            .required("state", .oneOf(["due", "failed"]), "Delivery state."),
+            .required("attempts", .integer(0...1000), "Number of delivery attempts."),
+            .required(
+                "due_at", Fields.time,
+                "Time of the next attempt, or at which the mail was given up."),
             .optional(
                 "reason", .oneOf(MailFault.allCases.map(\.rawValue)),
-                "Why it did not get through when it was last tried."),
+                "Fault of the last attempt."),
             .optional(
-                "code", .integer(1...999), "What the mail server said, where it said something.")))
+                "code", .integer(1...999), "SMTP reply code of the mail server, if it answered.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16", "kind": "otp.issued", "position": 42,

@@ -9,7 +9,7 @@ enum MessageGatewayRoutes {
     static let table: [Route<AdminContext>] = [list, set, remove]
 
     private static let channel = Parameter(
-        "channel", in: .path, .oneOf(Channel.ofPhones.map(\.rawValue)), "What it carries.",
+        "channel", in: .path, .oneOf(Channel.ofPhones.map(\.rawValue)), "Channel of the gateway.",
         example: "sms")
 
     private static let list = Route<AdminContext>(
@@ -65,26 +65,27 @@ enum MessageGatewayRoutes {
                 .object(
                     .required(
                         "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)),
-                        "What kind of gateway it is."),
-                    .required("secret", .text(1...1_000), "What it knows the realm by."),
+                        "Kind of gateway."),
+                    .required("secret", .text(1...1_000), "Secret of the realm at the gateway."),
                     .optional(
                         "address", .text(1...2_000),
-                        "Where it is called, where that is not the usual place: an address of https."
+                        "URL of the gateway (https), if it is not the usual one."
                     ),
-                    .optional("account", .text(1...100), "What the realm is called there."),
-                    .optional("sender", .text(1...100), "Where messages come from."),
-                    .optional("template", .text(1...100), "The template of WhatsApp messages."),
+                    .optional("account", .text(1...100), "Account of the realm at the gateway."),
+                    .optional("sender", .text(1...100), "Sender of the messages."),
+                    .optional("template", .text(1...100), "Template of WhatsApp messages."),
                     .optional(
                         "receipt_secret", .text(1...1_000),
-                        "What `whatsapp_cloud` signs delivery receipts with."),
+                        "Secret that `whatsapp_cloud` signs delivery receipts with."),
                     .optional(
                         "verify_token", .text(1...1_000),
-                        "What `whatsapp_cloud` shows when it asks for receipts."))),
+                        "Token that `whatsapp_cloud` shows when it registers for delivery receipts."
+                    ))),
             example: [
                 "kind": "twilio", "account": "AC0123456789abcdef0123456789abcdef",
                 "sender": "+15005550006", "secret": "0123456789abcdef",
             ]),
-        answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+        answer: .gone("The gateway is stored."), refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         let channel = try call.channel
         guard let kind = call.body["kind"]?.string.flatMap(MessageGateway.Kind.init) else {
@@ -111,7 +112,7 @@ enum MessageGatewayRoutes {
             "message-gateway remove", examples: "urd message-gateway remove sms"),
         tag: "Messages", summary: "Remove the gateway for messages of one kind.",
         right: .realm, parameters: [.realm, channel, .idempotencyKey],
-        answer: .gone("It is gone."),
+        answer: .gone("The gateway is deleted."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchMessageGateway]
     ) { call throws(Problem) in
         let done = try await call.run(
@@ -122,15 +123,16 @@ enum MessageGatewayRoutes {
     private static let schema = Schema.named(
         "MessageGateway",
         .object(
-            .required("channel", .oneOf(Channel.ofPhones.map(\.rawValue)), "What it carries."),
             .required(
-                "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)), "Which kind it is."),
-            .required("address", .text(1...2_000), "Where it is called."),
-            .required("usable", .boolean, "Whether the secret can be opened."),
-            .required("receipts", .boolean, "Whether its delivery receipts are taken."),
-            .optional("account", .text(1...100), "What the realm is called there."),
-            .optional("sender", .text(1...100), "Where messages come from."),
-            .optional("template", .text(1...100), "The template of WhatsApp messages.")))
+                "channel", .oneOf(Channel.ofPhones.map(\.rawValue)), "Channel of the gateway."),
+            .required(
+                "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)), "Kind of gateway."),
+            .required("address", .text(1...2_000), "URL of the gateway."),
+            .required("usable", .boolean, "Whether the secret can be decrypted."),
+            .required("receipts", .boolean, "Whether delivery receipts are accepted."),
+            .optional("account", .text(1...100), "Account of the realm at the gateway."),
+            .optional("sender", .text(1...100), "Sender of the messages."),
+            .optional("template", .text(1...100), "Template of WhatsApp messages.")))
 
     private static let example: JSON = [
         "channel": "sms", "kind": "twilio", "address": "https://api.twilio.com",

@@ -23,7 +23,9 @@ enum NotificationAdminRoutes {
         right: .realm,
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
-            Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
+            Parameter(
+                "failed", in: .query, .boolean,
+                "Whether to list only notifications that could not be sent."),
         ],
         answer: Lists.answer(
             "NotificationList", of: schema, next: Cursor.uuid, example: example),
@@ -69,16 +71,20 @@ enum NotificationAdminRoutes {
     private static let schema = Schema.named(
         "Notification",
         .object(
-            .required("id", Fields.id, "Its id."),
-            .required("category", .text(1...100), "Of which kind its app says that it is."),
+            .required("id", Fields.id, "Notification id."),
             .required(
-                "position", Fields.position, "Where what asks for it stands in the realm's log."),
-            .required("state", .oneOf(["due", "failed"]), "What has become of it."),
-            .required("attempts", .integer(0...1000), "How often it was tried."),
-            .required("due_at", Fields.time, "When it is tried next, or was given up."),
+                "category", .text(1...100), "Category of the notification, as its app declares it."),
+            .required(
+                "position", Fields.position, "Position of the event that asks for the notification."
+            ),
+            .required("state", .oneOf(["due", "failed"]), "Delivery state."),
+            .required("attempts", .integer(0...1000), "Number of delivery attempts."),
+            .required(
+                "due_at", Fields.time,
+                "Time of the next attempt, or at which the notification was given up."),
             .optional(
                 "code", .integer(0...999),
-                "What a provider answered last; 0 where none was reached.")))
+                "Last status code of the push provider; 0 if it was not reached.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16", "category": "balance", "position": 42,

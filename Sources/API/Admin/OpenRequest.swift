@@ -14,7 +14,8 @@ enum OpenRequest {
     static func reason(_ name: String = "reason") -> Parameter {
         Parameter(
             name, in: .query, schema,
-            "Why it is opened; it is kept in the log beside the caller's name.",
+            "Reason for opening personal fields, kept in the log beside the caller's "
+                + "name.",
             example: "Incident 4711")
     }
 
@@ -41,7 +42,7 @@ enum OpenRequest {
 extension Call<AdminContext> {
     var isOpening: Bool { parameters[OpenRequest.name]?.bool == true }
 
-    /// Whether something is opened, where that needs a reason.
+    /// Whether personal fields are opened, which needs a reason.
     func isOpening(for reason: String) throws(Problem) -> Bool {
         guard isOpening else { return false }
         guard text(reason) != nil else {

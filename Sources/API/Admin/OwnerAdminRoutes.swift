@@ -26,7 +26,9 @@ enum OwnerAdminRoutes {
                 "FreshOwner",
                 .object(
                     members + [
-                        .required("register_token", .text(32...32), "Hand it to the person.")
+                        .required(
+                            "register_token", .text(32...32),
+                            "Registration token, to be handed to the owner.")
                     ])),
             example: [
                 "account_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "onboarded": false,
@@ -96,8 +98,10 @@ enum OwnerAdminRoutes {
             .named(
                 "EmailVerifiedCode",
                 .object(
-                    .required("email_verified_code", .text(32...32), "Hand it to the person."),
-                    .required("expires_in", .integer(1...900), "Seconds."))),
+                    .required(
+                        "email_verified_code", .text(32...32),
+                        "Single-use code in place of a mailed one, to be handed to the owner."),
+                    .required("expires_in", .integer(1...900), "Lifetime of the code in seconds."))),
             example: [
                 "email_verified_code": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x", "expires_in": 900,
             ]),
@@ -132,15 +136,15 @@ enum OwnerAdminRoutes {
             schema: .named(
                 "IntegrityKeys",
                 .object(
-                    .required("jwks", .openObject, "What verdicts are signed with: a JWK set."),
+                    .required("jwks", .openObject, "JWK set that verifies signatures of verdicts."),
                     .required(
                         "decryption_keys", .list(of: .text(43...44), 0...8),
-                        "What they are encrypted with: AES-256 keys in base 64."))),
+                        "AES-256 keys in base64 that decrypt verdicts."))),
             example: [
                 "jwks": ["keys": []],
                 "decryption_keys": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
             ]),
-        answer: .gone("They are taken."), refusals: [.noSuchRealm, .realmDisabled]
+        answer: .gone("The keys are stored."), refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let jwks = call.body["jwks"] ?? .null
@@ -156,8 +160,8 @@ enum OwnerAdminRoutes {
     }
 
     private static let members: [Member] = [
-        .required("account_id", Fields.id, "The account."),
-        .required("onboarded", .boolean, "Whether its person has taken the realm over."),
+        .required("account_id", Fields.id, "Account id of the owner."),
+        .required("onboarded", .boolean, "Whether the owner has finished the onboarding."),
     ]
 }
 

@@ -11,18 +11,19 @@ enum ProviderAdminRoutes {
     ]
 
     private static let slug = Parameter(
-        "provider", in: .path, .text(1...40, Names.label), "The realm's name for the provider.",
+        "provider", in: .path, .text(1...40, Names.label), "Name of the provider in the realm.",
         example: "corporate")
 
     private static let members: [Member] = [
-        .required("provider", .text(1...40), "The realm's name for it."),
-        .required("name", .text(1...60), "For people."),
-        .required("issuer", .text(1...2_000), "What its tokens name."),
-        .required("client_id", .text(1...1_024), "Who the realm is there."),
-        .required("has_secret", .boolean, "Whether the realm has a secret there."),
-        .required("scope", .text(0...2_048), "What is asked for beside `openid`."),
+        .required("provider", .text(1...40), "Name of the provider in the realm."),
+        .required("name", .text(1...60), "Display name of the provider."),
+        .required("issuer", .text(1...2_000), "Issuer identifier (`iss`) of the provider."),
+        .required("client_id", .text(1...1_024), "Client id of the realm at the provider."),
+        .required("has_secret", .boolean, "Whether the realm has a client secret at the provider."),
+        .required("scope", .text(0...2_048), "Scopes that are requested beside `openid`."),
         .required(
-            "takes_access_tokens", .boolean, "Whether apps may show its access tokens."),
+            "takes_access_tokens", .boolean,
+            "Whether apps may present access tokens of the provider."),
     ]
     private static let example: JSON = [
         "provider": "corporate", "name": "Corporate account", "has_secret": true,
@@ -72,14 +73,21 @@ enum ProviderAdminRoutes {
             schema: .named(
                 "NewProvider",
                 .object(
-                    .required("name", .text(1...60), "For people."),
-                    .required("issuer", .text(1...2_000), "As its discovery document has it."),
-                    .required("client_id", .text(1...1_024), "Who the realm is there."),
-                    .optional("client_secret", .text(1...1_024), "Never shown again."),
-                    .optional("scope", .text(0...2_048), "Beside `openid`."),
+                    .required("name", .text(1...60), "Display name of the provider."),
+                    .required(
+                        "issuer", .text(1...2_000),
+                        "Issuer identifier, as in the provider's discovery document."),
+                    .required(
+                        "client_id", .text(1...1_024), "Client id of the realm at the provider."),
+                    .optional(
+                        "client_secret", .text(1...1_024),
+                        "Client secret of the realm at the provider; never shown again."),
+                    .optional(
+                        "scope", .text(0...2_048), "Scopes that are requested beside `openid`."),
                     .optional(
                         "takes_access_tokens", .boolean,
-                        "Whether apps may show its access tokens in the place of a code."))),
+                        "Whether apps may present access tokens of the provider in place of a code."
+                    ))),
             example: [
                 "name": "Corporate account", "issuer": "https://login.example.org",
                 "client_id": "urd", "client_secret": "a secret there",
@@ -106,7 +114,7 @@ enum ProviderAdminRoutes {
         .delete, "/api/admin/realms/{realm}/providers/{provider}", id: "removeProvider",
         commandLine: .urd("provider remove", examples: "urd provider remove corp"),
         tag: "Providers", summary: "Remove an OpenID provider.", right: .realm,
-        parameters: [.realm, slug, .idempotencyKey], answer: .gone("It is gone."),
+        parameters: [.realm, slug, .idempotencyKey], answer: .gone("The provider is removed."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -128,7 +136,10 @@ enum ProviderAdminRoutes {
         body: Body(
             schema: .named(
                 "NewIdentity",
-                .object(.required("subject", .text(1...255), "The provider's name for him."))),
+                .object(
+                    .required(
+                        "subject", .text(1...255), "Subject (`sub`) of the person at the provider.")
+                )),
             example: ["subject": "248289761001"]),
         answer: .gone("It is linked."),
         refusals: [
@@ -166,7 +177,8 @@ enum ProviderAdminRoutes {
         tag: "Providers",
         summary: "Unlink an account from an identity at a provider.", right: .realm,
         parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
-        answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
+        answer: .gone("The identity is unlinked."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let account = try call.requiredID("account_id")
@@ -216,8 +228,9 @@ enum ProviderAdminRoutes {
                 schema: .named(
                     "ProviderTokens",
                     .object(
-                        .optional("access_token", .text(1...8_192), "Of the provider."),
-                        .optional("id_token", .text(1...16_384), "Of the provider."))),
+                        .optional(
+                            "access_token", .text(1...8_192), "Access token of the provider."),
+                        .optional("id_token", .text(1...16_384), "ID token of the provider."))),
                 example: ["access_token": "SlAV32hkKG"]),
             answer: Answer.written(
                 .ok, "What the provider says of him, and the code.", .openObject,

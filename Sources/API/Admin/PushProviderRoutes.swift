@@ -31,7 +31,8 @@ enum PushProviderRoutes {
         detail: "Without the keys, which are never shown again.", right: .realm,
         parameters: [.realm],
         answer: Lists.whole(
-            "PushProviderList", of: schema, 0...2, "One of a kind.", example: example),
+            "PushProviderList", of: schema, 0...2, "Push providers, one of each kind.",
+            example: example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -64,7 +65,7 @@ enum PushProviderRoutes {
                 .object(
                     .required(
                         "service_account", .openObject,
-                        "The key file of a service account, as Google gives it."),
+                        "Key file (JSON) of a Google service account."),
                     address)),
             example: [
                 "service_account": [
@@ -72,7 +73,7 @@ enum PushProviderRoutes {
                     "client_email": "push@demo.iam.gserviceaccount.com",
                 ]
             ], maximumBytes: 32 * 1024),
-        answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+        answer: .gone("The push provider is stored."), refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         let account = call.body["service_account"] ?? .null
         func text(_ name: String) -> String { account[name]?.string ?? "" }
@@ -99,15 +100,16 @@ enum PushProviderRoutes {
             schema: .named(
                 "AppleProvider",
                 .object(
-                    .required("team_id", .text(1...20), "The team that the key belongs to."),
-                    .required("key_id", .text(1...20), "What Apple calls the key."),
-                    .required("private_key", .text(1...10_000), "The key file that Apple gave."),
-                    .required("topic", .text(1...200), "The app's bundle id."), address)),
+                    .required("team_id", .text(1...20), "Apple team id of the key."),
+                    .required("key_id", .text(1...20), "Apple key id."),
+                    .required(
+                        "private_key", .text(1...10_000), "Private key file (.p8) from Apple."),
+                    .required("topic", .text(1...200), "Bundle id of the app."), address)),
             example: [
                 "team_id": "TEAM000001", "key_id": "KEY0000001", "private_key": exampleKey,
                 "topic": "io.example.flagship",
             ], maximumBytes: 32 * 1024),
-        answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+        answer: .gone("The push provider is stored."), refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         func text(_ name: String) -> String { call.body[name]?.string ?? "" }
         var provider = AppleProvider(
@@ -123,7 +125,8 @@ enum PushProviderRoutes {
         Route<AdminContext>(
             .delete, path, id: id, commandLine: commandLine, tag: "Flagship",
             summary: "Remove the keys of a push service: its devices get no notifications.",
-            right: .realm, parameters: [.realm, .idempotencyKey], answer: .gone("It is gone."),
+            right: .realm, parameters: [.realm, .idempotencyKey],
+            answer: .gone("The push provider is deleted."),
             refusals: [.noSuchRealm, .realmDisabled, .noSuchPushProvider]
         ) { call throws(Problem) in
             let done = try await call.run(
@@ -134,7 +137,7 @@ enum PushProviderRoutes {
 
     private static let address = Member.optional(
         "address", .text(1...2_000),
-        "Where it is called, where that is not the usual place: an address of https.")
+        "URL of the provider (https), if it is not the usual one.")
 
     /// What stands where a key stands.
     static let exampleKey: JSON = "-----BEGIN PRIVATE KEY----- … -----END PRIVATE KEY-----"
@@ -143,15 +146,17 @@ enum PushProviderRoutes {
         "PushProvider",
         .object(
             .required(
-                "provider", .oneOf(PushProvider.Kind.allCases.map(\.rawValue)), "Which kind."),
-            .required("address", .text(1...2_000), "Where it is called."),
-            .required("key_id", .text(1...100), "What the provider calls the key."),
-            .required("usable", .boolean, "Whether the key can be opened."),
-            .optional("project_id", .text(1...63), "Of Firebase: the project."),
-            .optional("client_email", .text(1...254), "Of Firebase: the service account."),
-            .optional("token_uri", .text(1...2_000), "Of Firebase: where tokens come from."),
-            .optional("team_id", .text(1...20), "Of Apple: the team."),
-            .optional("topic", .text(1...200), "Of Apple: the app.")))
+                "provider", .oneOf(PushProvider.Kind.allCases.map(\.rawValue)),
+                "Kind of push provider."),
+            .required("address", .text(1...2_000), "URL of the provider."),
+            .required("key_id", .text(1...100), "Key id at the provider."),
+            .required("usable", .boolean, "Whether the key can be decrypted."),
+            .optional("project_id", .text(1...63), "Firebase project id."),
+            .optional(
+                "client_email", .text(1...254), "Mail address of the Firebase service account."),
+            .optional("token_uri", .text(1...2_000), "URL of the Firebase token endpoint."),
+            .optional("team_id", .text(1...20), "Apple team id."),
+            .optional("topic", .text(1...200), "Bundle id of the Apple app.")))
 
     private static let example: JSON = [
         "provider": "apns", "address": "https://api.push.apple.com", "key_id": "KEY0000001",

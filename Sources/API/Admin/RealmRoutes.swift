@@ -23,10 +23,10 @@ enum RealmRoutes {
                 "NewRealm",
                 .object(
                     .required(
-                        "realm", Fields.realm, "Its name, which never changes.", example: "demo"),
+                        "realm", Fields.realm, "Realm name, which never changes.", example: "demo"),
                     .required(
                         "display_name", .text(1...200, Names.showable(200)),
-                        "What people see; it can be changed.", example: "Demo"))),
+                        "Display name of the realm; it can be changed.", example: "Demo"))),
             example: ["realm": "demo", "display_name": "Demo"]),
         answer: .created("The realm.", schema, example: example),
         refusals: [.realmExists, .reservedRealm]
@@ -136,10 +136,10 @@ enum RealmRoutes {
     private static let schema = Schema.named(
         "Realm",
         .object(
-            .required("realm", Fields.realm, "Its name."),
-            .required("display_name", .text(1...200), "What people see."),
-            .required("enabled", .boolean, "Whether people can sign in."),
-            .required("created_at", Fields.time, "Since when it is there.")))
+            .required("realm", Fields.realm, "Realm name."),
+            .required("display_name", .text(1...200), "Display name of the realm."),
+            .required("enabled", .boolean, "Whether the realm is enabled: people can sign in."),
+            .required("created_at", Fields.time, "Creation time.")))
 
     private static let example: JSON = [
         "realm": "demo", "display_name": "Demo", "enabled": true,

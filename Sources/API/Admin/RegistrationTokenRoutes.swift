@@ -26,22 +26,29 @@ enum RegistrationTokenRoutes {
             schema: .named(
                 "NewRegistrationToken",
                 .object(
-                    .required("label", .text(1...100, Names.showable(100)), "For whom it is."),
+                    .required(
+                        "label", .text(1...100, Names.showable(100)),
+                        "Label that names the developer or team of the token."),
                     .optional(
                         "uses", .integer(1...CreateRegistrationToken.mostUses),
-                        "How many clients may come by it; one, if nothing is said."),
+                        "Number of clients that may register with the token; one by default."),
                     .optional(
                         "scope", .text(0...2048, Names.scope),
-                        "What they may ask for beside what everybody may."),
+                        "Scopes that these clients may request beside the usual ones."),
                     .optional(
                         "expires_in_days", .integer(1...CreateRegistrationToken.mostDays),
-                        "How long it is good; seven, if nothing is said."))),
+                        "Lifetime of the token in days; seven by default."))),
             example: ["label": "Partners", "uses": 5, "expires_in_days": 7]),
         answer: Answer.written(
             .created, "The token.",
             .named(
                 "FreshRegistrationToken",
-                .object(members + [.required("token", .text(50...100), "Shown this once.")])),
+                .object(
+                    members + [
+                        .required(
+                            "token", .text(50...100),
+                            "Registration token, shown in this response only.")
+                    ])),
             example: .object(
                 (example.object ?? [:]).merging([
                     "token": .string(String(repeating: "A", count: 62))
@@ -98,7 +105,8 @@ enum RegistrationTokenRoutes {
             "registration-token revoke", examples: "urd registration-token revoke TOKEN"),
         tag: "Registration tokens",
         summary: "Revoke a registration token.", right: .realm,
-        parameters: [.realm, tokenID, .idempotencyKey], answer: .gone("It is worth nothing."),
+        parameters: [.realm, tokenID, .idempotencyKey],
+        answer: .gone("The registration token is revoked."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchRegistrationToken]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -108,16 +116,19 @@ enum RegistrationTokenRoutes {
     }
 
     private static let members: [Member] = [
-        .required("id", Fields.id, "Its id."),
-        .required("label", .text(1...100), "For whom it is."),
+        .required("id", Fields.id, "Registration token id."),
+        .required("label", .text(1...100), "Label that names the developer or team of the token."),
         .required(
             "uses", .integer(1...CreateRegistrationToken.mostUses),
-            "How many clients may come by it."),
+            "Number of clients that may register with the token."),
         .required(
-            "used", .integer(0...CreateRegistrationToken.mostUses), "How many did."),
-        .required("scope", .text(0...2048), "What they may ask for beside the usual."),
-        .required("created_at", Fields.time, "Since when it is there."),
-        .required("expires_at", Fields.time, "Until when it is good."),
+            "used", .integer(0...CreateRegistrationToken.mostUses),
+            "Number of clients that have registered with the token."),
+        .required(
+            "scope", .text(0...2048), "Scopes that these clients may request beside the usual ones."
+        ),
+        .required("created_at", Fields.time, "Creation time."),
+        .required("expires_at", Fields.time, "Expiry time."),
     ]
 
     private static let example: JSON = [

@@ -59,7 +59,7 @@ enum RoleRoutes {
                     of: .list(
                         of: .text(1...RealmRoles.longestName), 0...RealmRoles.mostRoles,
                         unique: true)),
-                "By audience.")))
+                "Roles of the account, by audience.")))
 
     private static let example: JSON = ["roles": ["https://api.example.org": ["editor"]]]
 }

@@ -37,7 +37,7 @@ enum SigningKeyRoutes {
         body: Body(
             schema: .named(
                 "SigningKeyRotation",
-                .object(.required("algorithm", algorithm, "Of which algorithm."))),
+                .object(.required("algorithm", algorithm, "Signature algorithm of the new key."))),
             example: ["algorithm": "ES256"]),
         answer: .written(.ok, "The keys, oldest first.", schema, example: example),
         refusals: [.noSuchRealm, .realmDisabled]
@@ -75,15 +75,19 @@ enum SigningKeyRoutes {
                         of: .named(
                             "SigningKey",
                             .object(
-                                .required("kid", .text(1...256), "Its name in tokens."),
-                                .required("algorithm", algorithm, "What it signs by."),
+                                .required("kid", .text(1...256), "Key id (`kid`) in tokens."),
+                                .required(
+                                    "algorithm", algorithm, "Signature algorithm of the key."),
                                 .required(
                                     "phase", .oneOf(["published", "active", "retired"]),
-                                    "Known beforehand, signing, or known afterwards."),
+                                    "Phase of the key: published before its use, signing, or retired."
+                                ),
                                 .optional(
-                                    "retired_at", Fields.time, "Since when it does not sign."),
-                                .optional("shown_until", Fields.time, "Until when it is shown."))),
-                        0...1000), "The keys.")
+                                    "retired_at", Fields.time, "Time at which the key was retired."),
+                                .optional(
+                                    "shown_until", Fields.time,
+                                    "Time until which the key stays in the JWK set."))),
+                        0...1000), "Signing keys of the realm.")
             ] + ListStanding.schema))
 
     private static let example: JSON = [

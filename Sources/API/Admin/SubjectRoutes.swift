@@ -14,17 +14,17 @@ enum SubjectRoutes {
         tag: "Subjects", summary: "Erase a subject: its personal data can never be read again.",
         detail: """
             Destroys the key under which the subject's personal data is sealed in the log. The \
-            events stay, and so does the proof that nobody changed them. A client's contacts are \
+            events stay, and so does the proof that they are unchanged. A client's contacts are \
             sealed under the client's id; events name their subject. An account is refused: it is \
             erased as one, which ends its sessions and gives up its mail address as well. So is \
-            the subject that events share which are nobody's. Who is erased already is answered \
+            the subject that events without a person share. Who is erased already is answered \
             with where the log first says so. This can't be undone.
             """,
         right: .realm,
         parameters: [
             .realm,
             Parameter(
-                "subject", in: .path, Fields.id, "The subject's id, as its events name it.",
+                "subject", in: .path, Fields.id, "Subject id, as in events.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"), .idempotencyKey,
         ],
         answer: .written(
@@ -32,8 +32,10 @@ enum SubjectRoutes {
             .named(
                 "Erasure",
                 .object(
-                    .required("subject", Fields.id, "Who was erased."),
-                    .required("position", Fields.position, "Where the log says so."))),
+                    .required("subject", Fields.id, "Id of the erased subject."),
+                    .required(
+                        "position", Fields.position, "Position of the erasure in the realm's log."))
+            ),
             example: ["subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "position": 42]),
         refusals: [.noSuchRealm, .noSuchSubject]
     ) { call throws(Problem) in
@@ -86,7 +88,7 @@ extension Call<AdminContext> {
         case .shared:
             throw refusal(
                 """
-                This is nobody: all events of a month that are no person's share it, such as \
+                This is no person: all events of a month that are no person's share it, such as \
                 those of administration, and none of them could tell any more where it came from.
                 """)
         }

@@ -12,25 +12,25 @@ enum WebAppRoutes {
     private static let name = Schema.text(1...200, Names.showable(200))
     private static let address = Schema.text(1...2000, Names.webAddress)
     private static let webAppID = Parameter(
-        "web_app_id", in: .path, Fields.id, "Its id.",
+        "web_app_id", in: .path, Fields.id, "Web app id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let optional: [(name: String, schema: Schema, about: String)] = [
-        ("name_prefix", name, "What stands before the name, such as the maker's."),
-        ("editor", name, "Who makes it."),
-        ("icon", .text(1...2000), "The path of its icon among its files, or an address."),
+        ("name_prefix", name, "Prefix of the display name, such as the vendor."),
+        ("editor", name, "Vendor of the web app."),
+        ("icon", .text(1...2000), "Path of the icon among the web app's files, or a URL."),
         (
             "permissions", .list(of: .text(1...128), 0...WebAppCard.mostPermissions),
-            "What its tokens may. Never everything."
+            "Permissions of the web app's tokens; never all."
         ),
-        ("origin", address, "Where its pages are; without one, at its sub-domain."),
-        ("start_url", address, "Of a konnector: where people say what it may fetch."),
-        ("reconnect_url", address, "Of a konnector: where they say so again."),
-        ("manage_url", address, "Of a konnector: where they look after that."),
-        ("flags", .openObject, "What its pages are told to do or leave."),
+        ("origin", address, "Origin of the web app's pages; its sub-domain by default."),
+        ("start_url", address, "URL at which users connect a konnector."),
+        ("reconnect_url", address, "URL at which users connect a konnector again."),
+        ("manage_url", address, "URL at which users manage a konnector's connection."),
+        ("flags", .openObject, "Feature flags of the web app's pages."),
         (
             "notifications", .openObject,
-            "What it may have the owner told of: an object by the names of categories."
+            "Notification categories of the web app, by name."
         ),
     ]
 
@@ -47,12 +47,13 @@ enum WebAppRoutes {
                 "NewWebApp",
                 .object(
                     [
-                        .required("kind", kind, "What it is."),
-                        .required("slug", .text(1...63, Names.label), "What it goes by."),
-                        .required("name", name, "What people see."),
+                        .required("kind", kind, "Kind of web app."),
+                        .required(
+                            "slug", .text(1...63, Names.label), "Slug of the web app in addresses."),
+                        .required("name", name, "Display name of the web app."),
                     ] + optional.map { .optional($0.name, $0.schema, $0.about) })),
             example: ["kind": "app", "slug": "drive", "name": "Drive"]),
-        answer: .created("It is known.", schema, example: example),
+        answer: .created("The web app is registered.", schema, example: example),
         refusals: [.noSuchRealm, .realmDisabled, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -113,7 +114,7 @@ enum WebAppRoutes {
             schema: .named(
                 "WebAppChange",
                 .object(
-                    [.optional("name", name, "What people see.")]
+                    [.optional("name", name, "Display name of the web app.")]
                         + optional.map { .optional($0.name, .nullable($0.schema), $0.about) })),
             example: ["name": "Files"]),
         answer: .written(.ok, "It.", schema, example: example),
@@ -131,7 +132,7 @@ enum WebAppRoutes {
         commandLine: .urd("web-app remove", examples: "urd web-app remove WEBAPP --realm flagship"),
         tag: "Flagship", summary: "Remove a web app or a konnector.",
         detail: "Its tokens are revoked, and its name is free.", right: .realm,
-        parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("It is gone."),
+        parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("The web app is deleted."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -144,11 +145,11 @@ enum WebAppRoutes {
         "WebApp",
         .object(
             [
-                .required("id", Fields.id, "Its id, which never changes."),
-                .required("kind", kind, "What it is."),
-                .required("slug", .text(1...63), "What it goes by."),
-                .required("name", .text(1...200), "What people see."),
-                .required("created_at", Fields.time, "Since when it is known."),
+                .required("id", Fields.id, "Web app id, which never changes."),
+                .required("kind", kind, "Kind of web app."),
+                .required("slug", .text(1...63), "Slug of the web app in addresses."),
+                .required("name", .text(1...200), "Display name of the web app."),
+                .required("created_at", Fields.time, "Registration time."),
             ] + optional.map { .optional($0.name, $0.schema, $0.about) }))
 
     private static let example: JSON = [

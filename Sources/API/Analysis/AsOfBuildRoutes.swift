@@ -18,11 +18,13 @@ enum AsOfBuildRoutes {
             asked for an hour, and analysts of the realm find the views of the schema `analyst` in a schema of its \
             own. A realm has two at once. No personal data is in it.
             """, right: .realm, permission: .historyRead,
-        parameters: [.realm, AsOfMoment.parameter("moment", "The moment."), .idempotencyKey],
+        parameters: [
+            .realm, AsOfMoment.parameter("moment", "Moment of the build."), .idempotencyKey,
+        ],
         answer: Answer(
             status: .accepted, description: "The build, which is not made yet.",
             content: .json(AsOfBuildSchema.schema, example: AsOfBuildSchema.example),
-            headers: [("Location", "Where it is found from now on.")]),
+            headers: [("Location", "URL of the build.")]),
         refusals: [.noSuchRealm, .positionLost, .logDamaged, .tooManyBuilds]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -60,7 +62,7 @@ enum AsOfBuildRoutes {
         right: .realm, permission: .historyRead, parameters: [.realm],
         answer: Lists.whole(
             "AsOfBuildList", of: AsOfBuildSchema.schema, 0...AsOfBuildStore.mostAtOnce,
-            "The newest first.", example: AsOfBuildSchema.example),
+            "Builds, the newest first.", example: AsOfBuildSchema.example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -84,12 +86,12 @@ enum AsOfBuildRoutes {
         .delete, "/api/admin/realms/{realm}/as-of-builds/{build_id}", id: "cancelAsOfBuild",
         tag: "As of", summary: "Drop a build of a whole realm before its hour is over.",
         detail: """
-            Nobody sees it from then on. For the administrator who asked for it, and for keys that are not limited \
+            It is not visible any more. For the administrator who asked for it, and for keys that are not limited \
             to permissions.
             """,
         right: .realm, permission: .historyRead,
         parameters: [.realm, AsOfBuildSchema.id, .idempotencyKey],
-        answer: Answer(status: .noContent, description: "It is dropped.", content: .nothing),
+        answer: Answer(status: .noContent, description: "The build is deleted.", content: .nothing),
         refusals: [.noSuchRealm, .noSuchBuild]
     ) { call throws(Problem) in
         let build = try await call.knownBuild()

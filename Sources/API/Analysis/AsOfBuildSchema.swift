@@ -11,7 +11,7 @@ enum AsOfBuildSchema {
         example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a31")
 
     static let accountID = Parameter(
-        "account", in: .query, Fields.id, "Only what is of this account.",
+        "account", in: .query, Fields.id, "Account whose rows are listed.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let rows: Schema = .integer(0...1_000_000_000_000)
@@ -19,35 +19,39 @@ enum AsOfBuildSchema {
     static let schema = Schema.named(
         "AsOfBuild",
         .object([
-            .required("id", Fields.id, "The build's id."),
+            .required("id", Fields.id, "Build id."),
             .required(
                 "state", .oneOf(AsOfBuild.State.allCases.map(\.rawValue)),
-                "How far it is; one that is ready is kept for an hour."),
-            .required("moment", .text(1...40), "The moment, as it was asked for."),
+                "State of the build; a finished build is kept for an hour."),
+            .required("moment", .text(1...40), "Requested moment, in the words of the request."),
             .required(
                 "position", .integer(0...281_474_976_710_655),
-                "The last position that is in it; 0 where nothing had happened yet."),
-            .optional("at", Fields.time, "When the event at the position happened."),
+                "Last position that is part of the build; 0 for an empty log."),
+            .optional("at", Fields.time, "Time of the event at the position."),
             .required(
                 "epoch", .integer(0...999_999_999),
-                "The epoch that the log was in when it was asked."),
+                "Epoch of the log at the time of the request."),
             .required(
                 "reached", .integer(0...281_474_976_710_655),
-                "How far it is, from 0 to the position."),
-            .required("asker", .text(1...300), "Who asked for it."),
-            .required("asked_at", Fields.time, "When it was asked for."),
+                "Progress, from 0 to the position."),
+            .required("asker", .text(1...300), "Actor that requested the build."),
+            .required("asked_at", Fields.time, "Time of the request."),
             .optional(
                 "schema", .text(43...43),
-                "The schema in which analysts of the realm find its views, while it is ready."),
+                "Database schema with the views for analysts of the realm, while the "
+                    + "build is ready."),
             .optional(
-                "rows", .map(of: rows), "How many rows its read models have, while it is ready."),
-            .optional("expires_at", Fields.time, "Until when it is kept."),
+                "rows", .map(of: rows), "Number of rows by read model, while the build is ready."),
+            .optional("expires_at", Fields.time, "Time until which the build is kept."),
             .optional(
-                "fault", .oneOf(AsOfBuild.Fault.allCases.map(\.rawValue)), "Why there is none."),
+                "fault", .oneOf(AsOfBuild.Fault.allCases.map(\.rawValue)),
+                "Fault for which the build failed."),
             .optional(
                 "missing", .integer(1...281_474_976_710_655),
-                "The first position of which the event is missing, where the log is damaged."),
-            .optional("finished_at", Fields.time, "When it was ready, failed or was cancelled."),
+                "Position of the first missing event, in a damaged log."),
+            .optional(
+                "finished_at", Fields.time,
+                "Time at which the build was ready, failed or was cancelled."),
         ]))
 
     static let example: JSON = [
@@ -107,51 +111,53 @@ extension AsOfList {
         switch self {
         case .accounts:
             [
-                .required("account", Fields.id, "The account."),
-                .required("confirmed", .boolean, "Whether its address was proved."),
-                .required("disabled", .boolean, "Whether its person could not sign in."),
-                .required("has_mailbox", .boolean, "Whether it had an address."),
+                .required("account", Fields.id, "Account id."),
+                .required("confirmed", .boolean, "Whether the address was verified."),
+                .required("disabled", .boolean, "Whether the account was disabled."),
+                .required("has_mailbox", .boolean, "Whether the account had an address."),
                 .required(
                     "has_second_address", .boolean,
-                    "Whether it had a phone number beside a mail address."),
-                .optional("deletion_due", Fields.time, "When it was to be deleted."),
-                .optional("registered_at", Fields.time, "When it was registered."),
-                .required("changed_at", Fields.time, "When it had last changed."),
+                    "Whether the account had a phone number beside a mail address."),
+                .optional("deletion_due", Fields.time, "Time of the scheduled deletion."),
+                .optional("registered_at", Fields.time, "Registration time."),
+                .required("changed_at", Fields.time, "Time of the last change."),
             ]
         case .sessions:
             [
-                .required("session", Fields.id, "The session."),
-                .optional("account", Fields.id, "Whose it was."),
-                .optional("client", Fields.id, "Its client."),
-                .optional("client_id", .text(0...255), "The client's name in OAuth."),
-                .optional("app", Fields.id, "The app of a tenant, where one was meant."),
-                .optional("method", .text(1...255), "By what it was opened."),
-                .required("opened_at", Fields.time, "When it was opened."),
-                .optional("refreshed_at", Fields.time, "When its tokens were last refreshed."),
+                .required("session", Fields.id, "Session id."),
+                .optional("account", Fields.id, "Account of the session."),
+                .optional("client", Fields.id, "Stream id of the session's client."),
+                .optional("client_id", .text(0...255), "OAuth client id."),
+                .optional("app", Fields.id, "App of the session, if it is a tenant's."),
+                .optional("method", .text(1...255), "Grant type of the session."),
+                .required("opened_at", Fields.time, "Time at which the session was opened."),
+                .optional("refreshed_at", Fields.time, "Time of the last token refresh."),
                 .required(
                     "generation", .integer(0...2_147_483_647),
-                    "How often its tokens were refreshed."),
+                    "Number of token refreshes."),
                 .optional(
                     "end_reason", .text(1...50),
-                    "Why it had ended before its time, by itself or with all of its account."),
-                .optional("ended_at", Fields.time, "When it had."),
-                .required("expires_at", Fields.time, "When it would end by itself."),
+                    "Reason for which the session ended before its expiry, alone or with its "
+                        + "account."),
+                .optional(
+                    "ended_at", Fields.time, "Time at which the session ended before its expiry."),
+                .required("expires_at", Fields.time, "Expiry time of the session."),
             ]
         case .clients:
             [
-                .required("client", Fields.id, "The client's stream."),
-                .required("client_id", .text(0...255), "Its name in OAuth."),
-                .optional("name", .text(0...300), "What people call it."),
-                .required("disabled", .boolean, "Whether it could not be used."),
-                .optional("registered_at", Fields.time, "When it was registered."),
-                .required("changed_at", Fields.time, "When it had last changed."),
+                .required("client", Fields.id, "Stream id of the client."),
+                .required("client_id", .text(0...255), "OAuth client id."),
+                .optional("name", .text(0...300), "Display name of the client."),
+                .required("disabled", .boolean, "Whether the client was disabled."),
+                .optional("registered_at", Fields.time, "Registration time."),
+                .required("changed_at", Fields.time, "Time of the last change."),
             ]
         case .passkeys:
             [
-                .required("passkey", Fields.id, "The passkey."),
-                .required("account", Fields.id, "Whose it was."),
-                .required("enrolled_at", Fields.time, "When it was enrolled."),
-                .optional("used_at", Fields.time, "When it was last used."),
+                .required("passkey", Fields.id, "Passkey id."),
+                .required("account", Fields.id, "Account of the passkey."),
+                .required("enrolled_at", Fields.time, "Enrolment time."),
+                .optional("used_at", Fields.time, "Time of the last use."),
             ]
         case .credentials:
             [
@@ -160,14 +166,14 @@ extension AsOfList {
                     .oneOf([
                         "passkey", "passphrase", "authenticator_app", "recovery_codes", "provider",
                         "app_key", "app_pin",
-                    ]), "What it was."),
-                .required("credential", Fields.id, "The credential."),
-                .optional("account", Fields.id, "Whose it was."),
-                .optional("client", Fields.id, "The client or tenant that it was for."),
-                .optional("provider", .text(1...255), "The provider whose account it was."),
-                .optional("created_at", Fields.time, "When it was set up."),
-                .optional("used_at", Fields.time, "When it was last used."),
-                .optional("removed_at", Fields.time, "When it had been removed."),
+                    ]), "Kind of credential."),
+                .required("credential", Fields.id, "Credential id."),
+                .optional("account", Fields.id, "Account of the credential."),
+                .optional("client", Fields.id, "Client or tenant of the credential."),
+                .optional("provider", .text(1...255), "Provider of the identity."),
+                .optional("created_at", Fields.time, "Creation time."),
+                .optional("used_at", Fields.time, "Time of the last use."),
+                .optional("removed_at", Fields.time, "Removal time."),
             ]
         }
     }

@@ -78,7 +78,7 @@ struct CaseLines: Sendable {
             ])
     }
 
-    /// What became of an event's personal fields; nothing where it has none, or nobody asked for them.
+    /// What became of an event's personal fields; nothing where it has none, or the request did not ask for them.
     mutating func opened(_ event: EventEvidence) -> [UInt8] {
         var members: JSONObject = ["position": .integer(event.position)]
         switch event.personal {

@@ -6,7 +6,7 @@ internal import ReadModels
 internal import Values
 
 /// Case files: the events about one account, session, client, network or device, with what proves them to
-/// people who trust nobody.
+/// auditors who trust no party.
 enum CaseRoutes {
     static let table: [Route<AdminContext>] = [create, get, file, cancel]
 
@@ -22,7 +22,7 @@ enum CaseRoutes {
         answer: Answer(
             status: .accepted, description: "The case file, which is not made yet.",
             content: .json(CaseSchema.schema, example: CaseSchema.example),
-            headers: [("Location", "Where it is found from now on.")]),
+            headers: [("Location", "URL of the case file.")]),
         refusals: [
             .noSuchRealm, .noSuchEvent, .positionLost, .positionNotReached, .logDamaged,
             .tooManyCases,
@@ -79,7 +79,7 @@ enum CaseRoutes {
             .realm, CaseSchema.id,
             Parameter(
                 "form", in: .query, .oneOf(["lines", "page"]),
-                "Lines of JSON, if nothing is said, or a page to print."),
+                "Format of the file: lines of JSON (default), or a page to print."),
         ],
         answer: Answer(
             status: .ok, description: "The file.",
@@ -113,7 +113,7 @@ enum CaseRoutes {
             maker: maker,
             place: try call.context.feeds.place(for: call.context.feedHolder(of: call.caller)))
         let response = isPage ? download.page : download.lines
-        // What is opened stands beside what anybody may have had recorded.
+        // What is opened stands beside text that any caller may have had recorded.
         return job.question.opens ? response : response.compressed(for: call.request)
     }
 
@@ -126,7 +126,7 @@ enum CaseRoutes {
         right: .realm, permission: .eventsRead,
         parameters: [.realm, CaseSchema.id, .idempotencyKey],
         answer: Answer(
-            status: .noContent, description: "It is cancelled.", content: .nothing),
+            status: .noContent, description: "The case file is cancelled.", content: .nothing),
         refusals: [.noSuchRealm, .noSuchCase]
     ) { call throws(Problem) in
         let job = try await call.knownCase()

@@ -7,7 +7,7 @@ internal import Values
 /// How case files are spoken of.
 enum CaseSchema {
     static let id = Parameter(
-        "case_id", in: .path, Fields.id, "The case file's id.",
+        "case_id", in: .path, Fields.id, "Case file id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a30")
 
     private static let about = Schema.named(
@@ -15,32 +15,35 @@ enum CaseSchema {
         .object(
             .required(
                 "kind", .oneOf(IssuedCaseFile.About.allCases.map(\.rawValue)),
-                "What it is about; a source is a network, a browser a session at the realm's pages."
+                "Kind of subject; a source is a network, a browser a session at the "
+                    + "realm's pages."
             ),
             .required(
                 "id", .text(1...255),
-                "Its id; of a client its name as well, of a source the pseudonym, of a device the kind."
+                "Id of the subject; for a client also its OAuth client id, for a source "
+                    + "the pseudonym, for a device the kind."
             )))
 
     static let body = Body(
         schema: .named(
             "NewCaseFile",
             .object(
-                .required("about", about, "What the case is about."),
+                .required("about", about, "Subject of the case file."),
                 .optional(
                     "until", AsOfMoment.schema,
-                    "The last moment that is looked at: a position, a time or a day; now, if nothing is said."
+                    "Last moment of the case file: a position, a time or a day; now by default."
                 ),
                 .optional(
                     "open", .boolean,
                     "Whether personal fields are opened, each event with a key of its own."),
                 .optional(
                     "complete", .boolean,
-                    "Whether the file has the leaves of the whole log, for an auditor who has the log."
+                    "Whether the file has the leaves of the whole log, for an auditor who has "
+                        + "the log."
                 ),
                 .required(
                     "reason", OpenRequest.schema,
-                    "Why it is asked for; it is kept in the log beside the caller's name."))),
+                    "Reason of the request, kept in the log beside the caller's name."))),
         example: [
             "about": ["kind": "account", "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"],
             "open": false, "reason": "Incident 4711",
@@ -49,26 +52,30 @@ enum CaseSchema {
     static let schema = Schema.named(
         "CaseFile",
         .object(
-            .required("id", Fields.id, "The case file's id."),
+            .required("id", Fields.id, "Case file id."),
             .required(
                 "state", .oneOf(CaseFileJob.State.allCases.map(\.rawValue)),
-                "How far it is; one that is ready can be downloaded for a day."),
-            .required("about", about, "What the case is about."),
-            .required("until", Fields.position, "The last position that is looked at."),
+                "State of the case file; a finished file can be downloaded for a day."),
+            .required("about", about, "Subject of the case file."),
+            .required("until", Fields.position, "Last position of the case file."),
             .required("open", .boolean, "Whether personal fields are opened."),
-            .required("complete", .boolean, "Whether it has the leaves of the whole log."),
-            .required("reason", .text(1...300), "Why it was asked for."),
-            .required("asker", .text(1...300), "Whom it is issued to."),
-            .required("asked_at", Fields.time, "When it was asked for."),
-            .required("records", .integer(0...1_000_000), "How many records it has by now."),
-            .required("opened", .integer(0...1_000_000), "How many of them are opened."),
+            .required("complete", .boolean, "Whether the file has the leaves of the whole log."),
+            .required("reason", .text(1...300), "Reason of the request."),
+            .required("asker", .text(1...300), "Actor that the file is issued to."),
+            .required("asked_at", Fields.time, "Time of the request."),
+            .required("records", .integer(0...1_000_000), "Number of records so far."),
+            .required(
+                "opened", .integer(0...1_000_000),
+                "Number of records whose personal fields are opened."),
             .optional(
                 "digest", .text(43...43),
-                "Hash of all its lines, as the log has it in `case_file.issued`."),
+                "Hash of all lines of the file, as in the event `case_file.issued`."),
             .optional(
                 "fault", .oneOf(CaseFileJob.Fault.allCases.map(\.rawValue)),
-                "Why it cannot be made."),
-            .optional("finished_at", Fields.time, "When it was ready, failed or was cancelled.")))
+                "Fault for which the file cannot be made."),
+            .optional(
+                "finished_at", Fields.time,
+                "Time at which the file was ready, failed or was cancelled.")))
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a30", "state": "waiting",

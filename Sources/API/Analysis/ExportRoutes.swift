@@ -24,23 +24,22 @@ enum ExportRoutes {
                 .realm,
                 Parameter(
                     "format", in: .query, .oneOf(ExportForm.Format.allCases.map(\.rawValue)),
-                    """
-                    Lines of JSON as the list of events has them (if nothing is said), CSV (RFC 4180), records of \
-                    OCSF \(OCSFTable.version), or CloudEvents 1.0.
-                    """),
+                    "Format: lines of JSON as in the list of events (default), CSV (RFC "
+                        + "4180), OCSF \(OCSFTable.version), or CloudEvents 1.0."),
                 LogLists.after,
                 Parameter(
                     "from", in: .query, AsOfMoment.schema,
-                    "The first position, or the time or day behind which it begins.", example: "1"),
+                    "First position of the export, or the time or day behind which it begins.",
+                    example: "1"),
                 Parameter(
                     "to", in: .query, AsOfMoment.schema,
-                    "The last position, time or day; the end of the log, if nothing is said.",
+                    "Last position, time or day of the export; the end of the log by default.",
                     example: "2099-01-01"),
             ] + EventConditions.parameters + [FilterText.parameter],
             answer: Answer(
                 status: .ok, description: "The events.",
                 content: .stream(["application/x-ndjson", "text/csv"]),
-                headers: [("Urd-Export-Cursor", "Behind which cursor the next export goes on.")]),
+                headers: [("Urd-Export-Cursor", "Cursor behind which the next export continues.")]),
             refusals: [
                 .noSuchRealm, .positionLost, .positionNotReached, .logDamaged, .tooManyFeeds, .busy,
                 .invalidFilter,

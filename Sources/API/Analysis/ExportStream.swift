@@ -17,7 +17,7 @@ struct ExportStream: Sendable {
     let realm: RealmID
     let form: ExportForm
     let choice: Choice
-    /// Everything up to here is left out.
+    /// The cursor up to which events are left out.
     let start: LogCursor
     /// The last position.
     let end: Int64

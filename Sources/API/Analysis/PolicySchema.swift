@@ -29,8 +29,8 @@ enum PolicySchema {
         return .named(
             name,
             .object(
-                .optional("allow", values, "\(what) that are let in, and no others."),
-                .optional("deny", values, "\(what) that are kept out.")))
+                .optional("allow", values, "\(what) that are allowed, and no others."),
+                .optional("deny", values, "\(what) that are denied.")))
     }
 
     static let schema = Schema.named(
@@ -39,53 +39,59 @@ enum PolicySchema {
             .optional(
                 "require_second_factor",
                 .object(
-                    .optional("all", .boolean, "True: everybody's sign-ins."),
-                    .optional("roles", names, "Those of accounts with one of these roles."),
-                    .optional("clients", names, "Those through one of these clients.")),
-                "Whose sign-ins need a passkey, or more than one factor."),
+                    .optional("all", .boolean, "Whether all sign-ins need it."),
+                    .optional("roles", names, "Roles of the accounts whose sign-ins need it."),
+                    .optional("clients", names, "Clients whose sign-ins need it.")),
+                "Sign-ins that need a passkey, or more than one factor."),
             .optional(
                 "allow_methods",
                 .list(of: .oneOf(PolicyReader.methods), 1...PolicyReader.methods.count),
-                "How people may sign in."),
+                "Allowed sign-in methods."),
             .optional(
                 "countries",
                 choice(
                     "PolicyCountries",
                     .text(
                         2...2, .said("a country such as CH", .some(Characters("A-Z"), 2...2))),
-                    "Countries"), "Where people may sign in from."),
+                    "Countries"), "Countries of sign-ins."),
             .optional(
                 "networks",
                 choice("PolicyNetworks", .text(2...49), "Systems, addresses and ranges"),
-                "Which systems (`AS64500`), IP addresses or ranges (`203.0.113.0/24`) people may sign in from."
+                "Networks of sign-ins: autonomous systems (`AS64500`), IP addresses or "
+                    + "ranges (`203.0.113.0/24`)."
             ),
             .optional(
                 "hours",
                 .object(
                     .optional(
                         "days", .list(of: .oneOf(PolicyReader.days), 1...7),
-                        "Days of the week; every day, if nothing is said."),
-                    .required("from", time, "When they begin."),
-                    .required("to", time, "When they end; on the day after, where it is earlier."),
-                    .optional("offset", offset, "How far the clock is ahead of UTC.")),
-                "When people may sign in."),
+                        "Days of the week; every day by default."),
+                    .required("from", time, "Time of day at which the hours begin."),
+                    .required(
+                        "to", time,
+                        "Time of day at which the hours end; on the next day if it is earlier."),
+                    .optional("offset", offset, "Offset of the clock from UTC.")),
+                "Hours of sign-ins."),
             .optional(
                 "devices",
                 .object(
                     .required(
-                        "known_for", duration, "How long ago it was first seen on this account.")),
-                "On which kinds of devices people may sign in."),
-            .optional("session_lifetime", duration, "How long a session may be refreshed."),
-            .optional("idle_lifetime", duration, "How long a session may go without a refresh."),
+                        "known_for", duration,
+                        "Time since the kind of device was first seen on the account.")),
+                "Devices of sign-ins."),
+            .optional("session_lifetime", duration, "Maximum lifetime of a session."),
+            .optional(
+                "idle_lifetime", duration, "Maximum time of a session without a token refresh."),
             .optional(
                 "max_sessions", .integer(1...PolicyReader.mostSessions),
-                "How many sessions an account may have at once."),
+                "Maximum number of sessions of an account at once."),
             .optional(
                 "lock_after",
                 .object(
-                    .required("n", .integer(1...PolicyReader.mostTries), "So many wrong tries…"),
+                    .required(
+                        "n", .integer(1...PolicyReader.mostTries), "Number of failed attempts."),
                     .required(
                         "minutes", .integer(1...PolicyReader.mostMinutes),
-                        "… in so many minutes, and the account is locked.")),
-                "When wrong tries lock an account.")))
+                        "Time window of the attempts, in minutes.")),
+                "Failed attempts after which an account is locked.")))
 }

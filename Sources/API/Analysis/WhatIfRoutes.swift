@@ -19,9 +19,9 @@ enum WhatIfRoutes {
             """, right: .realm, permission: .eventsRead, parameters: [.realm, .idempotencyKey],
         body: WhatIfSchema.body,
         answer: Answer(
-            status: .accepted, description: "The what-if, which is not ready yet.",
+            status: .accepted, description: "State of the what-if, which is not ready yet.",
             content: .json(WhatIfSchema.schema, example: WhatIfSchema.example),
-            headers: [("Location", "Where it is found from now on.")]),
+            headers: [("Location", "URL of the what-if.")]),
         refusals: [
             .noSuchRealm, .invalidPolicy, .invalidFilter, .positionLost, .logDamaged,
             .tooManyWhatIfs,
@@ -59,9 +59,9 @@ enum WhatIfRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/what-if/{what_if_id}", id: "getWhatIf", tag: "What-if",
-        summary: "Show how far a what-if is.", right: .realm, permission: .eventsRead,
+        summary: "Show the progress of a what-if.", right: .realm, permission: .eventsRead,
         parameters: [.realm, WhatIfSchema.id],
-        answer: .ok("The what-if.", WhatIfSchema.schema, example: WhatIfSchema.example),
+        answer: .ok("State of the what-if.", WhatIfSchema.schema, example: WhatIfSchema.example),
         refusals: [.noSuchRealm, .noSuchWhatIf]
     ) { call throws(Problem) in try await call.knownWhatIf().response(.ok) }
 
@@ -94,7 +94,7 @@ enum WhatIfRoutes {
         right: .realm, permission: .eventsRead,
         parameters: [.realm, WhatIfSchema.id, .idempotencyKey],
         answer: Answer(
-            status: .noContent, description: "It is cancelled.", content: .nothing),
+            status: .noContent, description: "The what-if is cancelled.", content: .nothing),
         refusals: [.noSuchRealm, .noSuchWhatIf]
     ) { call throws(Problem) in
         let job = try await call.knownWhatIf()

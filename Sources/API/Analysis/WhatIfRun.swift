@@ -138,7 +138,7 @@ private struct Keeper {
         progress.scanned = position
     }
 
-    /// Nil where nothing is to be kept now.
+    /// Nil where no progress is to be stored now.
     mutating func due(_ engine: WhatIfEngine, at position: Int64) -> WhatIfProgress? {
         let now = ContinuousClock.now
         if now - lastState >= max(.seconds(1), cost * 20) {

@@ -7,7 +7,7 @@ internal import Values
 /// How what-ifs are spoken of.
 enum WhatIfSchema {
     static let id = Parameter(
-        "what_if_id", in: .path, Fields.id, "The what-if's id.",
+        "what_if_id", in: .path, Fields.id, "What-if id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a31")
 
     static let mostPositions: Int64 = 50_000_000
@@ -21,39 +21,43 @@ enum WhatIfSchema {
         schema: .named(
             "NewWhatIf",
             .object(
-                .required("policy", .judged(PolicySchema.schema), "The policy."),
+                .required("policy", .judged(PolicySchema.schema), "Policy to evaluate."),
                 .optional(
                     "from", AsOfMoment.schema,
-                    "The first position, or the time or day behind which it begins; the beginning of the log, if "
-                        + "nothing is said."),
+                    "First position, or the time or day behind which the range begins; the "
+                        + "beginning of the log by default."),
                 .optional(
                     "to", AsOfMoment.schema,
-                    "The last position, time or day; now, if nothing is said."),
+                    "Last position, time or day of the range; now by default."),
                 .optional(
                     "filter", filter,
-                    "Which sign-ins are counted, in the language of docs/analysts/filters.md."))),
+                    "Filter for the counted sign-ins, in the language of "
+                        + "docs/analysts/filters.md."))),
         example: ["policy": policy, "from": "1"])
 
     static let schema = Schema.named(
         "WhatIf",
         .object(
-            .required("id", Fields.id, "The what-if's id."),
+            .required("id", Fields.id, "What-if id."),
             .required(
                 "state", .oneOf(JobState.allCases.map(\.rawValue)),
-                "How far it is; the result of one that is ready can be had for a day."),
-            .required("from", Fields.position, "The first position that is looked at."),
+                "State of the what-if; its result is kept for a day."),
+            .required("from", Fields.position, "First position of the range."),
             .required(
-                "to", .integer(0...281_474_976_710_655), "The last position that is looked at."),
-            .required("policy", PolicySchema.schema, "The policy."),
-            .optional("filter", filter, "Which sign-ins are counted."),
-            .required("asker", .text(1...300), "Who asked."),
-            .required("asked_at", Fields.time, "When it was asked for."),
+                "to", .integer(0...281_474_976_710_655), "Last position of the range."),
+            .required("policy", PolicySchema.schema, "Evaluated policy."),
+            .optional("filter", filter, "Filter for the counted sign-ins."),
+            .required("asker", .text(1...300), "Actor that requested the what-if."),
+            .required("asked_at", Fields.time, "Time of the request."),
             .required(
-                "scanned_to", .integer(0...281_474_976_710_655), "How far it is looked by now."),
+                "scanned_to", .integer(0...281_474_976_710_655),
+                "Last position that was read so far."),
             .optional(
                 "fault", .oneOf(WhatIfKind.Fault.allCases.map(\.rawValue)),
-                "Why there is no result."),
-            .optional("finished_at", Fields.time, "When it was ready, failed or was cancelled.")))
+                "Fault for which there is no result."),
+            .optional(
+                "finished_at", Fields.time,
+                "Time at which the what-if was ready, failed or was cancelled.")))
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a31", "state": "waiting", "from": 1, "to": 48_211,
@@ -82,8 +86,8 @@ enum WhatIfSchema {
 
     private static func counts(_ names: [String], _ more: [Member] = []) -> Schema {
         .object(
-            names.map { .required($0, count, "How many.") }
-                + [.required("total", count, "All of them.")] + more)
+            names.map { .required($0, count, "Number with this outcome.") }
+                + [.required("total", count, "Total number.")] + more)
     }
 
     private static let outcomes = PolicyOutcome.allCases.map(\.rawValue)
@@ -92,41 +96,46 @@ enum WhatIfSchema {
         "WhatIfRefreshes",
         counts(
             RefreshOutcome.names,
-            [.optional("sessions_ended", count, "Sessions that would have ended.")]))
+            [
+                .optional(
+                    "sessions_ended", count, "Number of sessions that the policy would have ended.")
+            ]))
 
     private static let named = Schema.list(
         of: .object(
-            .required("name", .text(1...255), "As it stands in the policy."),
-            .required("sign_ins", count, "Sign-ins of it that are counted.")),
+            .required("name", .text(1...255), "Name of the client or role in the policy."),
+            .required("sign_ins", count, "Number of counted sign-ins of the client or role.")),
         0...PolicyReader.mostValues)
 
     private static let accounts = Schema.object(
-        .required("total", count, "Accounts with a sign-in that is counted."),
-        .required("refused", count, "Those with one that would be refused."),
-        .required("locked_out", count, "Those of which every one would be refused."),
+        .required("total", count, "Number of accounts with a counted sign-in."),
+        .required("refused", count, "Number of accounts with a refused sign-in."),
+        .required("locked_out", count, "Number of accounts whose sign-ins are all refused."),
         .required(
             "perhaps_locked_out", count,
-            "Those of which each would be refused, or is unknown, and not all would be refused."),
-        .required("left_out", count, "Those that the table has no room for."))
+            "Number of accounts whose sign-ins are all refused or undecided, and not "
+                + "all refused."),
+        .required("left_out", count, "Number of accounts that the table has no room for."))
 
     static let result = Schema.named(
         "WhatIfResult",
         .object(
-            .required("format", .oneOf([WhatIfEngine.format]), "The form of the result."),
-            .required("realm", Fields.realm, "The realm."),
-            .required("from", Fields.position, "The first position that was looked at."),
-            .required("to", count, "The last position that was looked at."),
-            .required("policy", PolicySchema.schema, "The policy."),
-            .optional("filter", filter, "Which sign-ins are counted."),
-            .required("sign_ins", signIns, "What would have become of sign-ins."),
+            .required("format", .oneOf([WhatIfEngine.format]), "Format of the result."),
+            .required("realm", Fields.realm, "Realm name."),
+            .required("from", Fields.position, "First position of the range."),
+            .required("to", count, "Last position of the range."),
+            .required("policy", PolicySchema.schema, "Evaluated policy."),
+            .optional("filter", filter, "Filter for the counted sign-ins."),
+            .required("sign_ins", signIns, "Outcomes of the sign-ins under the policy."),
             .optional(
                 "second_factor_of",
                 .object(
-                    .optional("clients", named, "The clients of `require_second_factor`."),
-                    .optional("roles", named, "The roles of it.")),
-                "How many of these sign-ins were of what the policy names: of a name that was mistyped, none."
+                    .optional("clients", named, "Clients of `require_second_factor`."),
+                    .optional("roles", named, "Roles of `require_second_factor`.")),
+                "Number of these sign-ins by name in `require_second_factor`; 0 for a "
+                    + "mistyped name."
             ),
-            .optional("refreshes", refreshes, "What would have become of sessions."),
+            .optional("refreshes", refreshes, "Outcomes of the token refreshes under the policy."),
             .required(
                 "rules",
                 .object(
@@ -134,39 +143,42 @@ enum WhatIfSchema {
                         .optional(
                             rule.rawValue,
                             PolicyRule.lifetimes.contains(rule) ? refreshes : signIns,
-                            "What this rule says.")
-                    }), "What each rule says."),
+                            "Outcomes of this rule.")
+                    }), "Outcomes of each rule of the policy."),
             .required(
                 "days",
                 .list(
                     of: counts(
                         outcomes,
                         [
-                            .required("day", .text(10...12), "The day, in UTC."),
+                            .required("day", .text(10...12), "Day in UTC."),
                             .optional(
                                 "sessions_would_have_ended", count,
-                                "Refreshes of sessions that would have ended."),
-                        ]), 0...1_000_000), "Sign-ins by day."),
-            .required("accounts", accounts, "How many accounts."),
+                                "Number of refreshes of sessions that would have ended."),
+                        ]), 0...1_000_000), "Outcomes of the sign-ins by day."),
+            .required("accounts", accounts, "Number of accounts by outcome."),
             .required(
                 "refused_accounts",
                 .list(
                     of: counts(
                         outcomes,
                         [
-                            .required("account", Fields.id, "The account."),
+                            .required("account", Fields.id, "Account id."),
                             .required(
-                                "locked_out", .boolean, "Whether every sign-in would be refused."),
+                                "locked_out", .boolean,
+                                "Whether every sign-in of the account is refused."),
                             .required(
                                 "rules",
                                 .list(
                                     of: .oneOf(PolicyRule.allCases.map(\.rawValue)),
                                     1...PolicyRule.allCases.count),
-                                "The rules that would refuse."),
-                            .required("first_position", count, "The first that would be refused."),
-                            .required("last_position", count, "The last that would be refused."),
+                                "Rules that refuse the sign-ins."),
+                            .required(
+                                "first_position", count, "Position of the first refused sign-in."),
+                            .required(
+                                "last_position", count, "Position of the last refused sign-in."),
                         ]), 0...WhatIfEngine.mostAccounts),
-                "Accounts with sign-ins that would be refused: those locked out first.")))
+                "Accounts with refused sign-ins, those locked out first.")))
 
     private static let none: JSON = [
         "would_refuse": 0, "would_interrupt": 1, "satisfied": 2, "not_applicable": 0, "unknown": 0,

@@ -42,7 +42,7 @@ enum AssetRoutes {
         .get, PathTemplate(stringLiteral: "\(themes)/{colour}"), id: "getTheme", tag: "Pages",
         summary: "Serves the style sheet of a realm's colour.", right: .nothing, voice: .page,
         parameters: [
-            Parameter("colour", in: .path, .text(1...16), "Six hexadecimal digits.")
+            Parameter("colour", in: .path, .text(1...16), "Colour in six hexadecimal digits.")
         ],
         answer: Answer(status: .ok, description: "A sheet.", content: .text("text/css")),
         traits: .servedAtWebApps

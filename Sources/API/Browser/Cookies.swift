@@ -1,7 +1,7 @@
 internal import HTTP
 
 extension Request {
-    /// Nil where there is none, and where there are several: it is unknown which one was meant.
+    /// Nil without the cookie, and for several of the same name: it is unknown which one was meant.
     func cookie(_ name: String) -> String? {
         var found: [String] = []
         for line in headers.all("Cookie") {
@@ -20,7 +20,7 @@ extension Request {
 /// The cookies of pages. Their prefix has browsers take them from this very host alone, over a
 /// secure connection (RFC 6265bis section 4.1.3.2).
 enum PageCookie: String, CaseIterable {
-    /// Who is signed in.
+    /// The browser session.
     case session = "__Host-urd"
     /// What forms are bound to.
     case form = "__Host-urd-form"

@@ -39,7 +39,7 @@ struct PageRequest {
         call.body["form"]?.string ?? call.body[Visit.otherName]?.string
     }
 
-    /// The typed mail address. Nil where it is malformed.
+    /// The typed mail address. Nil for a malformed text.
     func typedAddress(_ name: String = "email") -> String? {
         call.body[name]?.string.flatMap { text in
             // Keyboards of phones put a space behind a word.
@@ -59,7 +59,7 @@ struct PageRequest {
         return context.clock.now() < browser.authenticatedAt.adding(seconds: limit)
     }
 
-    /// Seconds.
+    /// Maximum age of a recent sign-in in seconds.
     private static let recent: Int64 = 900
 
     /// The request of an application that a page is in the middle of.

@@ -11,7 +11,7 @@ enum PassphraseRule {
     static let length = 15...256
     /// As many of them are neither the account's address nor the part before its sign.
     private static let leastOfOwn = 8
-    /// What is shorter is part of many a word.
+    /// Shorter user names are part of many a word.
     private static let shortestName = 3
 
     enum Fault: Error {

@@ -119,7 +119,7 @@ struct ProviderSignIns {
         }
     }
 
-    /// Where a sign-in that leads on to a place began.
+    /// The page at which a sign-in with this return target began.
     private static func start(of place: String) -> String {
         let tenants = "/app/social?"
         guard place.utf8.starts(with: tenants.utf8) else { return "/login" }

@@ -13,7 +13,7 @@ struct RealmRedirect: Sendable, Equatable {
         self.text = text
     }
 
-    /// What leads anywhere else counts for nothing.
+    /// A redirect to another origin is ignored (open redirect).
     init(_ text: String?, _ place: Place) {
         self = text.flatMap { Self.read($0, place) } ?? .usual
     }

@@ -103,8 +103,10 @@ extension Body {
         .form(
             .object(
                 [
-                    .optional("form", .text(0...200), "What binds the form to its browser."),
-                    .optional(Visit.otherName, .text(0...200), "The same, as some clients say it."),
+                    .optional("form", .text(0...200), "CSRF token of the form."),
+                    .optional(
+                        Visit.otherName, .text(0...200),
+                        "CSRF token of the form, under the name that some clients use."),
                 ] + members), example: [:])
     }
 }

@@ -16,10 +16,12 @@ enum AssertionRoutes {
             right: .nothing, voice: .federation,
             body: Body(
                 schema: .object(
-                    .optional("request_type", .anything, "`code`."),
-                    .optional("redirect_uri", .anything, "The service's address."),
-                    .optional("client_id", .anything, "The app's version, or the device itself."),
-                    .optional("state", .anything, "Comes back.")),
+                    .optional("request_type", .anything, "Response type; always `code`."),
+                    .optional("redirect_uri", .anything, "Address of the service."),
+                    .optional(
+                        "client_id", .anything,
+                        "Client id of the app's version, or the device itself."),
+                    .optional("state", .anything, "Value that is returned with the assertion.")),
                 example: [
                     "request_type": "code", "redirect_uri": "https://service.example.org",
                     "client_id": "ch.eduid.app.1",
@@ -28,9 +30,10 @@ enum AssertionRoutes {
                 "The assertion.",
                 .object(
                     .required(
-                        "code", .text(1...16384), "The assertion: the app hands it on as it is."),
-                    .required("redirect_uri", .text(1...2048), "The service's token endpoint."),
-                    .optional("state", .text(0...2048), "What the request said.")),
+                        "code", .text(1...16384),
+                        "Assertion (JWT), which the app passes on unchanged."),
+                    .required("redirect_uri", .text(1...2048), "Token endpoint of the service."),
+                    .optional("state", .text(0...2048), "The `state` of the request.")),
                 example: ["code": "…", "redirect_uri": "https://service.example.org/token"]),
             refusals: FederationPaths.refusals + [.noSuchClient, .notImplemented]
         ) { call throws(Problem) in

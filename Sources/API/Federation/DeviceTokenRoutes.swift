@@ -11,24 +11,28 @@ enum DeviceTokenRoutes {
     static let table: [Route<RealmContext>] = [token]
 
     static let answer = Schema.object(
-        .optional("access_token", .text(1...16384), "Names the token."),
-        .optional("token_type", .text(1...20), "`mac`, or `Bearer` of another app."),
-        .optional("kid", .text(1...100), "Names its key."),
-        .optional("mac_key", .text(1...200), "The key, byte by byte."),
-        .optional("mac_algorithm", .text(1...20), "HS256."),
+        .optional("access_token", .text(1...16384), "Name of the MAC token."),
+        .optional("token_type", .text(1...20), "Token type: `mac`, or `Bearer` for another app."),
+        .optional("kid", .text(1...100), "Key id (`kid`) of the MAC key."),
+        .optional("mac_key", .text(1...200), "MAC key, byte by byte."),
+        .optional("mac_algorithm", .text(1...20), "MAC algorithm; always HS256."),
         .optional(
             "jwk", .openObject,
-            "The same, as older apps read it, where the realm has untimed_requests."),
-        .optional("k", .text(1...200), "The key, for them."),
-        .optional("expires_in", .integer(0...(1 << 40)), "Seconds; a device's has no end."),
-        .optional("refresh_token", .text(1...4096), "For the next one."),
-        .optional("scope", .text(0...2048), "Protocols that another app may speak."),
-        .optional("sub", .text(0...320), "Of a validation: whom it shows."),
+            "MAC key as a JWK for older apps, if the realm has untimed_requests."),
+        .optional("k", .text(1...200), "MAC key in the JWK."),
+        .optional(
+            "expires_in", .integer(0...(1 << 40)),
+            "Lifetime of the token in seconds; a device's token does not expire."),
+        .optional("refresh_token", .text(1...4096), "Refresh token for the next token."),
+        .optional("scope", .text(0...2048), "Protocols that another app may use."),
+        .optional("sub", .text(0...320), "Subject of a validated assertion."),
         .optional(
             "azp", .text(1...255),
-            "Of a validation: the app's version, or the device, as the assertion has it."),
-        .optional("iat", .integer(0...(1 << 53 - 1)), "Of a validation: since when."),
-        .optional("email", .text(0...320), "Of a validation."))
+            "Authorized party of a validated assertion: the app's version or the device."),
+        .optional(
+            "iat", .integer(0...(1 << 53 - 1)),
+            "Issue time of a validated assertion, in seconds since 1970."),
+        .optional("email", .text(0...320), "Mail address of a validated assertion."))
 
     static let example: JSON = [
         "access_token": "…", "token_type": "mac", "kid": "Zk3nQ0bT9c", "mac_key": "…",
@@ -46,12 +50,12 @@ enum DeviceTokenRoutes {
         right: .nothing, voice: .federation,
         body: Body(
             schema: .object(
-                .optional("grant_type", .anything, "What is shown."),
-                .optional("username", .anything, "A mail address."),
-                .optional("password", .anything, "The passphrase."),
-                .optional("totp_code", .anything, "Where the account has a second factor."),
-                .optional("refresh_token", .anything, "A refresh token."),
-                .optional("jti", .anything, "The name of an assertion.")),
+                .optional("grant_type", .anything, "Grant type."),
+                .optional("username", .anything, "Mail address of the account."),
+                .optional("password", .anything, "Passphrase of the account."),
+                .optional("totp_code", .anything, "TOTP code, if the account has a second factor."),
+                .optional("refresh_token", .anything, "Refresh token."),
+                .optional("jti", .anything, "Id (`jti`) of an assertion.")),
             example: ["grant_type": "client_credentials"], maximumBytes: 64 * 1024),
         answer: .ok("The token.", answer, example: example),
         refusals: FederationPaths.refusals + [.noSuchSession, .unsupportedGrantType]
@@ -184,7 +188,7 @@ extension Call<RealmContext> {
 }
 
 extension SharedKeyToken {
-    /// A text that people may be shown; what is none is left out.
+    /// A label that may be displayed; nil for an invalid one.
     func label(_ name: String) -> String? {
         guard let text = text(name), text.unicodeScalars.count <= 100 else { return nil }
         let isLine = text.unicodeScalars.allSatisfy { scalar in

@@ -12,17 +12,22 @@ enum FederatedAppRoutes {
     }
 
     private static let schema = Schema.object(
-        .required("id", .text(36...36), "Names the permission."),
-        .required("app_id", .text(0...255), "What the app calls itself."),
-        .required("client_id", .text(1...255), "The service that it may speak to."),
-        .optional("service", .text(0...2048), "The service's address."),
-        .optional("service_name", .text(0...200), "The service's name."),
-        .required("scope", .text(0...2048), "The protocols that it may speak there."),
-        .optional("device", .text(36...36), "The device that it was let in on."),
-        .required("authorized_at", .integer(0...(1 << 53 - 1)), "Since when."),
-        .required("last_used_at", .integer(0...(1 << 53 - 1)), "When a token was last refreshed."),
-        .required("current", .boolean, "Whether it is on the device that asks."),
-        .optional("resting", .boolean, "Its tokens are not good now, and may be again."))
+        .required("id", .text(36...36), "Permission id."),
+        .required("app_id", .text(0...255), "App id, as the app reports it."),
+        .required("client_id", .text(1...255), "Client id of the service that the app may use."),
+        .optional("service", .text(0...2048), "Address of the service."),
+        .optional("service_name", .text(0...200), "Name of the service."),
+        .required("scope", .text(0...2048), "Protocols that the app may use at the service."),
+        .optional("device", .text(36...36), "Device on which the app was authorized."),
+        .required(
+            "authorized_at", .integer(0...(1 << 53 - 1)),
+            "Authorization time, in seconds since 1970."),
+        .required(
+            "last_used_at", .integer(0...(1 << 53 - 1)),
+            "Time of the last token refresh, in seconds since 1970."),
+        .required("current", .boolean, "Whether the app is on the calling device."),
+        .optional(
+            "resting", .boolean, "Whether the tokens are suspended; they may become valid again."))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "app_id": "org.example.notes",
@@ -41,7 +46,7 @@ enum FederatedAppRoutes {
                 status: .ok, description: "The apps, by service.",
                 content: .json(
                     .list(of: schema, 0...FederatedPage.most), example: [example]),
-                headers: [("Link", "The next page, where there is one.")]),
+                headers: [("Link", "URL of the next page, if there is one.")]),
             refusals: FederationPaths.refusals
         ) { call throws(Problem) in
             let caller = try await RequestAuthorization(call).caller(.person)
@@ -75,10 +80,11 @@ enum FederatedAppRoutes {
         right: .nothing, voice: .federation,
         parameters: [
             Parameter(
-                "id", in: .path, .text(36...36, Names.uuid), "The permission.",
+                "id", in: .path, .text(36...36, Names.uuid), "Permission id.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
         ],
-        answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The permission is revoked.", content: .nothing),
         refusals: FederationPaths.refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)

@@ -18,7 +18,7 @@ enum FederatedDeviceRoutes {
             content: .json(
                 .list(of: FederatedDeviceView.schema, 0...FederatedPage.most),
                 example: [FederatedDeviceView.example]),
-            headers: [("Link", "The next page, where there is one.")]),
+            headers: [("Link", "URL of the next page, if there is one.")]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
@@ -39,10 +39,11 @@ enum FederatedDeviceRoutes {
         voice: .federation,
         parameters: [
             Parameter(
-                "device", in: .path, .text(36...36, Names.uuid), "The device.",
+                "device", in: .path, .text(36...36, Names.uuid), "Device id.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
         ],
-        answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The device is signed out.", content: .nothing),
         refusals: FederationPaths.refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
@@ -57,15 +58,19 @@ enum FederatedDeviceRoutes {
 
 extension FederatedDeviceView {
     static let schema = Schema.object(
-        .required("id", .text(36...36), "Names the device."),
-        .optional("name", .text(0...200), "What it calls itself."),
-        .optional("type", .text(0...200), "What kind it is."),
-        .optional("os", .text(0...200), "What it runs on."),
-        .required("client_id", .text(1...255), "The app's version."),
-        .required("signed_in_at", .integer(0...(1 << 53 - 1)), "Since when."),
-        .required("last_used_at", .integer(0...(1 << 53 - 1)), "When a token was last refreshed."),
-        .required("current", .boolean, "Whether it is the one that asks."),
-        .optional("resting", .boolean, "Its tokens are not good now, and may be again."))
+        .required("id", .text(36...36), "Device id."),
+        .optional("name", .text(0...200), "Device name, as the device reports it."),
+        .optional("type", .text(0...200), "Type of device."),
+        .optional("os", .text(0...200), "Operating system of the device."),
+        .required("client_id", .text(1...255), "Client id of the app's version."),
+        .required(
+            "signed_in_at", .integer(0...(1 << 53 - 1)), "Sign-in time, in seconds since 1970."),
+        .required(
+            "last_used_at", .integer(0...(1 << 53 - 1)),
+            "Time of the last token refresh, in seconds since 1970."),
+        .required("current", .boolean, "Whether it is the calling device."),
+        .optional(
+            "resting", .boolean, "Whether the tokens are suspended; they may become valid again."))
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "name": "Ann's phone",

@@ -32,6 +32,7 @@ extension Problem {
     fileprivate static let federationSchema = Schema.named(
         "FederationError",
         .object(
-            .required("error", .text(1...100), "What is wrong, in the words of OAuth."),
-            .required("error_description", .text(1...1000), "The same in a sentence.")))
+            .required("error", .text(1...100), "OAuth error code."),
+            .required(
+                "error_description", .text(1...1000), "Explanation of the error in a sentence.")))
 }

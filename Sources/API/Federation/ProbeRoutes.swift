@@ -7,7 +7,7 @@ enum ProbeRoutes {
     static let table: [Route<RealmContext>] = [probe, unknown("get", .get), unknown("post", .post)]
 
     private static let nothing = Answer(
-        status: .ok, description: "Never given.", content: .nothing)
+        status: .ok, description: "No content; the route always refuses.", content: .nothing)
 
     private static let probe = Route<RealmContext>(
         .get, "/eduid", id: "probeFederation", tag: "Federation",
@@ -24,7 +24,7 @@ enum ProbeRoutes {
             summary: "Refuses what is no service here.", right: .nothing, voice: .federation,
             parameters: [
                 Parameter(
-                    "service", in: .path, .text(0...200), "What is asked for.", example: "unknown")
+                    "service", in: .path, .text(0...200), "Service to probe.", example: "unknown")
             ],
             answer: nothing, refusals: Place.refusals + [.notImplemented]
         ) { _ throws(Problem) in throw Problem(.notImplemented) }

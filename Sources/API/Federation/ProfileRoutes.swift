@@ -51,10 +51,11 @@ enum ProfileRoutes {
         summary: "Changes the person's passphrase.", right: .nothing, voice: .federation,
         body: Body(
             schema: .object(
-                .optional("oldpassword", .anything, "The passphrase that it was."),
-                .optional("newpassword", .anything, "The one that it shall be.")),
+                .optional("oldpassword", .anything, "Current passphrase."),
+                .optional("newpassword", .anything, "New passphrase.")),
             example: ["oldpassword": "…", "newpassword": "…"], maximumBytes: 64 * 1024),
-        answer: Answer(status: .noContent, description: "It is changed.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The passphrase is changed.", content: .nothing),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)

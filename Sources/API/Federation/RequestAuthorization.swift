@@ -125,7 +125,7 @@ struct RequestAuthorization {
         return false
     }
 
-    /// Codes for other apps are signed by the same key, and name the other app: a request names nobody but its signer. Apps
+    /// Codes for other apps are signed by the same key, and name the other app: a request names its signer alone. Apps
     /// that write neither number nor time show one JWT as both, where the realm takes such (decision 0162).
     private func namesItsSigner(_ token: SharedKeyToken, _ caller: FederatedCaller) -> Bool {
         guard !token.isUntimed else { return true }

@@ -12,7 +12,7 @@ struct SAMLAssertions {
 
     init(_ context: RealmContext) { self.context = context }
 
-    /// What opens a session by it. Nil for what is no good assertion: which rule it breaks is nobody's business who
+    /// What opens a session by it. Nil for what is no good assertion: which rule it breaks is not told to a caller who
     /// shows it.
     ///
     /// - Parameter endpoint: the token endpoint that it is shown at.
@@ -66,7 +66,7 @@ struct SAMLAssertions {
 
 extension GrantForm {
     /// A service that received an assertion of SAML shows it itself, for what OpenID gives (RFC 7522). Nothing is told
-    /// of what is wrong with it.
+    /// of the error.
     static let samlBearer: GrantForm = {
         var form = GrantForm(OutsideAssertionGrant.self, []) { call, request throws(Problem) in
             let refused = GrantRefusal.invalidAssertion.problem

@@ -20,10 +20,12 @@ enum ServiceStandingRoutes {
         right: .nothing, voice: .federation, parameters: [ServiceTokenRoutes.clientID],
         body: Body(
             schema: .object(
-                .optional("sub", .anything, "The person, as assertions name them."),
-                .optional("refused", .anything, "Whether they are refused.")),
+                .optional("sub", .anything, "Subject (`sub`) of the person in assertions."),
+                .optional("refused", .anything, "Whether the service refuses the person.")),
             example: ["sub": "ann@example.org", "refused": true], maximumBytes: 64 * 1024),
-        answer: Answer(status: .noContent, description: "It holds from now on.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The decision of the service is stored.",
+            content: .nothing),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let service = try await ServiceAuthentication(call).service()

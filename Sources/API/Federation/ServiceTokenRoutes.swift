@@ -11,7 +11,7 @@ enum ServiceTokenRoutes {
     static let table: [Route<RealmContext>] = [token]
 
     static let clientID = Parameter(
-        "client_id", in: .path, .text(1...255), "The service's client.", example: "moodle")
+        "client_id", in: .path, .text(1...255), "Client id of the service.", example: "moodle")
 
     private static let token = Route<RealmContext>(
         .post, "/eduid/services/{client_id}/token", id: "getServiceToken", tag: "Federation",
@@ -24,11 +24,11 @@ enum ServiceTokenRoutes {
         right: .nothing, voice: .federation, parameters: [clientID],
         body: Body(
             schema: .object(
-                .optional("grant_type", .anything, "What is shown."),
-                .optional("assertion", .anything, "An assertion."),
-                .optional("code", .anything, "A JWT for another app."),
-                .optional("scope", .anything, "Protocols, by spaces or as a list."),
-                .optional("refresh_token", .anything, "A refresh token.")),
+                .optional("grant_type", .anything, "Grant type."),
+                .optional("assertion", .anything, "Assertion (JWT)."),
+                .optional("code", .anything, "JWT for another app."),
+                .optional("scope", .anything, "Protocols, separated by spaces or as a list."),
+                .optional("refresh_token", .anything, "Refresh token.")),
             example: [
                 "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "…",
             ], maximumBytes: 64 * 1024),

@@ -20,7 +20,8 @@ enum AttestationRoutes {
         answer: Answer(
             status: .created, description: "The challenge.",
             content: .json(
-                .object(.required("nonce", .text(32...32), "To be shown again.")),
+                .object(
+                    .required("nonce", .text(32...32), "Nonce to be included in the attestation.")),
                 example: ["nonce": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x"])),
         refusals: refusals
     ) { call throws(Problem) in
@@ -40,7 +41,7 @@ enum AttestationRoutes {
             example: ["platform": "android", "issuer": "playintegrity", "challenge": "…"],
             maximumBytes: 128 * 1024),
         answer: Answer(
-            status: .noContent, description: "It is believed.", content: .nothing),
+            status: .noContent, description: "The attestation is accepted.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()
@@ -66,7 +67,7 @@ enum AttestationRoutes {
             schema: .openObject, example: ["challenge": "…", "assertion": "…"],
             maximumBytes: 16 * 1024),
         answer: Answer(
-            status: .noContent, description: "It is believed.", content: .nothing),
+            status: .noContent, description: "The attestation is accepted.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()

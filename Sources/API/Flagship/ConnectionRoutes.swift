@@ -12,11 +12,13 @@ enum ConnectionRoutes {
     ]
 
     private static let konnector = Parameter(
-        "konnector", in: .path, .text(1...128), "The konnector.", example: "bank")
+        "konnector", in: .path, .text(1...128), "Slug of the konnector.", example: "bank")
     private static let asked = [
-        konnector, Parameter("session_code", in: .query, .text(0...128), "What signs him in."),
-        Parameter("slug", in: .query, .text(0...128), "The app to come back to."),
-        Parameter("state", in: .query, .text(0...512), "What the app wants to hear again."),
+        konnector,
+        Parameter(
+            "session_code", in: .query, .text(0...128), "Session code that signs the browser in."),
+        Parameter("slug", in: .query, .text(0...128), "Slug of the app to return to."),
+        Parameter("state", in: .query, .text(0...512), "Value that is returned to the app."),
     ]
     private static let refusals: [ProblemKind] =
         Page.refusals + [.invalidRequest, .forbidden, .noSuchApp]
@@ -35,7 +37,8 @@ enum ConnectionRoutes {
             id: "\(word)Connection", tag: "Flagship",
             summary: "Redirects to a konnector's provider again.", right: .nothing, voice: .page,
             parameters: asked + [
-                Parameter("connection", in: .path, .text(1...64), "What apps call the account.")
+                Parameter(
+                    "connection", in: .path, .text(1...64), "Connection id of the account in apps.")
             ], answer: .page, refusals: refusals
         ) { call throws(Problem) in
             guard let id = call.text("connection").flatMap(ConnectionName.read) else {
@@ -50,9 +53,14 @@ enum ConnectionRoutes {
         summary: "Receives the redirect of a provider for a konnector.", right: .nothing,
         voice: .page,
         parameters: [
-            konnector, Parameter("state", in: .query, .text(0...128), "What it was given."),
-            Parameter("connection_id", in: .query, .text(0...200), "What it calls the account."),
-            Parameter("error", in: .query, .text(0...200), "Why there is none."),
+            konnector,
+            Parameter(
+                "state", in: .query, .text(0...128), "The `state` of the request to the provider."),
+            Parameter(
+                "connection_id", in: .query, .text(0...200),
+                "Connection id of the account at the provider."),
+            Parameter(
+                "error", in: .query, .text(0...200), "Error code, if there is no connection."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in try await call.finish() }
 }

@@ -17,8 +17,10 @@ enum DevicePages {
         summary: "Shows an owner with too many devices which to remove.",
         right: .nothing, voice: .page,
         parameters: [
-            Parameter("session_code", in: .query, .text(0...128), "What signs him in."),
-            Parameter("redirect", in: .query, .text(0...2048), "Where to go on to."),
+            Parameter(
+                "session_code", in: .query, .text(0...128),
+                "Session code that signs the browser in."),
+            Parameter("redirect", in: .query, .text(0...2048), "Page to return to."),
         ], answer: .page, refusals: refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -44,8 +46,8 @@ enum DevicePages {
         .post, "/account/devices/remove", id: "removeDevice", tag: "Flagship",
         summary: "Removes an app on a device.", right: .nothing, voice: .page,
         body: .page([
-            .optional("client", .text(0...128), "The app."),
-            .optional("next", .text(0...4096), "The page to go on to."),
+            .optional("client", .text(0...128), "OAuth client id of the installed app."),
+            .optional("next", .text(0...4096), "Page to return to."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

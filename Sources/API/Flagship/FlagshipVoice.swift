@@ -33,8 +33,9 @@ extension Problem {
     fileprivate static let flagshipSchema = Schema.named(
         "FlagshipError",
         .object(
-            .required("error", .text(1...1000), "What is wrong."),
-            .optional("error_description", .text(1...1000), "Of a registration: what exactly.")))
+            .required("error", .text(1...1000), "Error code."),
+            .optional("error_description", .text(1...1000), "Explanation of a registration error."))
+    )
 }
 
 extension Response {

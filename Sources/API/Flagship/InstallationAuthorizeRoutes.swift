@@ -19,7 +19,8 @@ enum InstallationAuthorizeRoutes {
         voice: .page,
         parameters: (InstallationAuthorization.names + ["session_code"]).map {
             Parameter(
-                $0, in: .query, .text(0...InstallationAuthorization.longest), "Of the request.")
+                $0, in: .query, .text(0...InstallationAuthorization.longest),
+                "Parameter of the OAuth authorization request.")
         }, answer: .page, refusals: refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         let asked = try await call.installationAuthorization { call.text($0) }
@@ -53,8 +54,10 @@ enum InstallationAuthorizeRoutes {
         summary: "Records the decision.", right: .nothing, voice: .page,
         body: .page(
             InstallationAuthorization.names.map {
-                .optional($0, .text(0...InstallationAuthorization.longest), "Of the request.")
-            } + [.optional("decision", .text(0...20), "What was decided.")]),
+                .optional(
+                    $0, .text(0...InstallationAuthorization.longest),
+                    "Parameter of the OAuth authorization request.")
+            } + [.optional("decision", .text(0...20), "Decision of the owner.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         // A user whose session has expired in the meantime is told that, not that the CSRF token is
@@ -95,13 +98,13 @@ enum InstallationAuthorizeRoutes {
         voice: .flagship, parameters: [InstallationRoutes.clientID],
         body: .form(
             .object(
-                .optional("code", .text(0...64), "The digits."),
-                .optional("token", .text(0...64), "Which code it is."),
-                .optional("next", .text(0...4096), "The page that a browser goes on to."),
-                .optional("form", .text(0...200), "What binds a form to its browser.")),
+                .optional("code", .text(0...64), "Digits of the code."),
+                .optional("token", .text(0...64), "Token that names the code."),
+                .optional("next", .text(0...4096), "Page to which the browser returns."),
+                .optional("form", .text(0...200), "CSRF token of the form.")),
             example: ["code": "123456", "token": "…"]),
         answer: Answer(
-            status: .noContent, description: "It is believed.", content: .nothing),
+            status: .noContent, description: "The code is accepted.", content: .nothing),
         refusals: refusals + [.invalidClient, .noSuchClient]
     ) { call throws(Problem) in
         guard let (id, _) = try await call.installation(call.text("client_id")) else {

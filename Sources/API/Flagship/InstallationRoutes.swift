@@ -9,7 +9,7 @@ enum InstallationRoutes {
     static let table: [Route<RealmContext>] = [register, get, update, delete]
 
     static let clientID = Parameter(
-        "client_id", in: .path, .text(1...128), "The client that speaks.",
+        "client_id", in: .path, .text(1...128), "OAuth client id of the calling installation.",
         example: "0193a0e75e0c800090002f6b1c1d9a10")
 
     /// Metadata that an installation reads.
@@ -75,7 +75,7 @@ enum InstallationRoutes {
         return .json(.created, .object(document))
     }
 
-    /// Of two with one name the later one is told apart by a number.
+    /// The later of two installations with one name gets a number.
     private static func underFreeName<Rejection: Equatable>(
         _ members: JSONObject, unless taken: Rejection,
         _ attempt: (JSONObject) async throws(Problem) -> Rejection?
@@ -140,7 +140,8 @@ enum InstallationRoutes {
         .delete, "/auth/register/{client_id}", id: "deleteInstallation", tag: "Flagship",
         summary: "Removes an app by itself.", detail: "Also where there is none.",
         right: .nothing, voice: .flagship, parameters: [clientID],
-        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The installation is deleted.", content: .nothing),
         refusals: Place.refusals + [.invalidClient]
     ) { call throws(Problem) in
         guard let (id, _) = try await call.installation(call.text("client_id")) else {

@@ -6,7 +6,7 @@ internal import Values
 
 /// The token that an installation shows at the routes of its profile.
 extension Call<RealmContext> {
-    /// Who may have everything.
+    /// The token of a certified installation, which has full access.
     func everything() async throws(Problem) -> PresentedToken {
         let token = try await installationToken()
         guard token.scope.contains(Installation.scope) else {

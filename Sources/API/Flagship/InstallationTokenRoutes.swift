@@ -14,12 +14,12 @@ enum InstallationTokenRoutes {
         right: .nothing, voice: .flagship,
         body: .form(
             .object(
-                .optional("grant_type", .text(0...255), "What is shown."),
-                .optional("client_id", .text(0...255), "The client."),
-                .optional("client_secret", .text(0...1024), "Its secret."),
-                .optional("code", .text(0...16384), "An authorization code."),
-                .optional("code_verifier", .text(0...1024), "What the code's challenge is of."),
-                .optional("refresh_token", .text(0...4096), "A refresh token.")),
+                .optional("grant_type", .text(0...255), "Grant type."),
+                .optional("client_id", .text(0...255), "OAuth client id."),
+                .optional("client_secret", .text(0...1024), "Client secret."),
+                .optional("code", .text(0...16384), "Authorization code."),
+                .optional("code_verifier", .text(0...1024), "PKCE code verifier (RFC 7636)."),
+                .optional("refresh_token", .text(0...4096), "Refresh token.")),
             example: [
                 "grant_type": "refresh_token", "client_id": "…", "client_secret": "…",
                 "refresh_token": "urd_rt_…",

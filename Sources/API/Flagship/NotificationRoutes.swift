@@ -48,7 +48,7 @@ enum NotificationRoutes {
     }
 }
 
-/// Who sends, and for whom.
+/// The sender of a notification, and its recipient.
 struct KnownSender: Sendable {
     let sender: NotificationSender
     /// Of the token that was shown.

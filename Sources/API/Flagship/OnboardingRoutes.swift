@@ -32,9 +32,14 @@ enum OnboardingRoutes {
         .get, "/auth/passphrase", id: "showOnboarding", tag: "Flagship",
         summary: "Shows the form for an owner's first passphrase.", right: .nothing, voice: .page,
         parameters: [
-            Parameter("registerToken", in: .query, .text(0...64), "What was mailed."),
-            Parameter("hideBackButton", in: .query, .text(0...20), "Heard, and of no matter."),
-            Parameter("redirection", in: .query, .text(0...4096), "Heard, and of no matter."),
+            Parameter(
+                "registerToken", in: .query, .text(0...64), "Registration token from the mail."),
+            Parameter(
+                "hideBackButton", in: .query, .text(0...20),
+                "Parameter of apps that is accepted and ignored."),
+            Parameter(
+                "redirection", in: .query, .text(0...4096),
+                "Parameter of apps that is accepted and ignored."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()

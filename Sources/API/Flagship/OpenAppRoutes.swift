@@ -10,7 +10,7 @@ enum OpenAppRoutes {
     static let table: [Route<RealmContext>] = [open, konnector]
 
     private static let slug = Parameter(
-        "slug", in: .path, .text(1...128), "What it goes by.", example: "drive")
+        "slug", in: .path, .text(1...128), "Slug of the web app.", example: "drive")
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .noSuchApp]
 

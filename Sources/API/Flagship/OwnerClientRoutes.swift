@@ -78,7 +78,8 @@ enum OwnerClientRoutes {
         summary: "Removes an app on a device.", detail: "All its tokens are revoked.",
         right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
-        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The client is deleted.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
         let caller = try await call.everything().session.terms.client

@@ -13,7 +13,7 @@ enum OwnerEmailRoutes {
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     private static let done = Answer(
-        status: .noContent, description: "It is done.", content: .nothing)
+        status: .noContent, description: "The request is accepted.", content: .nothing)
 
     private static let request = Route<RealmContext>(
         .post, "/settings/email", id: "moveOwner", tag: "Flagship",
@@ -62,7 +62,7 @@ enum OwnerEmailRoutes {
     private static let confirm = Route<RealmContext>(
         .get, "/settings/email/confirm", id: "confirmOwnerMove", tag: "Flagship",
         summary: "Shows the page that a mailed link leads to.", right: .nothing, voice: .page,
-        parameters: [Parameter("token", in: .query, .text(0...128), "What was mailed.")],
+        parameters: [Parameter("token", in: .query, .text(0...128), "Token from the mail.")],
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()

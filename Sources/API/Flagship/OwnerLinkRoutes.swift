@@ -36,7 +36,7 @@ enum OwnerLinkRoutes {
         .get, path, id: "openOwnerLink", tag: "Flagship",
         summary: "Shows the page that a mailed link leads to.",
         right: .nothing, voice: .page,
-        parameters: [Parameter("code", in: .query, .text(0...128), "What was mailed.")],
+        parameters: [Parameter("code", in: .query, .text(0...128), "Code from the mail.")],
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -56,7 +56,7 @@ enum OwnerLinkRoutes {
     private static let second = Route<RealmContext>(
         .post, "/auth/magic_link/twofactor", id: "openOwnerLinkWithPassphrase", tag: "Flagship",
         summary: "Checks the passphrase after a mailed link.", right: .nothing, voice: .page,
-        body: .page(passphrase + [.optional("code", .text(0...128), "What was mailed.")]),
+        body: .page(passphrase + [.optional("code", .text(0...128), "Code from the mail.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
@@ -83,10 +83,11 @@ enum OwnerLinkRoutes {
     }
 
     static let passphrase: [Member] = [
-        .optional("passphrase", .text(0...4096), "As a device has hashed it."),
-        .optional("typed", .text(0...1024), "As it was typed, where none did."),
-        .optional("salt", .text(0...400), "Of the form."),
-        .optional("iterations", .text(0...20), "Of the form."),
+        .optional("passphrase", .text(0...4096), "Passphrase, hashed on the device."),
+        .optional(
+            "typed", .text(0...1024), "Passphrase in plain text, if the device did not hash it."),
+        .optional("salt", .text(0...400), "Salt of the hash, from the form."),
+        .optional("iterations", .text(0...20), "Iterations of the hash, from the form."),
     ]
 
     private static func page(
@@ -153,7 +154,7 @@ enum OwnerLinkRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The link of this code, while it is good. Looking uses nothing up.
+    /// The link of this code, while it is good. A look does not use the link up.
     fileprivate func ownerLink(
         _ text: String?
     ) async throws(Problem) -> (id: UUID, redirect: RealmRedirect)? {

@@ -14,7 +14,7 @@ enum OwnerLoginRoutes {
     private static let path = PathTemplate(stringLiteral: place)
     private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
     private static let redirect = Parameter(
-        "redirect", in: .query, .text(0...8192), "Where to go on to.")
+        "redirect", in: .query, .text(0...8192), "Page to return to after the login.")
 
     private static let show = Route<RealmContext>(
         .get, path, id: "loginForInstallation", tag: "Flagship",
@@ -60,11 +60,16 @@ enum OwnerLoginRoutes {
         summary: "Signs an owner in by passphrase.", right: .nothing, voice: .page,
         body: .page(
             OwnerLinkRoutes.passphrase + [
-                .optional("redirect", .text(0...8192), "Where to go on to."),
-                .optional("long-run-session", .text(0...20), "That the browser is one's own."),
+                .optional("redirect", .text(0...8192), "Page to return to after the login."),
                 .optional(
-                    "trusted-device-token", .text(0...128), "That no code is to be mailed."),
-                .optional("email_verified_code", .text(0...128), "In the place of a mailed one."),
+                    "long-run-session", .text(0...20),
+                    "Whether the browser belongs to the owner: the session is long."),
+                .optional(
+                    "trusted-device-token", .text(0...128),
+                    "Token of a trusted device, which needs no mailed code."),
+                .optional(
+                    "email_verified_code", .text(0...128),
+                    "Single-use code in place of a mailed one."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
@@ -103,14 +108,16 @@ enum OwnerLoginRoutes {
     }
 
     private static let token = Parameter(
-        "two-factor-token", in: .query, .text(0...1024), "That the passphrase was right.")
+        "two-factor-token", in: .query, .text(0...1024), "Token that proves the passphrase.")
 
     private static let askSecond = Route<RealmContext>(
         .get, "/auth/twofactor", id: "showOwnerSecondFactor", tag: "Flagship",
         summary: "Shows an owner the form for the mailed code.", right: .nothing, voice: .page,
         parameters: [
             token, redirect,
-            Parameter("long-run-session", in: .query, .text(0...20), "As it was said before."),
+            Parameter(
+                "long-run-session", in: .query, .text(0...20),
+                "Whether the session is long, as in the first step."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         page(
@@ -123,13 +130,16 @@ enum OwnerLoginRoutes {
         .post, "/auth/twofactor", id: "loginOwnerBySecondFactor", tag: "Flagship",
         summary: "Checks the mailed code after a passphrase.", right: .nothing, voice: .page,
         body: .page([
-            .optional("two-factor-token", .text(0...1024), "That the passphrase was right."),
-            .optional("two-factor-passcode", .text(0...64), "Of the mail."),
-            .optional("redirect", .text(0...8192), "Where to go on to."),
-            .optional("long-run-session", .text(0...20), "That the browser is one's own."),
+            .optional("two-factor-token", .text(0...1024), "Token that proves the passphrase."),
+            .optional("two-factor-passcode", .text(0...64), "Code from the mail."),
+            .optional("redirect", .text(0...8192), "Page to return to after the login."),
+            .optional(
+                "long-run-session", .text(0...20),
+                "Whether the browser belongs to the owner: the session is long."),
             .optional(
                 "two-factor-generate-trusted-device-token", .text(0...20),
-                "That no code is to be mailed here for a while."),
+                "Whether the device becomes a trusted device, which needs no mailed code "
+                    + "for a while."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

@@ -12,7 +12,7 @@ struct OwnerPassphraseForm {
     let button: String
     var isNew = false
     var wrong: String?
-    /// What can be ticked beside it.
+    /// The checkbox beside the code.
     var check: HTML?
 
     static let usualRounds: Int64 = 650_000

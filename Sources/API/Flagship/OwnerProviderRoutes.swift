@@ -53,7 +53,7 @@ enum OwnerProviderRoutes {
         .get, "/oidc/franceconnect", id: "startAtFranceConnect", tag: "Flagship",
         summary: "Redirects to the provider of this name.", right: .nothing, voice: .page,
         parameters: [
-            Parameter("redirect", in: .query, .text(0...4096), "The page to go on to.")
+            Parameter("redirect", in: .query, .text(0...4096), "Page to return to after the login.")
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute]
     ) { call throws(Problem) in
         let slug = "franceconnect"
@@ -69,8 +69,9 @@ enum OwnerProviderRoutes {
         .get, "/oidc/login", id: "loginBrowserByDelegatedCode", tag: "Flagship",
         summary: "Signs a browser in by a delegated code.", right: .nothing, voice: .page,
         parameters: [
-            Parameter("code", in: .query, .text(0...128), "The delegated code."),
-            Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
+            Parameter("code", in: .query, .text(0...128), "Delegated code of the provider."),
+            Parameter(
+                "redirect", in: .query, .text(0...4096), "Page to return to after the login."),
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute, .invalidRequest]
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -99,7 +100,7 @@ extension Call<RealmContext> {
         let known = try await RealmLookups(context).providers()
         if let text = body["id_token"]?.string, !text.isEmpty {
             guard !known.isEmpty else { return nil }
-            // By what was signed: of some signatures anybody makes another one that is as good (ES256).
+            // By what was signed: of some signatures an attacker makes another one that is as good (ES256).
             let signed = text.utf8.lastIndex(of: UInt8(ascii: ".")).map { text[..<$0] }
             return .token(
                 context.mint.use(ofToken: signed.map { String($0) } ?? text),

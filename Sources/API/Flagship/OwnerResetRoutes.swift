@@ -14,7 +14,8 @@ enum OwnerResetRoutes {
     private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
     /// Apps that show the page in a frame of theirs say so; ours has no button to hide.
     private static let back = Parameter(
-        "hideBackButton", in: .query, .text(0...20), "Heard, and of no matter.")
+        "hideBackButton", in: .query, .text(0...20),
+        "Parameter of apps that is accepted and ignored.")
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showOwnerReset", tag: "Flagship",
@@ -64,7 +65,8 @@ enum OwnerResetRoutes {
         return OwnerNotice.mailed(visit)
     }
 
-    private static let token = Parameter("token", in: .query, .text(0...200), "What was mailed.")
+    private static let token = Parameter(
+        "token", in: .query, .text(0...200), "Reset token from the mail.")
 
     private static let choose = Route<RealmContext>(
         .get, renewPath, id: "showOwnerRenewal", tag: "Flagship",
@@ -84,8 +86,8 @@ enum OwnerResetRoutes {
         summary: "Sets another passphrase by the mailed link.", right: .nothing, voice: .page,
         body: .page(
             OwnerLinkRoutes.passphrase + [
-                .optional("passphrase_reset_token", .text(0...200), "What was mailed."),
-                .optional("hint", .text(0...1000), "What reminds of it."),
+                .optional("passphrase_reset_token", .text(0...200), "Reset token from the mail."),
+                .optional("hint", .text(0...1000), "Hint for the passphrase."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

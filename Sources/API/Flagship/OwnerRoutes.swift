@@ -21,14 +21,17 @@ enum OwnerRoutes {
         answer: .ok(
             "How passphrases are made ready here.",
             .object(
-                .required("Kdf", .integer(0...0), "PBKDF2 with SHA-256."),
                 .required(
-                    "KdfIterations", .integer(DerivedPassphrase.rounds), "So many rounds."),
-                .required("OIDC", .boolean, "Whether the owner can sign in with a provider."),
-                .required("FranceConnect", .boolean, "Whether that may be this one."),
-                .required("locale", .text(2...35), "The owner's language."),
-                .required("magic_link", .boolean, "Whether links are mailed."),
-                .required("name", .text(1...201), "The owner's name, else the realm's.")),
+                    "Kdf", .integer(0...0), "Key derivation function; always PBKDF2 with SHA-256."),
+                .required(
+                    "KdfIterations", .integer(DerivedPassphrase.rounds),
+                    "Iterations of the key derivation function."),
+                .required(
+                    "OIDC", .boolean, "Whether the owner can sign in with an OpenID provider."),
+                .required("FranceConnect", .boolean, "Whether the provider may be FranceConnect."),
+                .required("locale", .text(2...35), "Language of the owner."),
+                .required("magic_link", .boolean, "Whether login links are mailed."),
+                .required("name", .text(1...201), "Name of the owner, or of the realm.")),
             example: [
                 "Kdf": 0, "KdfIterations": 650_000, "OIDC": false, "FranceConnect": false,
                 "locale": "en", "magic_link": false, "name": "Demo",
@@ -130,7 +133,7 @@ enum OwnerRoutes {
 }
 
 extension Call<RealmContext> {
-    /// What a device sent beside its hash. It is kept as it is.
+    /// What a device sent beside its hash. The data is stored as it is.
     func derivedPassphrase(_ rounds: Int64) throws(Problem) -> DerivedPassphrase {
         func text(_ name: String, or other: String = "") throws(Problem) -> String? {
             guard let text = body[name]?.string ?? body[other]?.string, !text.isEmpty else {

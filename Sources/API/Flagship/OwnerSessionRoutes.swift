@@ -15,7 +15,7 @@ enum OwnerSessionRoutes {
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     private static let done = Answer(
-        status: .noContent, description: "It is done.", content: .nothing)
+        status: .noContent, description: "The session is ended.", content: .nothing)
 
     private static let list = Route<RealmContext>(
         .get, "/settings/sessions", id: "listOwnerSessions", tag: "Flagship",
@@ -97,7 +97,8 @@ enum OwnerSessionRoutes {
         return response
     }
 
-    private static let state = Parameter("state", in: .query, .text(0...256), "To come back with.")
+    private static let state = Parameter(
+        "state", in: .query, .text(0...256), "Value that is returned in the redirect.")
 
     private static let ask = Route<RealmContext>(
         .get, "/auth/confirm", id: "showOwnerConfirmation", tag: "Flagship",
@@ -105,7 +106,7 @@ enum OwnerSessionRoutes {
         right: .nothing,
         voice: .page,
         parameters: [
-            state, Parameter("redirect", in: .query, .text(0...8192), "Where to go on to."),
+            state, Parameter("redirect", in: .query, .text(0...8192), "Page to return to."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -123,8 +124,8 @@ enum OwnerSessionRoutes {
         right: .nothing, voice: .page,
         body: .page(
             OwnerLinkRoutes.passphrase + [
-                .optional("redirect", .text(0...8192), "Where to go on to."),
-                .optional("state", .text(0...256), "To come back with."),
+                .optional("redirect", .text(0...8192), "Page to return to."),
+                .optional("state", .text(0...256), "Value that is returned in the redirect."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
@@ -177,7 +178,9 @@ enum OwnerSessionRoutes {
         .get, "/auth/confirm/{code}", id: "checkOwnerConfirmation", tag: "Flagship",
         summary: "Checks whether this browser was given the owner's passphrase a moment ago.",
         right: .nothing, voice: .flagship,
-        parameters: [Parameter("code", in: .path, .text(1...128), "What came back.", example: "x")],
+        parameters: [
+            Parameter("code", in: .path, .text(1...128), "Code from the redirect.", example: "x")
+        ],
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         guard let browser = try await BrowserSessions(call).current(),

@@ -14,7 +14,7 @@ enum OwnerSettingsRoutes {
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     private static let done = Answer(
-        status: .noContent, description: "It is done.", content: .nothing)
+        status: .noContent, description: "The settings are stored.", content: .nothing)
 
     private static let parameters = Route<RealmContext>(
         .get, "/settings/passphrase", id: "getOwnerPassphrase", tag: "Flagship",

@@ -25,7 +25,7 @@ extension Call<RealmContext> {
     }
 
     /// Compares what the device made of a passphrase with what the log keeps. It takes as long whether
-    /// there is one or not.
+    /// the owner has one or not.
     func compareOwner(_ typed: String) async throws(Problem) -> PassphraseProof.Comparison {
         let account = try await RealmLookups(context).folded(Owner.self, Owner.stream).account
         var hash: String?

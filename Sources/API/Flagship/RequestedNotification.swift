@@ -14,7 +14,7 @@ struct RequestedNotification: Sendable {
     private let attributes: JSONObject
 
     enum Fault: Error {
-        /// It is none at all.
+        /// The notification is invalid.
         case notValid
         case invalid(String)
 

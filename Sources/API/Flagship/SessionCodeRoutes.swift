@@ -20,7 +20,8 @@ enum SessionCodeRoutes {
         answer: Answer(
             status: .created, description: "The code.",
             content: .json(
-                .object(.required("session_code", .text(32...32), "For one web view.")),
+                .object(
+                    .required("session_code", .text(32...32), "Session code for one web view.")),
                 example: ["session_code": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x"])),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     ) { call throws(Problem) in

@@ -13,13 +13,13 @@ enum WebAppPageRoutes {
     static let placeTable: [Route<RealmContext>] = [index]
 
     private static let code = Parameter(
-        "session_code", in: .query, .text(0...128), "What signs the browser in.")
+        "session_code", in: .query, .text(0...128), "Session code that signs the browser in.")
 
     /// On the realm's own host: from here on people are signed in wherever the realm lets them be.
     private static let start = Route<RealmContext>(
         .get, "/apps/{slug}/start", id: "startWebApp", tag: "Flagship",
         summary: "Opens a web app.", right: .nothing, voice: .page,
-        parameters: [Parameter("slug", in: .path, .text(1...128), "What it goes by."), code],
+        parameters: [Parameter("slug", in: .path, .text(1...128), "Slug of the web app."), code],
         answer: .page, refusals: Page.refusals + [.forbidden, .noSuchApp], traits: .isReturnTarget
     ) { call throws(Problem) in
         let app = try await call.webApp(try call.required("slug"), .app)

@@ -11,10 +11,10 @@ enum InviteCodeRoutes {
     static let table: [Route<RealmContext>] = [create, list, revoke]
 
     private static let appID = Parameter(
-        "app_id", in: .path, Fields.id, "The app's id.",
+        "app_id", in: .path, Fields.id, "App id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
     private static let inviteID = Parameter(
-        "invite_id", in: .path, Fields.id, "The invite's id.",
+        "invite_id", in: .path, Fields.id, "Invite id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20")
 
     private static let create = Route<RealmContext>(
@@ -25,11 +25,12 @@ enum InviteCodeRoutes {
         body: Body(
             schema: .object(
                 .required(
-                    "Count", .integer(1...Int64(CreateInvites.mostAtOnce)), "How many."),
-                .optional("BoundEmail", .text(0...320), "Whom they are for."),
+                    "Count", .integer(1...Int64(CreateInvites.mostAtOnce)), "Number of invites."),
+                .optional(
+                    "BoundEmail", .text(0...320), "Mail address that the invites are bound to."),
                 .optional(
                     "ExpiresInDays", .integer(1...CreateInvites.mostDays),
-                    "How long they are good; as the realm says, if nothing is said.")),
+                    "Lifetime of the invites in days; the realm's setting by default.")),
             example: ["Count": 1]),
         answer: .ok(
             "The invites, with their codes.",
@@ -38,10 +39,11 @@ enum InviteCodeRoutes {
                     "InviteCodes",
                     .list(
                         of: .object(
-                            .required("Id", Fields.id, "Its id."),
-                            .required("Code", .text(14...14), "What is typed."),
-                            .required("ExpiresAt", Fields.time, "Until when it is good.")),
-                        1...CreateInvites.mostAtOnce), "Each with its code.")),
+                            .required("Id", Fields.id, "Invite id."),
+                            .required(
+                                "Code", .text(14...14), "Invite code to be typed at registration."),
+                            .required("ExpiresAt", Fields.time, "Expiry time.")),
+                        1...CreateInvites.mostAtOnce), "Invites with their codes.")),
             example: [
                 "InviteCodes": [
                     [
@@ -82,17 +84,20 @@ enum InviteCodeRoutes {
         detail: "In the order of their ids; `after` is the last one seen. Needs `invite:read`.",
         right: .service, voice: .native,
         parameters: [
-            appID, Lists.limit, Parameter("after", in: .query, Fields.id, "The last one seen."),
+            appID, Lists.limit,
+            Parameter(
+                "after", in: .query, Fields.id, "Id of the last invite of the previous page."),
         ],
         answer: .ok(
             "Invites.",
             .list(
                 of: .object(
-                    .required("Id", Fields.id, "Its id."),
-                    .required("IsBound", .boolean, "Whether it is for one mail address."),
-                    .required("CreatedAt", Fields.time, "Since when it is there."),
-                    .required("ExpiresAt", Fields.time, "Until when it is good."),
-                    .optional("UsedAt", Fields.time, "When it was used.")), 0...200),
+                    .required("Id", Fields.id, "Invite id."),
+                    .required(
+                        "IsBound", .boolean, "Whether the invite is bound to a mail address."),
+                    .required("CreatedAt", Fields.time, "Creation time."),
+                    .required("ExpiresAt", Fields.time, "Expiry time."),
+                    .optional("UsedAt", Fields.time, "Time of use.")), 0...200),
             example: []),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
@@ -122,7 +127,7 @@ enum InviteCodeRoutes {
         detail: "Needs the scope `invite:write`.", right: .service, voice: .native,
         parameters: [appID, inviteID, .idempotencyKey],
         answer: Answer(
-            status: .noContent, description: "It is worth nothing.", content: .nothing),
+            status: .noContent, description: "The invite is revoked.", content: .nothing),
         refusals: Place.refusals + refusals + [.noSuchInvite, .inviteUsed]
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:write")

@@ -18,10 +18,10 @@ enum MagicLinkRoutes {
         right: .nothing, voice: .native,
         body: Body(
             schema: .object(
-                .optional("Email", .text(0...320), "The mail address.", example: "a@example.org"),
+                .optional("Email", .text(0...320), "Mail address.", example: "a@example.org"),
                 .optional(
                     "ReturnUrl", .text(0...2048),
-                    "Where the link leads on to: a path. Anything else is left out.",
+                    "Path to which the link leads on; other URLs are ignored.",
                     example: "/basket")),
             example: ["Email": "a@example.org"]),
         answer: NativeRoutes.uniform(mailed), refusals: Place.refusals + [.rateLimited],

@@ -18,17 +18,20 @@ enum MagicLoginRoutes {
         right: .nothing, voice: .native,
         body: Body(
             schema: .object(
-                .optional("UserId", .text(0...64), "Whose link it is."),
-                .optional("Token", .text(0...128), "What was mailed."),
+                .optional("UserId", .text(0...64), "Account id in the link."),
+                .optional("Token", .text(0...128), "Token in the mailed link."),
                 .optional(
-                    "TotpCode", .text(0...128), "Of the authenticator app, or one instead.")),
+                    "TotpCode", .text(0...128),
+                    "TOTP code of the authenticator app, or a recovery code.")),
             example: ["UserId": "0193a0e7-1c5e-7b46-9a4c-0f0c3c6b1a2b", "Token": "…"]),
         answer: .ok(
             "The browser is signed in, or another factor is asked for.",
             .object(
-                .required("RequiresMfa", .boolean, "Whether a second factor is owed."),
-                .optional("MfaMethods", .list(of: .text(1...20), 1...4), "Which ones will do."),
-                .optional("ReturnUrl", .text(1...2048), "Where the link leads on to.")),
+                .required("RequiresMfa", .boolean, "Whether a second factor is required."),
+                .optional(
+                    "MfaMethods", .list(of: .text(1...20), 1...4),
+                    "Second factors that are accepted."),
+                .optional("ReturnUrl", .text(1...2048), "Path to which the link leads on.")),
             example: ["RequiresMfa": false, "ReturnUrl": "/account"]),
         refusals: Place.refusals + [.invalidLink, .foreignForm, .rateLimited], traits: .setsCookies
     ) { call throws(Problem) in

@@ -11,13 +11,14 @@ enum NativeRoutes {
     static let table: [Route<RealmContext>] = [requestOTP, register]
 
     private static let person: [Member] = [
-        .optional("Email", .text(0...320), "The mail address.", example: "ann@example.org"),
+        .optional("Email", .text(0...320), "Mail address.", example: "ann@example.org"),
         .optional(
             "Phone", .text(0...128),
-            "A phone number instead, where `phone_sign_in` is on; with its country's code."),
-        .optional("FirstName", .text(0...100), "Asked for where the realm says so."),
-        .optional("LastName", .text(0...100), "Asked for where the realm says so."),
-        .optional("InviteCode", .text(0...100), "Where one is needed to join."),
+            "Phone number with its country code, in place of a mail address, if "
+                + "`phone_sign_in` is on."),
+        .optional("FirstName", .text(0...100), "First name, if the realm asks for it."),
+        .optional("LastName", .text(0...100), "Last name, if the realm asks for it."),
+        .optional("InviteCode", .text(0...100), "Invite code, if registration needs one."),
     ]
 
     private static let requestOTP = Route<RealmContext>(
@@ -50,8 +51,8 @@ enum NativeRoutes {
 
     static func uniform(_ message: String) -> Answer {
         .ok(
-            "What everybody hears.",
-            .object(.required("Message", .text(1...200), "For people.")),
+            "The same message, whether or not the account exists.",
+            .object(.required("Message", .text(1...200), "Message for the user.")),
             example: ["Message": .string(message)])
     }
 }

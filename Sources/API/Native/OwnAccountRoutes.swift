@@ -18,7 +18,7 @@ enum OwnAccountRoutes {
         right: .account, voice: .native,
         parameters: [
             Parameter(
-                "after", in: .query, Fields.id, "The session to go on behind.",
+                "after", in: .query, Fields.id, "Id of the last session of the previous page.",
                 example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
         ],
         answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
@@ -51,7 +51,7 @@ enum OwnAccountRoutes {
         summary: "Ends a session of the caller.", right: .account, voice: .native,
         parameters: [
             Parameter(
-                "session_id", in: .path, Fields.id, "The session's id.",
+                "session_id", in: .path, Fields.id, "Session id.",
                 example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
         ],
         answer: Answer(
@@ -86,16 +86,17 @@ enum OwnAccountRoutes {
         .delete, "/api/account", id: "deleteOwnAccount", tag: "Own account",
         summary: "Schedules the deletion of the caller's account.",
         detail: """
-            All sessions are over, and nobody can sign in any more. Until `DueAt` the link in the \
+            All sessions are over, and signing in is refused. Until `DueAt` the link in the \
             mail that tells of it cancels it, and so can an administrator of the realm; then all \
             that is personal is erased. A token alone is not enough: it must come of a sign-in a \
             short while ago (RFC 9470).
             """,
         right: .account, voice: .native,
         answer: .ok(
-            "When it is deleted.",
+            "Time of the scheduled deletion.",
             .object(
-                .required("DueAt", Fields.time, "From then on the deletion cannot be cancelled.")),
+                .required("DueAt", Fields.time, "Time from which the deletion cannot be cancelled.")
+            ),
             example: ["DueAt": "2026-12-21T01:23:45.000000Z"]),
         refusals: refusals + [.reauthenticationRequired, .noSuchAccount]
     ) { call throws(Problem) in
@@ -118,13 +119,13 @@ enum OwnAccountRoutes {
     }
 
     private static let session = Schema.object(
-        .required("Id", Fields.id, "Its id."),
-        .required("Client", .text(1...255), "The client that has its tokens."),
-        .optional("App", .text(1...200), "The app that it was opened for."),
-        .required("CreatedAt", Fields.time, "When the person signed in."),
-        .required("LastUsedAt", Fields.time, "When a token of it was last refreshed."),
-        .optional("Device", .text(1...100), "The kind of device."),
-        .required("Current", .boolean, "Whether it is the one that asks."))
+        .required("Id", Fields.id, "Session id."),
+        .required("Client", .text(1...255), "OAuth client id of the session's tokens."),
+        .optional("App", .text(1...200), "Name of the app that the session was opened for."),
+        .required("CreatedAt", Fields.time, "Time of the sign-in."),
+        .required("LastUsedAt", Fields.time, "Time of the last token refresh."),
+        .optional("Device", .text(1...100), "Kind of device."),
+        .required("Current", .boolean, "Whether it is the calling session."))
 
     private static let example: JSON = [
         "Id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "Client": "phone", "Device": "iPhone",

@@ -20,10 +20,13 @@ enum TOTPRoutes {
         answer: .ok(
             "What the app needs.",
             .object(
-                .required("Secret", .text(32...32), "For who has no camera, in Base32."),
-                .required("OtpAuthUri", .text(1...1000), "What the picture says."),
-                .required("QrSvg", .text(1...200_000), "The picture."),
-                .required("ExpiresIn", .integer(1...3_600), "Seconds.")),
+                .required(
+                    "Secret", .text(32...32),
+                    "TOTP secret in Base32, for authenticator apps without a camera."),
+                .required("OtpAuthUri", .text(1...1000), "Key URI (`otpauth://`) in the QR code."),
+                .required("QrSvg", .text(1...200_000), "QR code as SVG."),
+                .required("ExpiresIn", .integer(1...3_600), "Lifetime of the enrolment in seconds.")
+            ),
             example: [
                 "Secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "OtpAuthUri": "otpauth://totp/…",
                 "QrSvg": "<svg …", "ExpiresIn": 600,
@@ -92,11 +95,12 @@ enum TOTPRoutes {
         summary: "Shows whether the account has an authenticator app.", right: .account,
         voice: .native,
         answer: .ok(
-            "How it stands.",
+            "State of the authenticator app.",
             .object(
-                .required("Enabled", .boolean, "Whether signing in asks for a code."),
-                .optional("EnrolledAt", Fields.time, "Since when."),
-                .required("RecoveryCodesLeft", .integer(0...100), "How many were not used.")),
+                .required("Enabled", .boolean, "Whether signing in needs a TOTP code."),
+                .optional("EnrolledAt", Fields.time, "Enrolment time."),
+                .required(
+                    "RecoveryCodesLeft", .integer(0...100), "Number of unused recovery codes.")),
             example: ["Enabled": false, "RecoveryCodesLeft": 0]),
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -115,7 +119,8 @@ enum TOTPRoutes {
         summary: "Removes the authenticator app.",
         detail: "Needs a code of the app, or a recovery code.", right: .account,
         voice: .native, body: code,
-        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The authenticator app is removed.", content: .nothing),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
         let (account, typed) = try call.counted()
@@ -148,14 +153,16 @@ enum TOTPRoutes {
 
     private static let code = Body(
         schema: .object(
-            .required("Code", .text(0...128), "Of the app, or one that stands in for it.")),
+            .required(
+                "Code", .text(0...128), "TOTP code of the authenticator app, or a recovery code.")),
         example: ["Code": "123456"])
 
     private static let recoveryCodes = Answer.ok(
         "Shown this once. Each signs in once, in the place of a code of the app.",
         .object(
             .required(
-                "RecoveryCodes", .list(of: .text(14...14), 10...10), "To be written down.")),
+                "RecoveryCodes", .list(of: .text(14...14), 10...10),
+                "Recovery codes, to be written down.")),
         example: [
             "RecoveryCodes": .array((0..<10).map { .string("0123-4567-89A\($0)") })
         ])

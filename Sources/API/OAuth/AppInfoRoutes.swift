@@ -15,9 +15,10 @@ enum AppInfoRoutes {
             detail: "With `client_id`, of the ways to sign in only those that this client may use.",
             right: .nothing, voice: .native,
             parameters: [
-                Parameter("client_id", in: .query, .text(1...255), "The client.", example: "phone")
+                Parameter(
+                    "client_id", in: .query, .text(1...255), "OAuth client id.", example: "phone")
             ],
-            answer: .ok("What is known to everybody.", schema, example: example),
+            answer: .ok("Public information on the app.", schema, example: example),
             refusals: Place.refusals
         ) { call throws(Problem) in
             let client = try await call.namedClient()
@@ -68,33 +69,35 @@ enum AppInfoRoutes {
     private static let schema = Schema.named(
         "AppInfo",
         .object(
-            .required("DisplayName", .text(0...200), "The name that people see."),
-            .required("Issuer", .text(1...2048), "What names the realm in tokens."),
+            .required("DisplayName", .text(0...200), "Display name of the app or realm."),
+            .required(
+                "Issuer", .text(1...2048), "Issuer identifier (`iss`) of the realm's tokens."),
             .optional(
                 "Branding",
                 .object(
-                    .optional("AccentColour", .text(7...7), "The colour of buttons, as #rrggbb."),
-                    .optional("LogoUrl", .text(8...2000), "Where the logo is.")),
-                "How it looks, as far as that is set."),
+                    .optional("AccentColour", .text(7...7), "Colour of buttons, as #rrggbb."),
+                    .optional("LogoUrl", .text(8...2000), "URL of the logo.")),
+                "Branding, as far as it is set."),
             .required(
                 "Registration", .oneOf(RegistrationPosture.allCases.map(\.shownName)),
-                "Who may join, and how."),
+                "Registration mode of the realm."),
             .required(
                 "RegistrationFields",
                 .object(
-                    .required("Email", demand, "The mail address."),
-                    .required("Username", demand, "Another name."),
-                    .required("Firstname", demand, "The first name."),
-                    .required("Lastname", demand, "The last name.")),
-                "What registration asks for."),
+                    .required("Email", demand, "Requirement for the mail address."),
+                    .required("Username", demand, "Requirement for a user name."),
+                    .required("Firstname", demand, "Requirement for the first name."),
+                    .required("Lastname", demand, "Requirement for the last name.")),
+                "Fields of the registration form."),
             .required(
                 "NativeGrants",
                 .object(
-                    .required("Enabled", .boolean, "Whether there are any."),
-                    .required("Otp", .boolean, "By a mailed code."),
-                    .required("MagicLink", .boolean, "By a mailed link."),
-                    .required("Passkey", .boolean, "By a passkey.")),
-                "How to sign in without a browser.")))
+                    .required("Enabled", .boolean, "Whether any native grant is enabled."),
+                    .required("Otp", .boolean, "Whether signing in with a mailed code is enabled."),
+                    .required(
+                        "MagicLink", .boolean, "Whether signing in with a mailed link is enabled."),
+                    .required("Passkey", .boolean, "Whether signing in with a passkey is enabled.")),
+                "Grants for signing in without a browser.")))
 
     private static let example: JSON = [
         "DisplayName": "Acme", "Issuer": "https://id.example.com", "Registration": "JitOnOtp",
@@ -108,7 +111,7 @@ enum AppInfoRoutes {
 }
 
 extension Call<RealmContext> {
-    /// Nil: none was named. Nil inside: there is none of that name that could be used.
+    /// Nil without a `client_id`. An inner nil: no usable client has that id.
     fileprivate func namedClient() async throws(Problem) -> KnownClient?? {
         guard let clientID = text("client_id") else { return nil }
         let client = try await reading { () throws(LogFailure) in

@@ -8,7 +8,7 @@ internal import Values
 /// nothing but `active` (RFC 7662 section 2.2).
 public struct IntrospectionExplanation: Sendable, Equatable {
     public let isActive: Bool
-    /// A sentence, without its end.
+    /// The reason as a sentence without its full stop.
     public let reason: String
     /// What to do, where the client should hear of the token.
     public let remedy: String

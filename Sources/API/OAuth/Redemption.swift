@@ -38,7 +38,7 @@ extension Call<RealmContext> {
         return asked
     }
 
-    /// Who asks, and from where.
+    /// The client and the address of the request.
     func bareGrantRequest(of client: PresentClient) -> GrantRequest {
         GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,

@@ -18,11 +18,12 @@ enum TokenRoutes {
             body: .form(
                 .object(
                     ClientCredentials.members + [
-                        .required("grant_type", .text(1...255), "What is shown."),
-                        .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                        .required("grant_type", .text(1...255), "Grant type."),
+                        .optional(
+                            "scope", .text(1...2048), "Requested scopes, separated by spaces."),
                         .optional(
                             "resource", .list(of: .text(1...2048), 0...8),
-                            "Where the tokens shall be good (RFC 8707)."),
+                            "Resource servers of the tokens (RFC 8707)."),
                     ] + grants.members),
                 example: [
                     "grant_type": "urn:cocoar:otp", "client_id": "phone", "otp_code": "123456",
@@ -47,10 +48,9 @@ enum TokenRoutes {
     private static let requestName = Parameter(
         "Idempotency-Key", in: .header,
         .text(1...255, .some(Characters(0x21...0x7E), 1...255)),
-        """
-        Chosen by the client at random, of 22 characters or more, for one request with a mailed code or link. The \
-        same request under the same key has the same answer for a minute, at any node.
-        """)
+        "Random key of at least 22 characters, chosen by the client for one "
+            + "request with a mailed code or link. The same request with the same key "
+            + "gets the same response for a minute, at any node.")
 
     private static let introspect = Route<RealmContext>(
         .post, "/connect/introspect", id: "introspectToken", tag: "OAuth",
@@ -60,7 +60,7 @@ enum TokenRoutes {
             """, right: .client, voice: .oauth,
         body: .form(tokenForm, example: exampleForm),
         answer: .ok(
-            "What is known of it.",
+            "State and claims of the token (RFC 7662).",
             introspection,
             example: ["active": false]),
         refusals: Place.refusals + [.invalidRequest], traits: .acceptsCachedClient
@@ -76,7 +76,9 @@ enum TokenRoutes {
         summary: "Ends a token and all that belong to the same sign-in (RFC 7009).",
         detail: "A client ends its own tokens only; of others it hears nothing.", right: .client,
         voice: .oauth, body: .form(tokenForm, example: exampleForm),
-        answer: Answer(status: .ok, description: "It is over.", content: .nothing),
+        answer: Answer(
+            status: .ok, description: "The token is revoked, or was not valid (RFC 7009).",
+            content: .nothing),
         refusals: Place.refusals + [.invalidRequest], traits: .forScripts
     ) { call throws(Problem) in
         let client = try call.caller.client
@@ -91,52 +93,64 @@ enum TokenRoutes {
     }
 
     private static let introspection = Schema.object(
-        .required("active", .boolean, "Whether it is good, and the caller may know."),
-        .optional("scope", .text(0...2048), "What it is good for, by spaces."),
-        .optional("client_id", .text(1...255), "The client that has it."),
-        .optional("sub", .text(1...255), "Whose it is."),
+        .required("active", .boolean, "Whether the token is valid, and the caller may know it."),
+        .optional("scope", .text(0...2048), "Scopes of the token, separated by spaces."),
+        .optional("client_id", .text(1...255), "OAuth client id of the token."),
+        .optional(
+            "sub", .text(1...255), "Subject: the account, or the client if it acts for itself."),
         .optional(
             "sub_profile", .oneOf(["user", "service"]),
-            "What `sub` names: an account, or a client that acts for itself."),
-        .optional("exp", .integer(0...(1 << 53 - 1)), "Until when."),
-        .optional("iat", .integer(0...(1 << 53 - 1)), "Since when."),
-        .optional("aud", .list(of: .text(1...2048), 0...8), "Where."),
-        .optional("iss", .text(1...2048), "Who gave it."),
-        .optional("jti", .text(1...255), "Its name."),
-        .optional("sid", .text(1...255), "The sign-in that it came from."),
+            "Kind of `sub`: an account, or a client that acts for itself."),
+        .optional("exp", .integer(0...(1 << 53 - 1)), "Expiry time, in seconds since 1970."),
+        .optional("iat", .integer(0...(1 << 53 - 1)), "Issue time, in seconds since 1970."),
+        .optional(
+            "aud", .list(of: .text(1...2048), 0...8), "Audience: the resource servers of the token."
+        ),
+        .optional("iss", .text(1...2048), "Issuer of the token."),
+        .optional("jti", .text(1...255), "Token id."),
+        .optional("sid", .text(1...255), "Session id of the sign-in."),
         .optional(
             "app_kind", .oneOf(WebAppKind.allCases.map(\.rawValue)),
-            "What the flagship app opened with it."),
-        .optional("app_slug", .text(1...63), "What that goes by."),
-        .optional("auth_time", .integer(0...(1 << 53 - 1)), "When the user signed in."),
-        .optional("acr", .text(1...255), "How strongly."),
-        .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
-        .optional("token_type", .text(1...20), "How it is shown; a refresh token has none."),
+            "Kind of web app that the flagship app opened with the token."),
+        .optional("app_slug", .text(1...63), "Slug of that web app."),
+        .optional(
+            "auth_time", .integer(0...(1 << 53 - 1)), "Time of the sign-in, in seconds since 1970."),
+        .optional("acr", .text(1...255), "Authentication context class of the sign-in."),
+        .optional(
+            "amr", .list(of: .text(1...50), 0...10),
+            "Authentication methods of the sign-in (RFC 8176)."),
+        .optional(
+            "token_type", .text(1...20),
+            "Token type, such as Bearer or DPoP; a refresh token has none."),
         .optional(
             "business_partner_id", .text(1...100),
-            "What other systems know the person by, of clients of the profile `voo`."),
+            "Identifier of the person in other systems, for clients of the profile `voo`."),
         .optional(
-            "resource_access", ResourceAccess.schema, "With `roles` or `permissions`, by audience."),
-        .optional("act", .openObject, "Who acts for the person (RFC 8693)."),
-        .optional("cnf", .openObject, "The key that it is bound to (RFC 9449)."))
+            "resource_access", ResourceAccess.schema,
+            "Roles and permissions by audience, with the scopes `roles` or `permissions`."),
+        .optional("act", .openObject, "Actor of a delegated token (RFC 8693)."),
+        .optional("cnf", .openObject, "Key that the token is bound to (RFC 9449)."))
 
     private static let tokenForm = Schema.object(
         ClientCredentials.members + [
-            .required("token", .text(1...16384), "The token."),
-            .optional("token_type_hint", .text(1...255), "What it may be; not needed."),
+            .required("token", .text(1...16384), "Access token or refresh token."),
+            .optional(
+                "token_type_hint", .text(1...255), "Hint on the type of the token; not needed."),
         ])
     private static let exampleForm: JSON = [
         "client_id": "api", "client_secret": "…", "token": "urd_at_…",
     ]
 
     private static let tokens = Schema.object(
-        .required("access_token", .text(1...16384), "For resource servers."),
-        .required("token_type", .text(1...20), "How it is shown."),
-        .required("expires_in", .integer(0...(1 << 40)), "Seconds."),
-        .optional("refresh_token", .text(1...4096), "With `offline_access`."),
-        .optional("issued_token_type", .text(1...255), "Of an exchange (RFC 8693)."),
-        .optional("scope", .text(1...2048), "What was given, by spaces, if anything."),
-        .optional("id_token", .text(1...16384), "With `openid`: who signed in, and how."))
+        .required("access_token", .text(1...16384), "Access token for resource servers."),
+        .required("token_type", .text(1...20), "Token type: Bearer or DPoP."),
+        .required(
+            "expires_in", .integer(0...(1 << 40)), "Lifetime of the access token in seconds."),
+        .optional(
+            "refresh_token", .text(1...4096), "Refresh token, with the scope `offline_access`."),
+        .optional("issued_token_type", .text(1...255), "Token type of an exchange (RFC 8693)."),
+        .optional("scope", .text(1...2048), "Granted scopes, separated by spaces, if any."),
+        .optional("id_token", .text(1...16384), "ID token, with the scope `openid`."))
     private static let exampleTokens: JSON = [
         "access_token": "urd_at_…", "token_type": "Bearer", "expires_in": 900, "scope": "openid",
     ]

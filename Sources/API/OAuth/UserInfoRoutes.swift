@@ -16,7 +16,7 @@ enum UserInfoRoutes {
             body: .form(
                 .object(
                     .optional(
-                        "access_token", .text(1...8192), "The token, if it is in no header.")),
+                        "access_token", .text(1...8192), "Access token, if it is not in a header.")),
                 example: ["access_token": "urd_at_…"])),
     ]
 
@@ -54,19 +54,24 @@ enum UserInfoRoutes {
     }
 
     private static let schema = Schema.object(
-        .required("sub", .text(1...255), "The account, as the client knows it."),
-        .optional("email", .text(1...320), "With `email`."),
-        .optional("email_verified", .boolean, "With `email`."),
-        .optional("given_name", .text(1...100), "With `profile`."),
-        .optional("family_name", .text(1...100), "With `profile`."),
-        .optional("name", .text(1...201), "With `profile`."),
+        .required("sub", .text(1...255), "Subject: the account, as the client knows it."),
+        .optional("email", .text(1...320), "Mail address, with the scope `email`."),
+        .optional(
+            "email_verified", .boolean,
+            "Whether the mail address is verified, with the scope `email`."),
+        .optional("given_name", .text(1...100), "First name, with the scope `profile`."),
+        .optional("family_name", .text(1...100), "Last name, with the scope `profile`."),
+        .optional("name", .text(1...201), "Full name, with the scope `profile`."),
         .optional(
             "preferred_username", .text(1...320),
-            "With `profile` and `email`: the mail address, by which people sign in here."),
+            "Mail address to sign in with, with the scopes `profile` and `email`."),
         .optional(
-            "resource_access", ResourceAccess.schema, "With `roles` or `permissions`, by audience."),
-        .optional("locale", .text(1...35), "With `profile`: the language to write in."),
-        .optional("updated_at", .integer(0...(1 << 53 - 1)), "With `profile`."))
+            "resource_access", ResourceAccess.schema,
+            "Roles and permissions by audience, with the scopes `roles` or `permissions`."),
+        .optional("locale", .text(1...35), "Preferred language, with the scope `profile`."),
+        .optional(
+            "updated_at", .integer(0...(1 << 53 - 1)),
+            "Time of the last change, in seconds since 1970, with the scope `profile`."))
 }
 
 extension Call<RealmContext> {

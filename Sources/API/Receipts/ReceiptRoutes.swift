@@ -12,7 +12,7 @@ enum ReceiptRoutes {
 
     private static let channel = Parameter(
         "channel", in: .path, .oneOf(Channel.ofPhones.map(\.rawValue)),
-        "By what the message went.", example: "sms")
+        "Channel of the message.", example: "sms")
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.forbidden, .noSuchMail, .noSuchMessageGateway, .rateLimited]
@@ -25,15 +25,15 @@ enum ReceiptRoutes {
         parameters: [
             channel,
             Parameter(
-                "message", in: .path, .text(1...64), "The message's id.",
+                "message", in: .path, .text(1...64), "Message id.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"),
-            Parameter("X-Twilio-Signature", in: .header, .text(0...255), "Twilio's signature."),
+            Parameter("X-Twilio-Signature", in: .header, .text(0...255), "Signature of Twilio."),
         ],
         body: .form(
             .object(
-                .optional("MessageStatus", .text(0...40), "What became of it."),
-                .optional("ErrorCode", .text(0...40), "Why it did not arrive.")),
-            example: ["MessageStatus": "delivered"]), answer: .gone("It is known."),
+                .optional("MessageStatus", .text(0...40), "Delivery status of the message."),
+                .optional("ErrorCode", .text(0...40), "Error code of a failed delivery.")),
+            example: ["MessageStatus": "delivered"]), answer: .gone("The receipt is stored."),
         refusals: refusals
     ) { call throws(Problem) in
         let (channel, gateway) = try await call.receiptGateway()
@@ -61,16 +61,18 @@ enum ReceiptRoutes {
         right: .nothing, voice: .receipts,
         parameters: [
             channel,
-            Parameter("X-Hub-Signature-256", in: .header, .text(0...255), "Meta's signature."),
+            Parameter(
+                "X-Hub-Signature-256", in: .header, .text(0...255),
+                "Signature of Meta (HMAC-SHA-256)."),
         ],
         body: Body(
             schema: .object(
-                .optional("id", .text(0...64), "The message's id, as it was sent."),
-                .optional("status", .text(0...40), "`delivered` or `failed`."),
-                .optional("code", .anything, "Why it did not arrive, in a word."),
-                .optional("entry", .anything, "What Meta sends.")),
+                .optional("id", .text(0...64), "Message id, as it was sent to the gateway."),
+                .optional("status", .text(0...40), "Delivery status: `delivered` or `failed`."),
+                .optional("code", .anything, "Error code of a failed delivery."),
+                .optional("entry", .anything, "Webhook entries of Meta.")),
             example: ["id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "status": "delivered"],
-            maximumBytes: 256 * 1024), answer: .gone("It is known."), refusals: refusals
+            maximumBytes: 256 * 1024), answer: .gone("The receipt is stored."), refusals: refusals
     ) { call throws(Problem) in
         let (channel, gateway) = try await call.receiptGateway()
         switch gateway.kind {
@@ -104,9 +106,14 @@ enum ReceiptRoutes {
         voice: .receipts,
         parameters: [
             channel,
-            Parameter("hub.mode", in: .query, .text(0...40), "`subscribe`."),
-            Parameter("hub.verify_token", in: .query, .text(0...1_000), "The gateway's."),
-            Parameter("hub.challenge", in: .query, .text(0...200), "Comes back as it is."),
+            Parameter(
+                "hub.mode", in: .query, .text(0...40),
+                "Mode of the verification request; always `subscribe`."),
+            Parameter(
+                "hub.verify_token", in: .query, .text(0...1_000), "Verify token of the gateway."),
+            Parameter(
+                "hub.challenge", in: .query, .text(0...200), "Challenge that is returned unchanged."
+            ),
         ],
         answer: Answer(
             status: .ok, description: "The challenge.", content: .text("text/plain; charset=utf-8")),
@@ -124,7 +131,7 @@ enum ReceiptRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The gateway that the path names. Counted before anything is looked up.
+    /// The gateway that the path names. The rate limit counts before any look-up.
     fileprivate func receiptGateway() async throws(Problem) -> (Channel, MessageGateway) {
         try RateCounter(self).count(.messageReceipt)
         guard let channel = Channel(rawValue: try required("channel")),

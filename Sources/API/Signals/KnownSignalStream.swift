@@ -32,9 +32,9 @@ struct KnownSignalStream: Sendable {
     private(set) var replays: [Replay] = []
     /// Nothing of what happened up to here is for the receiver.
     private(set) var floor: Int64
-    /// Since when it is enabled, if it is: what was wrong before counts no more.
+    /// The time since which the stream is enabled: earlier faults count no more.
     private(set) var enabledAt: Timestamp
-    /// Where it was last disabled.
+    /// The position at which the stream was last disabled.
     private(set) var disabledAt: Int64 = 0
 
     /// Nil where there is no such stream, or none any more.

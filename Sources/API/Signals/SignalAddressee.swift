@@ -64,7 +64,7 @@ extension SignalReader {
         return signals
     }
 
-    /// Of a device that nobody signed in with yet, who is told of all hears; a session of nobody's is a client's
+    /// Of a device without a sign-in, the receivers of all subjects hear; a session without an account is a client's
     /// own, and no signal.
     private func includes(
         _ subject: SignalSubject, _ addressee: SignalAddressee

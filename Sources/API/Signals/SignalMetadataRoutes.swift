@@ -9,7 +9,7 @@ enum SignalMetadataRoutes {
         route(
             "/.well-known/ssf-configuration/{path}", id: "getSignalConfigurationOfPath",
             parameters: [
-                Parameter("path", in: .path, .text(1...255), "The path of the realm's issuer.")
+                Parameter("path", in: .path, .text(1...255), "Path of the realm's issuer.")
             ]),
     ]
 
@@ -32,7 +32,8 @@ enum SignalMetadataRoutes {
                 extension of Urd and has no member here.
                 """,
             right: .nothing, voice: .oauth, parameters: parameters,
-            answer: .ok("What is offered.", schema, example: document("https://id.example.com")),
+            answer: .ok(
+                "Metadata of the transmitter.", schema, example: document("https://id.example.com")),
             refusals: Place.refusals + [.noSuchRoute],
             traits: parameters.isEmpty ? .sameForEveryone : []
         ) { call throws(Problem) in
@@ -67,24 +68,35 @@ enum SignalMetadataRoutes {
     private static let schema = Schema.named(
         "SignalTransmitter",
         .object(
-            .required("spec_version", .text(1...10), "The version of the framework."),
-            .required("issuer", .text(1...2048), "The issuer of all signals."),
-            .required("jwks_uri", .text(1...2048), "What to verify them with."),
+            .required("spec_version", .text(1...10), "Version of the Shared Signals Framework."),
+            .required("issuer", .text(1...2048), "Issuer of all security event tokens."),
+            .required(
+                "jwks_uri", .text(1...2048),
+                "URL of the JWK set that verifies security event tokens."),
             .required(
                 "delivery_methods_supported", .list(of: .text(1...255), 1...5),
-                "How signals are delivered."),
-            .required("configuration_endpoint", .text(1...2048), "Where streams are made."),
-            .required("status_endpoint", .text(1...2048), "Where they are paused and resumed."),
-            .required("add_subject_endpoint", .text(1...2048), "Where subjects are added."),
-            .required("remove_subject_endpoint", .text(1...2048), "Where they are removed."),
-            .required("verification_endpoint", .text(1...2048), "Where to ask for a test signal."),
+                "Delivery methods: push (RFC 8935) or poll (RFC 8936)."),
+            .required(
+                "configuration_endpoint", .text(1...2048),
+                "URL of the configuration endpoint, where streams are created."),
+            .required(
+                "status_endpoint", .text(1...2048),
+                "URL of the status endpoint, where streams are paused and resumed."),
+            .required(
+                "add_subject_endpoint", .text(1...2048), "URL of the endpoint that adds subjects."),
+            .required(
+                "remove_subject_endpoint", .text(1...2048),
+                "URL of the endpoint that removes subjects."),
+            .required(
+                "verification_endpoint", .text(1...2048),
+                "URL of the verification endpoint, which sends a test signal."),
             .required(
                 "critical_subject_members", .list(of: .text(1...50), 1...10),
-                "What of a subject no receiver may pass over."),
+                "Members of a subject that a receiver must not ignore."),
             .required(
                 "authorization_schemes", .list(of: .openObject, 1...5),
-                "How receivers authenticate."),
+                "Authentication schemes for receivers."),
             .required(
                 "default_subjects", .oneOf(DefaultSubjects.allCases.map(\.rawValue)),
-                "Whose signals a stream has before its receiver names any subject.")))
+                "Subjects of a stream before its receiver adds any.")))
 }

@@ -22,7 +22,7 @@ enum SignalPollRoutes {
             right: .service, voice: .oauth,
             parameters: [
                 Parameter(
-                    "stream_id", in: .path, .text(1...255), "The stream.",
+                    "stream_id", in: .path, .text(1...255), "Stream id.",
                     example: .string(SignalAnswers.stream))
             ],
             body: SignalAnswers.body(["maxEvents": 10, "returnImmediately": true]),
@@ -30,9 +30,11 @@ enum SignalPollRoutes {
                 "Signals, each by its `jti`.",
                 .object(
                     .required(
-                        "sets", .map(of: .text(1...65_536)), "Signed tokens, by their `jti`."),
+                        "sets", .map(of: .text(1...65_536)), "Security event tokens by their `jti`."
+                    ),
                     .optional(
-                        "moreAvailable", .boolean, "There are more; left out where there are none.")
+                        "moreAvailable", .boolean,
+                        "Whether more tokens wait; left out if there are none.")
                 ),
                 example: ["sets": [:], "moreAvailable": true]),
             refusals: SignalAnswers.faults

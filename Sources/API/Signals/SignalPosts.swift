@@ -20,7 +20,7 @@ public enum SignalWork: Sendable {
     /// There is no such stream, or nothing is pushed to it: it need not be looked at until it is listed
     /// again.
     case none
-    /// Nothing until there is something new for it.
+    /// No post is due before there is a new signal for the stream.
     case wait(SignalRest)
     case post([SignalPost])
     /// It is given up for now: the receiver has to resume it.
@@ -30,7 +30,7 @@ public enum SignalWork: Sendable {
 /// A stream for which there is nothing to be done now.
 public struct SignalRest: Sendable {
     let stream: KnownSignalStream
-    /// It has all that happened up to here; nil: nothing that happens matters now.
+    /// The position up to which the stream has all events; nil: no event matters now.
     let position: Int64?
     let longest: Duration
 }
@@ -39,7 +39,7 @@ public struct SignalRest: Sendable {
 public struct SignalReceipt: Sendable {
     let status: Int
     let body: [UInt8]
-    /// Seconds.
+    /// Seconds of the response's Retry-After.
     let retryAfter: Int64?
 
     public init(status: Int, body: [UInt8], retryAfter: Int64?) {
@@ -52,9 +52,9 @@ public struct SignalReceipt: Sendable {
 /// What became of some posts.
 public struct SignalSettlement: Sendable {
     public let taken: Int
-    /// For good.
+    /// Number of signals that were refused for good.
     public let refused: Int
-    /// Those that are not settled.
+    /// The signals that are not settled.
     public let rest: [(post: SignalPost, receipt: SignalReceipt?)]
 }
 
@@ -64,7 +64,7 @@ extension SignalReader {
     /// After so many seconds of nothing but failures a stream is paused.
     private static let patience: Int64 = 86_400
     private static let pauses: [Int64] = [2, 10, 60, 300, 1_800, 3_600]
-    /// One that is not taken while others are is given up after about a day.
+    /// A signal that the receiver refuses while it accepts others is given up after about a day.
     private static let mostAttempts = 28
 
     public func work(for id: UUID, in realm: RealmID) async throws(LogFailure) -> SignalWork {
@@ -158,8 +158,8 @@ extension SignalReader {
             taken: taken.count, refused: answers.count - taken.count - rest.count, rest: rest)
     }
 
-    /// Some were not settled. Where others were, each of them waits by itself; else all wait together.
-    /// - Returns: why the stream is to be paused, if it is.
+    /// Some signals were not settled. Where others were, each of them waits by itself; else all wait together.
+    /// - Returns: the reason to pause the stream, if there is one.
     public func postpone(
         _ posts: [(post: SignalPost, receipt: SignalReceipt?)], othersSettled: Bool,
         of stream: UUID, in realm: RealmID

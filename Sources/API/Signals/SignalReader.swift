@@ -15,7 +15,7 @@ public struct SignalReader: Sendable {
     let queries: any RealmQueries
     let pages: SignalPages
     let now: @Sendable (RealmID) -> Timestamp
-    /// Only goes on.
+    /// A monotonic clock.
     let passed: @Sendable () -> Duration
 
     /// So many signals wait for their receiver; what comes after them stays in the log.
@@ -52,7 +52,7 @@ public struct SignalReader: Sendable {
     }
 
     /// Looks at the log from where the stream is, as far as there is room for what comes of it.
-    /// - Returns: how far it has looked.
+    /// - Returns: the position up to which it has read.
     func prepare(
         _ stream: KnownSignalStream, in realm: RealmID
     ) async throws(LogFailure) -> Int64 {

@@ -25,7 +25,7 @@ extension Call<RealmContext> {
         return SignalReceiver(client: session.terms.client, clientID: session.terms.clientID)
     }
 
-    /// A stream of the receiver's own. Those of others are not there for it.
+    /// A stream of the receiver's own. Streams of other clients are not found.
     func signalStream(
         _ id: String?, of receiver: SignalReceiver
     ) async throws(Problem) -> KnownSignalStream {

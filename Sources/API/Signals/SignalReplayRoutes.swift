@@ -21,10 +21,10 @@ enum SignalReplayRoutes {
         body: SignalAnswers.body(
             ["stream_id": .string(SignalAnswers.stream), "from": "1:48211"]),
         answer: .ok(
-            "Where it begins.",
+            "Cursor at which the replay begins.",
             .object(
-                .required("stream_id", Fields.id, "The stream."),
-                .required("from", .text(3...25), "What comes after it is sent.")),
+                .required("stream_id", Fields.id, "Stream id."),
+                .required("from", .text(3...25), "Cursor behind which events are sent again.")),
             example: ["stream_id": .string(SignalAnswers.stream), "from": "1:48211"]),
         refusals: SignalAnswers.faults + [.positionLost]
     ) { call throws(Problem) in

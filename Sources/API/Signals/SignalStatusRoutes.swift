@@ -16,7 +16,7 @@ enum SignalStatusRoutes {
         detail: "Needs the scope `ssf.read`.", right: .service, voice: .oauth,
         parameters: [
             Parameter(
-                "stream_id", in: .query, .text(1...255), required: true, "The stream.",
+                "stream_id", in: .query, .text(1...255), required: true, "Stream id.",
                 example: .string(SignalAnswers.stream))
         ],
         answer: .ok("The status.", schema, example: example), refusals: SignalAnswers.faults
@@ -65,9 +65,9 @@ enum SignalStatusRoutes {
     }
 
     private static let schema = Schema.object(
-        .required("stream_id", Fields.id, "The stream."),
-        .required("status", .oneOf(SignalStatus.allCases.map(\.rawValue)), "Its status."),
-        .optional("reason", .text(1...200), "Why, in the words of the side that changed it."))
+        .required("stream_id", Fields.id, "Stream id."),
+        .required("status", .oneOf(SignalStatus.allCases.map(\.rawValue)), "Status of the stream."),
+        .optional("reason", .text(1...200), "Reason of the last change of status."))
 
     private static let example: JSON = [
         "stream_id": .string(SignalAnswers.stream), "status": "paused",

@@ -115,7 +115,7 @@ struct SignalStreamDocument {
                 }
                 header = text
             } else if case .push(endpoint, let known) = current {
-                // It is shown to nobody, so that no receiver can repeat what it read.
+                // It is shown to no reader, so that no receiver can repeat what it read.
                 header = known
             }
             return .push(endpoint: endpoint, authorization: header)
@@ -132,29 +132,33 @@ struct SignalStreamDocument {
     static let schema = Schema.named(
         "SignalStream",
         .object(
-            .required("stream_id", Fields.id, "The stream."),
-            .required("iss", .text(1...2048), "The issuer of its signals."),
-            .required("aud", .text(1...128), "Who they are for: the client."),
+            .required("stream_id", Fields.id, "Stream id."),
+            .required("iss", .text(1...2048), "Issuer of the stream's tokens."),
+            .required("aud", .text(1...128), "Audience of the tokens: the receiver's client id."),
             .required(
-                "events_supported", .list(of: .text(1...255), 0...50), "What the realm sends."),
+                "events_supported", .list(of: .text(1...255), 0...50),
+                "Event types that the realm can send."),
             .required(
                 "events_requested", .list(of: .text(1...255), 0...50),
-                "What the receiver asks for."),
+                "Event types that the receiver requests."),
             .required(
-                "events_delivered", .list(of: .text(1...255), 0...50), "What it gets of that."),
+                "events_delivered", .list(of: .text(1...255), 0...50),
+                "Event types that are delivered: supported and requested."),
             .required(
                 "delivery",
                 .object(
-                    .required("method", .text(1...255), "How they are delivered."),
-                    .required("endpoint_url", .text(1...2048), "And where.")),
-                "How and where."),
+                    .required(
+                        "method", .text(1...255),
+                        "Delivery method: push (RFC 8935) or poll (RFC 8936)."),
+                    .required("endpoint_url", .text(1...2048), "URL to push to, or to poll.")),
+                "Delivery method and address."),
             .required(
                 "min_verification_interval", .integer(0...86_400),
-                "Seconds between two verifications."),
+                "Minimum number of seconds between two verification requests."),
             .optional(
                 "inactivity_timeout", .integer(0...31_536_000),
                 "Seconds after which a stream that is not polled is paused."),
-            .optional("description", .text(1...200), "In the receiver's words.")))
+            .optional("description", .text(1...200), "Description of the stream by its receiver.")))
 
     static let example: JSON = [
         "stream_id": .string(SignalAnswers.stream), "iss": "https://id.example.com",

@@ -15,7 +15,7 @@ enum SignalStreamRoutes {
 
     private static func streamID(required: Bool) -> Parameter {
         Parameter(
-            "stream_id", in: .query, .text(1...255), required: required, "The stream.",
+            "stream_id", in: .query, .text(1...255), required: required, "Stream id.",
             example: .string(SignalAnswers.stream))
     }
 
@@ -120,7 +120,8 @@ enum SignalStreamRoutes {
         summary: "Deletes a stream; nothing more is sent.",
         detail: "Needs the scope `ssf.manage`.", right: .service, voice: .oauth,
         parameters: [streamID(required: true)],
-        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The stream is deleted.", content: .nothing),
         refusals: SignalAnswers.faults
     ) { call throws(Problem) in
         let receiver = try call.signalReceiver(SignalScope.manage)

@@ -6,21 +6,22 @@ internal import Mail
 internal import Values
 
 /// Where receivers say whose signals they want (SSF 1.0 section 8.1.3). The answer is the same whether
-/// there is anybody of that name or not.
+/// an account has that name or not.
 enum SignalSubjectRoutes {
     static func table(_ pages: SignalPages?) -> [Route<RealmContext>] {
         [
             route(
                 SignalMetadataRoutes.addSubject, id: "addSignalSubject",
                 "Adds a subject to a stream.",
-                answer: Answer(status: .ok, description: "It is added.", content: .nothing),
+                answer: Answer(
+                    status: .ok, description: "The subject is added.", content: .nothing),
                 example: example.merging(["verified": true]) { own, _ in own }, isIncluded: true,
                 pages),
             route(
                 SignalMetadataRoutes.removeSubject, id: "removeSignalSubject",
                 "Removes a subject from a stream.",
                 answer: Answer(
-                    status: .noContent, description: "It is removed.", content: .nothing),
+                    status: .noContent, description: "The subject is removed.", content: .nothing),
                 example: example, isIncluded: false, pages),
         ]
     }

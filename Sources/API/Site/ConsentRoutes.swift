@@ -28,7 +28,7 @@ enum ConsentRoutes {
         .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Records the decision.",
         right: .nothing, voice: .page,
         body: .page(
-            ReturnTarget.members + [.optional("decision", .text(0...20), "What was decided.")]),
+            ReturnTarget.members + [.optional("decision", .text(0...20), "Decision of the user.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

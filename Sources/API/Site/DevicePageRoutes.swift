@@ -11,14 +11,15 @@ enum DevicePageRoutes {
     static let table: [Route<RealmContext>] = [show, decide]
 
     private static let path = PathTemplate(stringLiteral: WaitingDevice.page)
-    private static let typed = Member.optional("user_code", .text(0...64), "As it was typed.")
+    private static let typed = Member.optional(
+        "user_code", .text(0...64), "User code, as it was typed.")
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showDevice", tag: "Pages", summary: "Shows the form for a device's code.",
         right: .nothing, voice: .page,
         parameters: [
-            Parameter("user_code", in: .query, .text(0...64), "The code."),
-            Parameter("done", in: .query, .text(0...10), "What was decided."),
+            Parameter("user_code", in: .query, .text(0...64), "User code."),
+            Parameter("done", in: .query, .text(0...10), "Decision of the user."),
         ],
         answer: .page, refusals: Page.refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
@@ -36,7 +37,7 @@ enum DevicePageRoutes {
         .post, path, id: "decideDevice", tag: "Pages",
         summary: "Checks a device's code, or records the decision.",
         right: .nothing, voice: .page,
-        body: .page([typed, .optional("decision", .text(0...20), "What was decided.")]),
+        body: .page([typed, .optional("decision", .text(0...20), "Decision of the user.")]),
         answer: .page, refusals: Page.refusals + [.noSuchDevice, .invalidToken]
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

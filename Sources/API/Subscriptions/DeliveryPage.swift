@@ -33,7 +33,7 @@ public enum DeliveryPageRoutes {
     }
 }
 
-/// A plain list: what was sent where, and what was answered.
+/// The HTML page of deliveries: the time, receiver and response of each attempt.
 struct DeliveryPage {
     let attempts: [RecentAttempt]
 

@@ -8,7 +8,7 @@ internal import Values
 struct FeedPersonal: Sendable {
     let subscription: UUID
     let realm: RealmID
-    /// Who reads.
+    /// The actor that reads.
     let actor: String
     let commands: any CommandPort
     let now: @Sendable () -> Timestamp
@@ -28,8 +28,8 @@ struct FeedPersonal: Sendable {
 }
 
 extension FeedStream {
-    /// Those of the events that can be sent, opened: all up to the first whose personal data is not on record.
-    /// None where that takes a while, or where they cannot be read now.
+    /// The events that can be sent, opened: all up to the first whose disclosure is not on record.
+    /// None where the record takes a while, or the events cannot be read now.
     /// - Parameter isFull: there is more behind them.
     @inline(never)
     func disclosed(

@@ -24,68 +24,66 @@ struct FeedQuestion {
         [
             Parameter(
                 "Last-Event-ID", in: .header, LogLists.cursor,
-                "The cursor of the last frame that was seen. It goes before `from`.",
+                "Cursor of the last received frame. It takes precedence over `from`.",
                 example: "3:48211"),
             Parameter(
                 "from", in: .query, FeedStart.place,
-                "Behind which cursor to begin; `start` for all, `now` for what happens from now on.",
+                "Cursor behind which the feed begins; `start` for all events, `now` for "
+                    + "new events only.",
                 example: "start"),
             Parameter(
                 "from_time", in: .query, Lists.since.schema,
-                "Begin with what happened from this time or day (UTC) on; `from` goes before it."),
+                "Time or day (UTC) at which the feed begins; `from` takes precedence."),
         ] + EventConditions.parameters + [
             FilterText.parameter,
             Parameter(
                 "to", in: .query, .oneOf(["services", "audit", "internal"]),
-                """
-                Whose events: those for services, those that audits need as well, or all that there are. \
-                Audit for an administrator, services for a client, if nothing is said. Types that are \
-                named go before it.
-                """),
+                "Visibility of the events: those for services, those that audits need as "
+                    + "well, or all. The default is audit for an administrator, services for a "
+                    + "client. Explicit types take precedence."),
             Parameter(
                 "shard", in: .query, shard,
-                """
-                `2/8`: of eight parts that the streams are divided into, the third. All events of a \
-                stream are in one part.
-                """, example: "2/8"),
+                "Shard of the streams: `2/8` is the third of eight. All events of a "
+                    + "stream are in one shard.", example: "2/8"),
             Parameter(
                 "format", in: .query, .oneOf(["urd", "cloudevents"]),
-                "How an event is written: as everywhere in this API, or as a CloudEvent (1.0)."),
+                "Format of an event: as everywhere in this API, or as a CloudEvent (1.0)."),
             Parameter(
                 "unnamed", in: .query, .boolean,
-                "Frames without `event`, which is what `onmessage` of a browser hears of."),
+                "Whether frames have no `event` field, so that a browser's `onmessage` "
+                    + "receives them."),
         ]
 
     /// Whom the events are to be about.
     static let subjects = [
         Parameter(
             "account", in: .query, .list(of: Fields.id, 1...50),
-            "Only events about this account, also those that do not name it themselves."),
+            "Account that the events are about, also those that do not name it "
+                + "themselves."),
         Parameter(
             "client", in: .query, .list(of: ClientSchema.clientID, 1...50),
-            "Only events about this client: by its name, or by its id where it is deleted."),
+            "Client that the events are about: its OAuth client id, or the stream id "
+                + "of a deleted client."),
     ]
 
     static let parameters =
         common + subjects + [
             Parameter(
                 "leaves", in: .query, .oneOf(["all"]),
-                """
-                The leaf of each event that is left out (`urd.leaves`) and each new checkpoint \
-                (`urd.checkpoint`), so that a reader can tell that nothing is withheld.
-                """),
+                "Whether to send the leaf of each omitted event (`urd.leaves`) and each "
+                    + "new checkpoint (`urd.checkpoint`), so that a reader can verify that no "
+                    + "event is withheld."),
             Parameter(
                 "include", in: .query, .oneOf(["record"]),
-                "With each event its canonical record, which is what its leaf is the hash of."),
+                "Whether to send the canonical record of each event, whose hash is its leaf."),
             Parameter(
                 "subscription", in: .query, Fields.id,
-                """
-                Begin where the reader of this subscription has confirmed to be, and send what it says. \
-                One reader at a time has it.
-                """),
+                "Subscription whose confirmed cursor and filter are used. It has one "
+                    + "reader at a time."),
             Parameter(
                 "take_over", in: .query, .boolean,
-                "Take the subscription from the reader that has it, who is told and sent nothing more."
+                "Whether to take the subscription over from its current reader, which is "
+                    + "disconnected."
             ),
         ]
 

@@ -110,7 +110,7 @@ extension Call<AdminContext> {
 
     /// Whom the events are to be about; empty where nothing is said.
     ///
-    /// - Parameter question: takes the filter where nobody has to be looked up for it.
+    /// - Parameter question: takes the filter where no account has to be looked up for it.
     func feedSubjects(
         in realm: RealmID, _ question: inout FeedQuestion
     ) async throws(Problem) -> EventSubjects {

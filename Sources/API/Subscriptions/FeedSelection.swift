@@ -22,7 +22,7 @@ struct FeedExpiry: Sendable {
 
     var isOver: Bool { now() >= at }
 
-    /// Until then; at least one.
+    /// Seconds until the deadline; at least one.
     var seconds: UInt64 {
         UInt64(max(1, at.seconds - now().seconds))
     }

@@ -10,7 +10,7 @@ internal import Telemetry
 /// A thousand of them are silent most of the time, and each keeps the frames of the functions that it is in:
 /// what is not needed to wait is not inlined there.
 struct FeedStream: Sendable {
-    /// Seconds without anything to say, until something is said nevertheless.
+    /// Seconds without an event after which the feed sends a heartbeat.
     static let silence: UInt64 = 15
     /// How long events are left out without a word of it.
     static let unspokenSeconds: UInt64 = 5
@@ -42,14 +42,14 @@ struct FeedStream: Sendable {
     /// Where the follower is, and when it was last told.
     struct Progress {
         var cursor: LogCursor
-        /// The last place that it was told of.
+        /// The last cursor that the reader was sent.
         var told: Int64
         var spokeAt: UInt64
         /// Of the events behind `told`, where the feed shows them all.
         var leaves: [LeafHash] = []
         /// The size of the last checkpoint that it was shown.
         var proven: Int64 = 0
-        /// When a newer one was looked for.
+        /// The time of the last look for a newer checkpoint.
         var askedAt: UInt64 = .max
         /// The next page, where the follower is behind by more than one.
         var ahead: PageAhead?
@@ -168,7 +168,7 @@ struct FeedStream: Sendable {
         return try await isPermitted(through: cursor)
     }
 
-    /// False where the reader has lost its place, or nobody can say.
+    /// False where the reader has lost its lease, or that is unknown.
     @inline(never)
     private func isPermitted(through cursor: LogCursor) async throws -> Bool {
         guard let lease else { return true }
@@ -304,7 +304,7 @@ struct FeedStream: Sendable {
         return try await following.page(after: &progress.cursor, limit: pageSize)
     }
 
-    /// Nil where it cannot be read now: then it is read when it is its turn.
+    /// Nil where the page cannot be read now: then it is read in its turn.
     private func readAhead(from start: LogCursor) async -> PageAhead? {
         var cursor = start
         guard let page = try? await following.page(after: &cursor, limit: pageSize) else {

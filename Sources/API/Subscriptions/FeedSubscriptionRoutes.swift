@@ -29,7 +29,8 @@ enum FeedSubscriptionRoutes {
                     FeedSubscriptionSchema.settings(isNew: true) + [
                         .optional(
                             "from", FeedStart.place,
-                            "Where it begins: start, now (if nothing is said) or behind a cursor.")
+                            "Start of the subscription: start, now (default) or a cursor to begin behind."
+                        )
                     ])),
             example: ["name": "Search index", "types": ["account.*"], "from": "start"]),
         answer: .created(
@@ -154,7 +155,8 @@ enum FeedSubscriptionRoutes {
         summary: "Delete a subscription, and end the feed of its reader.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, FeedSubscriptionSchema.id, .idempotencyKey],
-        answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription]
+        answer: .gone("The subscription is deleted."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = try call.requiredID("subscription_id")
@@ -185,10 +187,10 @@ enum FeedSubscriptionRoutes {
             schema: .named(
                 "Acknowledgement",
                 .object(
-                    .required("cursor", LogLists.cursor, "Of a frame that the feed sent."))),
+                    .required("cursor", LogLists.cursor, "Cursor of a frame of the feed."))),
             example: ["cursor": "3:48211"]),
         answer: Answer(
-            status: .noContent, description: "It is kept.", content: .nothing),
+            status: .noContent, description: "The cursor is stored.", content: .nothing),
         refusals: [.noSuchRealm, .noSuchSubscription, .cursorOutOfRange, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm

@@ -17,45 +17,49 @@ enum FeedSubscriptionSchema {
 
     /// What can be set; `isNew` says what has to be.
     static func settings(isNew: Bool) -> [Member] {
-        let name = (Schema.text(1...200, Names.showable(200)), "What administrators call it.")
+        let name = (
+            Schema.text(1...200, Names.showable(200)),
+            "Name of the subscription, for administrators."
+        )
         return [
             isNew ? .required("name", name.0, name.1) : .optional("name", name.0, name.1),
             .optional(
-                "types", types, "Types of events, or groups such as account.*; all if it is empty."
+                "types", types,
+                "Event types, or groups such as account.*; all if the list is empty."
             ),
             .optional(
                 "filter", .nullable(.text(1...FilterParser.mostCharacters)),
-                "Which of these are sent, as docs/analysts/filters.md says; null for all."),
+                "Filter for the events, as in docs/analysts/filters.md; null for all."),
             .optional(
                 "to", reach,
-                "How far events are sent that no type names exactly; services if nothing is said."),
+                "Visibility of events that no type names exactly; services by default."),
             .optional(
                 "include", WebhookSchema.include,
-                """
-                personal: opened personal fields as well, which needs the permission events.open, of the \
-                reader too, and is on record.
-                """),
+                "personal: opened personal fields as well, which needs the permission "
+                    + "events.open of the reader too, and is on record."),
         ]
     }
 
     static let schema = Schema.named(
         "Subscription",
         .object(
-            .required("id", Fields.id, "Its id."),
-            .required("name", .text(1...200), "What administrators call it."),
-            .required("types", types, "Types of events, or groups of them; all if it is empty."),
-            .optional("filter", .text(1...FilterParser.mostCharacters), "Which of these are sent."),
-            .required("to", reach, "How far events are sent that no type names exactly."),
-            .required("include", WebhookSchema.include, "What is sent beside open fields."),
-            .required("created_at", Fields.time, "Since when it is there."),
-            .required("changed_at", Fields.time, "When it was last changed."),
-            .optional("cursor", .text(3...25), "The reader has confirmed everything up to here."),
+            .required("id", Fields.id, "Subscription id."),
+            .required("name", .text(1...200), "Name of the subscription, for administrators."),
+            .required("types", types, "Event types or groups of types; all if the list is empty."),
+            .optional("filter", .text(1...FilterParser.mostCharacters), "Filter for the events."),
+            .required("to", reach, "Visibility of events that no type names exactly."),
+            .required("include", WebhookSchema.include, "Data that is sent beside open fields."),
+            .required("created_at", Fields.time, "Creation time."),
+            .required("changed_at", Fields.time, "Time of the last change."),
             .optional(
-                "acknowledged_at", .nullable(Fields.time), "When something was last confirmed."),
+                "cursor", .text(3...25), "Cursor up to which the reader has confirmed events."),
+            .optional(
+                "acknowledged_at", .nullable(Fields.time), "Time of the last confirmation."),
             .optional(
                 "held_until", .nullable(Fields.time),
-                "Until when its reader keeps others out; it is prolonged while the reader is there."
-            ), .optional("lag", position, "How many events the log has behind the cursor.")))
+                "Expiry time of the reader's lease, which is renewed while the reader is "
+                    + "connected."
+            ), .optional("lag", position, "Number of events in the log behind the cursor.")))
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a15", "name": "Search index",

@@ -5,9 +5,9 @@ internal import Values
 struct ReplayClock: Sendable, Equatable {
     /// Seconds of the log in a second; 0 waits for nothing.
     let speed: Int64
-    /// No wait is longer.
+    /// The longest wait between two events.
     let longestGap: Duration
-    /// The latest time that was replayed.
+    /// The latest event time that was replayed.
     private(set) var time: Timestamp?
 
     init(speed: Int64, longestGap: Duration) {

@@ -13,18 +13,19 @@ enum ReplayRoutes {
         FeedQuestion.common + FeedQuestion.subjects + [
             Parameter(
                 "until", in: .query, LogLists.cursor,
-                "The cursor of the last event that is replayed; the head of the log otherwise.",
+                "Cursor of the last event to replay; the head of the log by default.",
                 example: "3:48211"),
             Parameter(
                 "until_time", in: .query, Lists.since.schema,
-                "Nothing that happened later than this time or day (UTC)."),
+                "Time or day (UTC) at which the replay ends."),
             Parameter(
                 "speed", in: .query, .integer(0...1_000_000),
-                "Seconds of the log in a second: 1 as it happened, 0 as fast as it is read; 60 if nothing is said."
+                "Seconds of the log per second: 1 as it happened, 0 as fast as possible; "
+                    + "60 by default."
             ),
             Parameter(
                 "max_gap", in: .query, .integer(0...3_600),
-                "The longest wait for an event, in seconds; 2 if nothing is said."),
+                "Longest wait for an event, in seconds; 2 by default."),
         ]
 
     private static let replay = Route<AdminContext>(

@@ -26,7 +26,7 @@ struct ReplayStream: Sendable {
     private struct Progress {
         var cursor: LogCursor
         var clock: ReplayClock
-        /// When the time was told last.
+        /// The time of the last clock frame.
         var toldAt = ContinuousClock.now
         var count: Int64 = 0
     }

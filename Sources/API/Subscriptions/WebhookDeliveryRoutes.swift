@@ -22,7 +22,7 @@ enum WebhookDeliveryRoutes {
             schema: .named(
                 "WebhookTest",
                 .object(
-                    .optional("type", eventType, "Of which type; urd.test if nothing is said."))),
+                    .optional("type", eventType, "Event type of the test; urd.test by default."))),
             example: ["type": "account.erased"])
         body.mayBeMissing = true
         return body
@@ -49,10 +49,10 @@ enum WebhookDeliveryRoutes {
             .realm, WebhookSchema.id, Lists.limit, Lists.after(Cursor.position),
             Parameter(
                 "state", in: .query, .oneOf(["waiting", "given_up"]),
-                "Which; those that wait if nothing is said."),
+                "State of the deliveries; waiting by default."),
             Parameter(
                 "type", in: .query, eventType,
-                "Only events of this type.", example: "account.erased"),
+                "Event type of the deliveries.", example: "account.erased"),
             Lists.since,
         ],
         answer: Lists.answer(
@@ -84,11 +84,11 @@ enum WebhookDeliveryRoutes {
         parameters: [
             .realm, WebhookSchema.id, Lists.limit, Lists.after(Cursor.position),
             Parameter(
-                "position", in: .query, Fields.position, "Only those of the event at this position."
+                "position", in: .query, Fields.position, "Position of the event of the attempts."
             ),
             Parameter(
                 "outcome", in: .query, .oneOf(outcomes),
-                "Only those with this outcome.", example: "delivered"), Lists.since,
+                "Outcome of the attempts.", example: "delivered"), Lists.since,
         ],
         answer: Lists.answer(
             "WebhookAttemptList", of: attempt, next: Cursor.position, example: exampleAttempt),
@@ -140,14 +140,15 @@ enum WebhookDeliveryRoutes {
             schema: .named(
                 "WebhookReplay",
                 .object(
-                    .required("from", Fields.position, "The first position."),
+                    .required("from", Fields.position, "First position of the range."),
                     .optional(
-                        "to", Fields.position, "The last one; the newest if nothing is said."),
+                        "to", Fields.position, "Last position of the range; the newest by default."),
                     .optional(
                         "types",
                         .list(
                             of: .text(1...100), 0...SubscriptionFilter.typeLimit, unique: true),
-                        "Types of events, or groups of them; all that it is sent if it is empty."))
+                        "Event types or groups of types; all types of the webhook if the list is "
+                            + "empty."))
             ), example: ["from": 1]),
         answer: queued,
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
@@ -200,7 +201,7 @@ enum WebhookDeliveryRoutes {
             """, right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         body: testBody,
-        answer: .written(.ok, "What came of it.", attempt, example: exampleAttempt),
+        answer: .written(.ok, "Outcome of the test.", attempt, example: exampleAttempt),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -232,28 +233,29 @@ enum WebhookDeliveryRoutes {
     // MARK: - Schemas
 
     private static let queued = Answer.written(
-        .ok, "How many are sent soon, from now on or once it is resumed.",
+        .ok, "Number of events that are sent soon, or once the webhook is resumed.",
         .named(
             "QueuedDeliveries",
             .object(
                 .required(
                     "queued", WebhookSchema.position,
-                    "How many events are sent again."),
+                    "Number of events that are sent again."),
                 .optional(
                     "next", Fields.position,
-                    "Where to go on, of a range that was too long: nothing from there on is queued."
+                    "Position to continue at, for a range that was too long: no event from "
+                        + "there on is queued."
                 ))),
         example: ["queued": 12])
 
     private static let delivery = Schema.named(
         "WebhookDelivery",
         .object(
-            .required("position", Fields.position, "Where the event stands in the realm's log."),
-            .required("type", .text(1...100), "The event's type."),
-            .required("state", .oneOf(["waiting", "given_up"]), "How it stands."),
-            .required("attempts", WebhookSchema.position, "How often it was tried."),
-            .required("next_at", Fields.time, "When it is tried again at the earliest."),
-            .required("replay", .boolean, "Whether an administrator asked for it.")))
+            .required("position", Fields.position, "Position of the event in the realm's log."),
+            .required("type", .text(1...100), "Event type."),
+            .required("state", .oneOf(["waiting", "given_up"]), "State of the delivery."),
+            .required("attempts", WebhookSchema.position, "Number of delivery attempts."),
+            .required("next_at", Fields.time, "Earliest time of the next attempt."),
+            .required("replay", .boolean, "Whether an administrator requested the delivery.")))
 
     private static let exampleDelivery: JSON = [
         "position": 48_211, "type": "account.registered", "state": "waiting", "attempts": 2,
@@ -263,14 +265,18 @@ enum WebhookDeliveryRoutes {
     private static let attempt = Schema.named(
         "WebhookAttempt",
         .object(
-            .required("position", WebhookSchema.position, "Of the event; 0 for a test."),
-            .required("type", .text(1...100), "The event's type."),
-            .required("at", Fields.time, "When its answer was there."),
-            .required("milliseconds", WebhookSchema.position, "How long it took."),
-            .required("status", .integer(0...999), "Of the answer; 0 if there was none."),
-            .required("outcome", .text(1...40), "delivered, or why not."),
-            .required("replay", .boolean, "Whether an administrator asked for it."),
-            .required("answer", .text(0...4096), "What the answer began with.")))
+            .required(
+                "position", WebhookSchema.position,
+                "Position of the event in the realm's log; 0 for a test."),
+            .required("type", .text(1...100), "Event type."),
+            .required("at", Fields.time, "Time of the response."),
+            .required(
+                "milliseconds", WebhookSchema.position, "Duration of the attempt in milliseconds."),
+            .required(
+                "status", .integer(0...999), "HTTP status of the response; 0 if there was none."),
+            .required("outcome", .text(1...40), "Outcome of the attempt: delivered, or the fault."),
+            .required("replay", .boolean, "Whether an administrator requested the delivery."),
+            .required("answer", .text(0...4096), "First bytes of the response body.")))
 
     private static let exampleAttempt: JSON = [
         "position": 48_211, "type": "account.registered", "at": "2026-11-21T01:23:45.123456Z",

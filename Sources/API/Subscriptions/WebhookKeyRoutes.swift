@@ -62,15 +62,18 @@ enum WebhookKeyRoutes {
             "keys",
             .list(
                 of: .object(
-                    .required("kid", .text(43...43), "Its name."),
+                    .required("kid", .text(43...43), "Key id."),
                     .required(
                         "phase", .oneOf(["published", "active", "retired"]),
-                        "Known beforehand, signing, or known afterwards."),
+                        "Phase of the key: published before its use, signing, or retired."),
                     .required(
-                        "public_key", .text(49...49), "As Standard Webhooks writes it: whpk_."),
-                    .required("jwk", .openObject, "The same as a JWK.")), 0...100), "One a key."),
+                        "public_key", .text(49...49),
+                        "Public key in the form of Standard Webhooks: whpk_."),
+                    .required("jwk", .openObject, "Public key as a JWK.")), 0...100),
+            "Public keys of webhook signatures."),
         .required(
-            "networks", .list(of: .text(1...50), 0...1000), "Where calls come from."))
+            "networks", .list(of: .text(1...50), 0...1000),
+            "Networks that webhook requests come from."))
 
     private static let example: JSON = [
         "keys": [

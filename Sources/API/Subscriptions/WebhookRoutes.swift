@@ -31,7 +31,7 @@ enum WebhookRoutes {
                     WebhookSchema.settings(isNew: true) + [
                         .optional(
                             "starts_after", WebhookSchema.position,
-                            "Position after which events are sent; without it, from now on.")
+                            "Position after which events are sent; the end of the log by default.")
                     ])),
             example: [
                 "url": "https://crm.example.org/urd", "name": "CRM", "types": ["account.*"],
@@ -149,7 +149,8 @@ enum WebhookRoutes {
         summary: "Delete a webhook, with all that waits for it.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
-        answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
+        answer: .gone("The webhook is deleted."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let done = try await call.run(
             DeleteSubscription(id: try call.requiredID("webhook_id")),
@@ -162,7 +163,7 @@ enum WebhookRoutes {
         commandLine: .urd("webhook pause", examples: "urd webhook pause WEBHOOK --realm demo"),
         tag: "Webhooks",
         summary: "Pause a webhook until it is resumed.",
-        detail: "Nothing is lost: it goes on where it stopped.", right: .realm,
+        detail: "No event is lost: deliveries continue where they stopped.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         answer: .written(
@@ -194,10 +195,11 @@ enum WebhookRoutes {
                 .object(
                     .optional(
                         "from", .oneOf(["stop", "now"]),
-                        "Where it goes on: where it stopped if nothing is said, or now."),
+                        "Point to resume at: stop (where it stopped, default) or now."),
                     .optional(
                         "starts_after", WebhookSchema.position,
-                        "Or after this position. What waits is dropped."))),
+                        "Position to resume after, in place of `from`. Waiting deliveries are "
+                            + "dropped."))),
             example: ["from": "stop"]),
         answer: .written(
             .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
@@ -241,7 +243,7 @@ enum WebhookRoutes {
                         "keep_old",
                         .integer(
                             RotateSubscriptionSecret.shortest...RotateSubscriptionSecret.longest),
-                        "For how many seconds the old secret signs; a day if nothing is said."))),
+                        "Seconds for which the old secret still signs; a day by default."))),
             example: ["keep_old": 86_400]),
         answer: .written(
             .ok, "The webhook and its new secret.",

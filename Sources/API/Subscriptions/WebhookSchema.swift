@@ -27,87 +27,89 @@ enum WebhookSchema {
     /// What can be set; `isNew` says what has to be.
     static func settings(isNew: Bool) -> [Member] {
         let url = (
-            Schema.text(1...2000, Names.webAddress), "Where it is: an address of https."
+            Schema.text(1...2000, Names.webAddress), "URL of the receiver (https)."
         )
-        let name = (Schema.text(1...200, Names.showable(200)), "What administrators call it.")
+        let name = (
+            Schema.text(1...200, Names.showable(200)), "Name of the webhook, for administrators."
+        )
         return [
             isNew ? .required("url", url.0, url.1) : .optional("url", url.0, url.1),
             isNew ? .required("name", name.0, name.1) : .optional("name", name.0, name.1),
             .optional(
                 "description", .nullable(.text(1...200, Names.showable(200))),
-                "What it is for; null for nothing."),
+                "Description of the webhook; null for none."),
             .optional(
-                "types", types, "Types of events, or groups such as account.*; all if it is empty."
+                "types", types,
+                "Event types, or groups such as account.*; all if the list is empty."
             ),
-            .optional("not_types", types, "Types of events that are not sent, or groups of them."),
+            .optional("not_types", types, "Event types or groups of types that are not sent."),
             .optional(
                 "streams", streams,
-                "Only events of these streams: ids of accounts, clients, sessions."),
+                "Streams whose events are sent: ids of accounts, clients, sessions; all "
+                    + "if the list is empty."),
             .optional(
                 "filter", .nullable(.text(1...FilterParser.mostCharacters)),
-                "Which of these are sent, as docs/analysts/filters.md says; null for all."),
+                "Filter for the events, as in docs/analysts/filters.md; null for all."),
             .optional(
                 "to", reach,
-                "How far events are sent that no type names exactly; services if nothing is said."
+                "Visibility of events that no type names exactly; services by default."
             ),
-            .optional("format", format, "What a message says; standard if nothing is said."),
+            .optional("format", format, "Format of the messages; standard by default."),
             .optional(
                 "include", include,
                 """
                 personal: opened personal fields as well, which needs the permission events.open and is \
                 on record.
                 """),
-            .optional("order", order, "What keeps its order; stream if nothing is said."),
+            .optional("order", order, "Ordering of the messages; stream by default."),
             .optional(
                 "signature", signature,
-                """
-                How messages are signed; v1 if nothing is said. v1a beside it is checked with the keys at \
-                /.well-known/urd-webhook-keys.json.
-                """),
-            .optional("headers", .map(of: .text(1...1024)), "Headers that are sent along."),
+                "Signature scheme; v1 by default. v1a is verified with the keys at "
+                    + "/.well-known/urd-webhook-keys.json."),
+            .optional("headers", .map(of: .text(1...1024)), "Headers of the requests."),
         ]
     }
 
     static let members: [Member] = [
-        .required("id", Fields.id, "Its id."),
-        .required("name", .text(1...200), "What administrators call it."),
-        .optional("description", .text(1...200), "What it is for."),
-        .required("url", .text(1...2000), "Where it is."),
-        .required("types", types, "Types of events, or groups of them; all if it is empty."),
-        .required("not_types", types, "Types of events that are not sent, or groups of them."),
-        .required("streams", streams, "Streams whose events are sent; all if it is empty."),
-        .optional("filter", .text(1...FilterParser.mostCharacters), "Which of these are sent."),
-        .required("to", reach, "How far events are sent that no type names exactly."),
-        .required("format", format, "What a message says."),
-        .required("include", include, "What is sent beside open fields."),
-        .required("order", order, "What keeps its order."),
-        .required("signature", signature, "How messages are signed."),
+        .required("id", Fields.id, "Webhook id."),
+        .required("name", .text(1...200), "Name of the webhook, for administrators."),
+        .optional("description", .text(1...200), "Description of the webhook."),
+        .required("url", .text(1...2000), "URL of the receiver."),
+        .required("types", types, "Event types or groups of types; all if the list is empty."),
+        .required("not_types", types, "Event types or groups of types that are not sent."),
+        .required("streams", streams, "Streams whose events are sent; all if the list is empty."),
+        .optional("filter", .text(1...FilterParser.mostCharacters), "Filter for the events."),
+        .required("to", reach, "Visibility of events that no type names exactly."),
+        .required("format", format, "Format of the messages."),
+        .required("include", include, "Data that is sent beside open fields."),
+        .required("order", order, "Ordering of the messages."),
+        .required("signature", signature, "Signature scheme of the messages."),
         .required(
-            "header_names", .list(of: .text(1...200), 0...100), "Headers that are sent along."),
-        .required("state", .oneOf(["active", "paused", "disabled"]), "Whether it is sent events."),
+            "header_names", .list(of: .text(1...200), 0...100),
+            "Names of the headers of the requests."),
+        .required("state", .oneOf(["active", "paused", "disabled"]), "State of the webhook."),
         .required(
             "reason", .nullable(.oneOf(Subscription.DisableReason.allCases.map(\.rawValue))),
-            "Why it is disabled."),
-        .required("created_at", Fields.time, "Since when it is there."),
-        .required("changed_at", Fields.time, "When it was last changed."),
+            "Reason for which the webhook is disabled."),
+        .required("created_at", Fields.time, "Creation time."),
+        .required("changed_at", Fields.time, "Time of the last change."),
         .optional(
             "kept_to", position,
-            """
-            Where the log was set back: what was delivered of later positions has to be undone. To resume \
-            it, name where it starts.
-            """),
-        .optional("cursor", .text(3...25), "Everything up to here is delivered or waits."),
-        .optional("waiting", position, "Deliveries that are to be tried again."),
-        .optional("given_up", position, "Deliveries that were given up."),
+            "Position to which the log was set back: deliveries of later positions "
+                + "have to be undone. To resume the webhook, name its start."),
+        .optional("cursor", .text(3...25), "Cursor up to which every event is delivered or waits."),
+        .optional("waiting", position, "Number of deliveries that wait for another attempt."),
+        .optional("given_up", position, "Number of deliveries that were given up."),
         .optional(
-            "blocked_since", .nullable(Fields.time), "Since when nothing could be delivered."),
-        .optional("halted", .nullable(.text(1...500)), "Why the log cannot be read on."),
+            "blocked_since", .nullable(Fields.time), "Time since which no delivery has succeeded."),
+        .optional(
+            "halted", .nullable(.text(1...500)), "Fault for which the log cannot be read on."),
     ]
 
     static let schema = Schema.named("Webhook", .object(members))
 
     static let secret = Member.required(
-        "secret", .text(50...50), "What messages are signed with. It is not told again.")
+        "secret", .text(50...50), "Secret that signs the messages. It is not shown again.")
 
     static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "name": "CRM",

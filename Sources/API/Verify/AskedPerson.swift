@@ -9,13 +9,13 @@ enum AskedPerson {
     static let parameters: [Parameter] = [
         Parameter(
             "cotter_user_id", in: .query, .text(0...64),
-            "The person whose address it has to be; anybody, if none."),
+            "Person whose address must be verified; any person by default."),
         Parameter(
             "identifier_field", in: .query, .text(0...64),
-            "What the app calls the field of the address: nothing of the other type."),
+            "Field of the address in the app's form; the other type is not accepted."),
         Parameter(
             "direct_login", in: .query, .text(0...20),
-            "true sends a code to the `input` without asking for the address."),
+            "Whether to send a code to the `input` without asking for the address."),
     ]
 
     /// Scripts write these words where a page has none.

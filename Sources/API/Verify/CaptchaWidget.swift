@@ -10,7 +10,7 @@ struct CaptchaWidget: Sendable {
     private let siteKey: String
     fileprivate let address: String
 
-    /// Nil where people are asked nothing.
+    /// Nil without a captcha.
     init?(_ settings: Settings) {
         kind = settings[SettingCatalogue.captcha]
         guard kind != .none else { return nil }
@@ -24,7 +24,7 @@ struct CaptchaWidget: Sendable {
     var field: String { "\(kind.name)-response" }
 
     static let members: [Member] = CaptchaKind.allCases.filter { $0 != .none }.map {
-        .optional("\($0.name)-response", .text(0...8192), "What the captcha gave.")
+        .optional("\($0.name)-response", .text(0...8192), "Response token of the captcha.")
     }
 }
 
@@ -70,7 +70,7 @@ extension CaptchaKind {
 }
 
 extension Call<RealmContext> {
-    /// Throws where a person has not solved the task. A service that does not answer lets nobody pass: what it
+    /// Throws where a person has not solved the task. A service that does not answer lets no request pass: what it
     /// is there to stop costs money.
     func requireCaptcha(_ response: String?) async throws(Problem) {
         guard let widget = CaptchaWidget(context.place.settings) else { return }

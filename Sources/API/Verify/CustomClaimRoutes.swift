@@ -20,10 +20,12 @@ enum CustomClaimRoutes {
         right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret],
         body: Body(
             schema: .object(
-                .optional("token", .text(0...16384), "An access token that is good."),
-                .optional("custom_attributes", .openObject, "The claims."),
+                .optional("token", .text(0...16384), "Valid access token."),
                 .optional(
-                    "refresh_token", .text(0...4096), "To have a new one of these as well.")),
+                    "custom_attributes", .openObject, "Custom claims of the new access token."),
+                .optional(
+                    "refresh_token", .text(0...4096),
+                    "Refresh token, if it is to be renewed as well.")),
             example: ["token": "…", "custom_attributes": ["plan": "gold"]]),
         answer: .ok("The tokens.", .openObject, example: ["token": "…"]),
         refusals: Place.refusals + [.forbidden, .invalidGrant, .invalidRequest]

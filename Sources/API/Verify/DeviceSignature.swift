@@ -50,7 +50,7 @@ enum DeviceSignature {
         return key(text, .rsa) == nil ? .ed25519 : .rsa
     }
 
-    /// The one that is named: nil for an unknown one.
+    /// The algorithm of a name: nil for an unknown one.
     static func algorithm(_ name: String) -> DeviceKeyAlgorithm? {
         switch name.uppercased() {
         case "ED25519": .ed25519

@@ -22,14 +22,18 @@ enum ExchangeRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key,
-            Parameter("oauth_token", in: .query, .text(0...10), "Whether tokens are wanted."),
+            Parameter(
+                "oauth_token", in: .query, .text(0...10), "Whether the response has OAuth tokens."),
         ],
         body: Body(
             schema: .object(
-                .optional("authorization_code", .text(0...16384), "The code."),
-                .optional("code_verifier", .text(0...1024), "43 to 128 printable characters."),
-                .optional("challenge_id", .anything, "The integer that came with the code."),
-                .optional("redirect_url", .text(0...2048), "Where the code was sent.")),
+                .optional("authorization_code", .text(0...16384), "Authorization code."),
+                .optional(
+                    "code_verifier", .text(0...1024),
+                    "PKCE code verifier: 43 to 128 printable characters."),
+                .optional(
+                    "challenge_id", .anything, "Challenge id (an integer) that came with the code."),
+                .optional("redirect_url", .text(0...2048), "Redirect URL of the code.")),
             example: [
                 "authorization_code": "…", "code_verifier": "…", "challenge_id": 4711,
                 "redirect_url": "http://localhost:8395",

@@ -14,11 +14,14 @@ enum FormScreeningRoutes {
         summary: "Says whether a form may be sent: always.", right: .nothing, voice: .verify,
         parameters: [
             Tenant.key,
-            Parameter("identifier", in: .query, .text(0...320), "Not looked at."),
-            Parameter("form-id", in: .query, .text(0...255), "Not looked at."),
+            Parameter(
+                "identifier", in: .query, .text(0...320),
+                "Mail address or phone number, which is ignored."),
+            Parameter("form-id", in: .query, .text(0...255), "Form id, which is ignored."),
         ],
         answer: .ok(
-            "That it may.", .object(.required("passed", .boolean, "True.")),
+            "Result of the screening.",
+            .object(.required("passed", .boolean, "Result of the screening; always true.")),
             example: ["passed": true]), refusals: refusals, traits: .forScripts
     ) { call throws(Problem) in
         _ = try await call.tenant(call.request.headers[Tenant.keyHeader])
@@ -36,7 +39,8 @@ enum FormScreeningRoutes {
         summary: "Hears that a form was sent, and keeps nothing of it.", right: .nothing,
         voice: .verify, parameters: [Tenant.key], body: completion,
         answer: .ok(
-            "It was heard.", .object(.required("success", .boolean, "True.")),
+            "Result of the request.",
+            .object(.required("success", .boolean, "Result of the request; always true.")),
             example: ["success": true]), refusals: refusals, traits: .forScripts
     ) { call throws(Problem) in
         _ = try await call.tenant(call.request.headers[Tenant.keyHeader])

@@ -14,7 +14,7 @@ struct FrameRequest: Sendable {
     let challenge: SecretDigest
     let state: String
     let channels: [Channel]
-    /// Whose address it has to be; nil where anybody's will do.
+    /// The person whose address must be verified; nil for any person.
     let person: UUID?
     /// As the page named it; nil where it named none.
     let redirect: String?
@@ -26,15 +26,22 @@ struct FrameRequest: Sendable {
 
     static let parameters: [Parameter] =
         [
-            Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
-            Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
-            Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
-            Parameter("challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
-            Parameter("code_challenge", in: .query, .text(0...200), "The same."),
-            Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
+            Parameter("api_key", in: .query, .text(0...255), "API key of the tenant."),
+            Parameter("domain", in: .query, .text(0...2048), "Origin of the embedding page."),
+            Parameter("type", in: .query, .text(0...20), "Type of address: EMAIL or PHONE."),
             Parameter(
-                "redirect_url", in: .query, .text(0...2048), "What the code is redeemed with."),
-            Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
+                "challenge", in: .query, .text(0...200),
+                "PKCE code challenge: SHA-256 of the verifier."),
+            Parameter(
+                "code_challenge", in: .query, .text(0...200),
+                "PKCE code challenge, under its standard name."),
+            Parameter("state", in: .query, .text(0...2048), "Value that is returned unchanged."),
+            Parameter(
+                "redirect_url", in: .query, .text(0...2048),
+                "Redirect URL that the code is redeemed with."),
+            Parameter(
+                "input", in: .query, .text(0...320), "Mail address or phone number, if it is known."
+            ),
             VerifyRequest.phoneChannels,
         ] + AskedPerson.parameters
 

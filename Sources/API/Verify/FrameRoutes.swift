@@ -30,7 +30,7 @@ enum FrameRoutes {
         right: .nothing, voice: .verify, parameters: FrameRequest.parameters,
         body: Body(
             schema: .object(
-                .optional("identifier", .text(0...320), "The mail address or the number.")),
+                .optional("identifier", .text(0...320), "Mail address or phone number.")),
             example: ["identifier": "+41 78 123 45 67"]),
         answer: .ok(
             "The address in the form in which it is known.", .openObject,
@@ -46,13 +46,16 @@ enum FrameRoutes {
         voice: .verify, parameters: FrameRequest.parameters,
         body: Body(
             schema: .object(
-                .optional("identifier", .text(0...320), "The mail address or the number."),
-                .optional("channel", .text(0...20), "By what a code goes to a phone."),
-                .optional("auth_method", .text(0...20), "OTP or MAGIC_LINK."),
-                .optional("captcha", .text(0...8192), "What the captcha gave."),
-                .optional("skip_redirect", .boolean, "The code is redeemed with the origin.")),
+                .optional("identifier", .text(0...320), "Mail address or phone number."),
+                .optional("channel", .text(0...20), "Channel of a code to a phone."),
+                .optional(
+                    "auth_method", .text(0...20), "Authentication method: OTP or MAGIC_LINK."),
+                .optional("captcha", .text(0...8192), "Response token of the captcha."),
+                .optional(
+                    "skip_redirect", .boolean,
+                    "Whether the code is redeemed with the origin in place of a redirect URL.")),
             example: ["identifier": "ann@example.org"]),
-        answer: .ok("Where the code went, sealed.", .openObject, example: ["to": "…"]),
+        answer: .ok("Sealed address that the code was sent to.", .openObject, example: ["to": "…"]),
         refusals: refusals
     ) { call throws(Problem) in
         let asked = try await call.ownFrame()
@@ -102,10 +105,12 @@ enum FrameRoutes {
         parameters: FrameRequest.parameters,
         body: Body(
             schema: .object(
-                .optional("to", .text(0...2048), "Where the code went, sealed."),
-                .optional("code", .text(0...64), "The code."),
-                .optional("totp", .text(0...128), "Of the authenticator app."),
-                .optional("skip_redirect", .boolean, "The code is redeemed with the origin.")),
+                .optional("to", .text(0...2048), "Sealed address that the code was sent to."),
+                .optional("code", .text(0...64), "Code that was sent."),
+                .optional("totp", .text(0...128), "TOTP code of the authenticator app."),
+                .optional(
+                    "skip_redirect", .boolean,
+                    "Whether the code is redeemed with the origin in place of a redirect URL.")),
             example: ["to": "…", "code": "123456"]),
         answer: .ok("A code for the app.", .openObject, example: [:]), refusals: refusals
     ) { call throws(Problem) in
@@ -134,8 +139,10 @@ enum FrameRoutes {
         voice: .verify, parameters: FrameRequest.parameters,
         body: Body(
             schema: .object(
-                .optional("to", .text(0...2048), "Where the link went, sealed."),
-                .optional("skip_redirect", .boolean, "The code is redeemed with the origin.")),
+                .optional("to", .text(0...2048), "Sealed address that the link was sent to."),
+                .optional(
+                    "skip_redirect", .boolean,
+                    "Whether the code is redeemed with the origin in place of a redirect URL.")),
             example: ["to": "…"]),
         answer: .ok("A code for the app, or nothing yet.", .openObject, example: [:]),
         refusals: refusals
@@ -164,7 +171,7 @@ extension Call<RealmContext> {
         return try await frameRequest()
     }
 
-    /// The address of the body. Throws what is wrong with it.
+    /// The address of the body. Throws the error of an invalid one.
     fileprivate func typedAddress(_ asked: FrameRequest) throws(Problem) -> SignInAddress {
         let typed = trimmed(body["identifier"]?.string ?? "")
         guard let address = verifiable(typed, asked.kind) else {

@@ -6,7 +6,7 @@ internal import Identity
 struct HostedPage {
     let visit: Visit
     let asked: VerifyRequest
-    /// What was typed, and what is wrong with it.
+    /// The typed address, and its error.
     var typed = ""
     var wrong: String?
     /// What is asked of a person before a code is sent.

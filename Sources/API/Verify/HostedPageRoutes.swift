@@ -43,10 +43,12 @@ enum HostedPageRoutes {
         right: .nothing, voice: .verifyPage, parameters: VerifyRequest.parameters,
         body: .page(
             [
-                .optional("input", .text(0...320), "The mail address or the phone number."),
-                .optional("channel", .text(0...20), "By what the code goes to a phone."),
-                .optional("to", .text(0...2048), "Where a code went to before, sealed."),
-                .optional("other", .text(0...5), "Not the recognised person."),
+                .optional("input", .text(0...320), "Mail address or phone number."),
+                .optional("channel", .text(0...20), "Channel of a code to a phone."),
+                .optional("to", .text(0...2048), "Sealed address of the previous code."),
+                .optional(
+                    "other", .text(0...5),
+                    "Whether to continue with another person than the recognised one."),
             ] + CaptchaWidget.members), answer: .page, refusals: Page.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
@@ -116,8 +118,9 @@ enum HostedPageRoutes {
         right: .nothing, voice: .verifyPage,
         parameters: VerifyRequest.parameters + [SentCode.parameter],
         body: .page([
-            .optional("code", .text(0...64), "The code that was sent."),
-            .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+            .optional("code", .text(0...64), "Code that was sent."),
+            .optional(
+                "totp", .text(0...128), "TOTP code of the authenticator app, or a recovery code."),
         ]), answer: .page, refusals: Page.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()

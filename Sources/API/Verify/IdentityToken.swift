@@ -6,7 +6,7 @@ internal import Values
 /// What older clients of the profile are told of an address that was proved: a few texts, signed with Ed25519
 /// under a key of the realm that signs nothing else.
 struct IdentityToken {
-    /// Seconds for which it may be believed.
+    /// Lifetime of the token in seconds.
     private static let lifetime: Int64 = 3_600
 
     static func make(
@@ -28,7 +28,7 @@ struct IdentityToken {
 }
 
 extension TokenMint {
-    /// By which it is signed now.
+    /// The key that signs identity tokens now.
     var identityKey: Ed25519.PrivateKey? {
         let seed = derive(.identitySignature, [])
         if let known = readyKeys.withLock({ $0.value(of: seed) }) { return known }
@@ -37,7 +37,7 @@ extension TokenMint {
         return key
     }
 
-    /// By which what is shown may be signed: the one in use first.
+    /// The keys that verify presented identity tokens: the one in use first.
     var identityKeys: [Ed25519.PublicKey] {
         var keys: [Ed25519.PublicKey] = []
         _ = version { mint in

@@ -45,7 +45,8 @@ enum LinkPageRoutes {
         summary: "Goes back to the app once the link was opened.", right: .nothing,
         voice: .verifyPage, parameters: VerifyRequest.parameters + [SentCode.parameter],
         body: .page([
-            .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")
+            .optional(
+                "totp", .text(0...128), "TOTP code of the authenticator app, or a recovery code.")
         ]), answer: .page,
         refusals: Page.refusals + [.invalidRequest]
     ) { call throws(Problem) in
@@ -78,8 +79,8 @@ enum LinkPageRoutes {
     }
 
     private static let parameters = [
-        Parameter("to", in: .query, .text(0...64), "Where the link was sent."),
-        Parameter("token", in: .query, .text(0...64), "What was sent."),
+        Parameter("to", in: .query, .text(0...64), "Address that the link was sent to."),
+        Parameter("token", in: .query, .text(0...64), "Token in the link."),
     ]
 
     private static let open = Route<RealmContext>(

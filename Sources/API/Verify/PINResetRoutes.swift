@@ -32,7 +32,7 @@ enum PINResetRoutes {
         detail: "The answer is the same for people whom there are not.", right: .nothing,
         voice: .verify, parameters: [TenantMethodRoutes.person, Tenant.key],
         body: Body(
-            schema: .object(.optional("method", .text(0...40), "PIN.")),
+            schema: .object(.optional("method", .text(0...40), "Method to reset; always PIN.")),
             example: ["method": "PIN"]), answer: sent, refusals: refusals,
         traits: .forTenantScripts
     ) { call throws(Problem) in
@@ -43,15 +43,17 @@ enum PINResetRoutes {
 
     private static let proving = Body(
         schema: .object(
-            .optional("method", .text(0...40), "PIN."),
-            .optional("reset_code", .text(0...64), "The code that was sent."),
-            .optional("challenge_id", .anything, "The number that came with it."),
-            .optional("challenge", .text(0...255), "Not looked at."),
-            .optional("new_code", .text(0...64), "The new PIN."),
-            .optional("code", .text(0...64), "The same.")),
+            .optional("method", .text(0...40), "Method to reset; always PIN."),
+            .optional("reset_code", .text(0...64), "Reset code that was sent."),
+            .optional(
+                "challenge_id", .anything, "Challenge id (an integer) that came with the code."),
+            .optional("challenge", .text(0...255), "Challenge, which is ignored."),
+            .optional("new_code", .text(0...64), "New PIN."),
+            .optional("code", .text(0...64), "New PIN, under the name that older apps use.")),
         example: ["reset_code": "123456", "challenge_id": 4711, "new_code": "4827"])
 
-    private static let done = Answer.ok("It is good.", .openObject, example: ["success": true])
+    private static let done = Answer.ok(
+        "The code is valid, or the PIN is reset.", .openObject, example: ["success": true])
 
     private static let verify = Route<RealmContext>(
         .post, "/api/v0/user/reset/verify/{id}", id: "verifyPINReset", tag: "Verify",

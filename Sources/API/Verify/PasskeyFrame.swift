@@ -12,9 +12,9 @@ enum PasskeyFrame {
         summary: "Tells the page around it to go on without a passkey.", right: .nothing,
         voice: .verifyPage,
         parameters: [
-            Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
-            Parameter("domain", in: .query, .text(0...2048), "The origin of the page around it."),
-            Parameter("id", in: .query, .text(0...255), "Before the name of each message."),
+            Parameter("api_key", in: .query, .text(0...255), "API key of the tenant."),
+            Parameter("domain", in: .query, .text(0...2048), "Origin of the embedding page."),
+            Parameter("id", in: .query, .text(0...255), "Prefix of each message's name."),
         ], answer: .page, refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let origin = try call.framingOrigin(of: try await call.queriedTenant())

@@ -8,13 +8,13 @@ struct SentCode: Sendable {
     /// A mail address or a phone number in its one form.
     var address: String
     var channel: Channel
-    /// There was one before.
+    /// Whether an earlier code was sent.
     var isAnother = false
     /// Of one that is confirmed by a link: this page alone knows its name.
     var link: UUID?
 
     static let parameter = Parameter(
-        "to", in: .query, .text(0...2048), "Where a code went to, sealed.")
+        "to", in: .query, .text(0...2048), "Sealed address that the code was sent to.")
 
     /// Seconds that the person has to find the message.
     private static let patience: Int64 = 3_600

@@ -15,7 +15,7 @@ enum SocialConnectRoutes {
     fileprivate static let backPath = "/app/connect/done"
 
     private static let wanted = Parameter(
-        "to", in: .query, .text(0...4096), "What an app asked for, sealed.")
+        "to", in: .query, .text(0...4096), "Sealed request of the app.")
 
     private static let begin = Route<RealmContext>(
         .get, "/api/v0/oauth/credential/connect/{provider}", id: "beginSocialConnect",
@@ -27,10 +27,11 @@ enum SocialConnectRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Parameter(
-                "provider", in: .path, .text(1...40), "The realm's provider.", example: "corporate"),
-            Parameter("api_key_id", in: .query, .text(0...255), "The tenant's API key."),
-            Parameter("access_token", in: .query, .text(0...8192), "Of the person."),
-            Parameter("redirect_url", in: .query, .text(0...1024), "Where the browser goes then."),
+                "provider", in: .path, .text(1...40), "Name of the realm's provider.",
+                example: "corporate"),
+            Parameter("api_key_id", in: .query, .text(0...255), "API key of the tenant."),
+            Parameter("access_token", in: .query, .text(0...8192), "Access token of the person."),
+            Parameter("redirect_url", in: .query, .text(0...1024), "Redirect URL of the response."),
         ], answer: .page,
         refusals: Place.refusals + [.forbidden, .invalidRequest, .noSuchProvider]
     ) { call throws(Problem) in
@@ -99,7 +100,9 @@ enum SocialConnectRoutes {
         .get, "/app/connect/done", id: "returnConnected", tag: "Verify",
         summary: "Goes back to the app.", right: .nothing, voice: .verifyPage,
         parameters: [
-            wanted, Parameter("error", in: .query, .text(0...40), "Why nothing is connected."),
+            wanted,
+            Parameter(
+                "error", in: .query, .text(0...40), "Error code, if no identity is connected."),
         ], answer: .page, refusals: Place.refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         guard let connection = SocialConnection(call.text("to"), call) else {
@@ -144,7 +147,7 @@ private struct SocialConnection: Sendable {
         self.redirect = redirect
     }
 
-    /// Nil for what was not sealed here, and when it is too late.
+    /// Nil for a state that was not sealed here, or has expired.
     init?(_ sealed: String?, _ call: Call<RealmContext>) {
         guard let sealed,
             let members = call.context.mint.unseal(sealed, for: .verification)?.object,
@@ -159,7 +162,7 @@ private struct SocialConnection: Sendable {
 
 extension Call<RealmContext> {
     /// Works for a person who signed in, a short while ago, to the account that an app wants connected. Others are
-    /// led to the sign-in.
+    /// led to the sign-in page.
     fileprivate func connecting(
         _ visit: Visit,
         _ work: (SocialConnection, Provider) async throws(Problem) -> Response

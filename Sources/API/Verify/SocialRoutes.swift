@@ -14,13 +14,14 @@ enum SocialRoutes {
     static let backPath = "/app/social"
 
     static let parameter = Parameter(
-        "provider", in: .query, .text(0...40), "The realm's OpenID provider to go on to at once.")
+        "provider", in: .query, .text(0...40), "Name of the OpenID provider to redirect to at once."
+    )
 
     private static let leave = Route<RealmContext>(
         .post, "/app/provider", id: "leaveForVerifyProvider", tag: "Verify",
         summary: "Goes to an OpenID provider of the realm, for a tenant's app.", right: .nothing,
         voice: .verifyPage, parameters: VerifyRequest.parameters,
-        body: .page([.optional("provider", .text(0...40), "Which one.")]), answer: .page,
+        body: .page([.optional("provider", .text(0...40), "Name of the provider.")]), answer: .page,
         refusals: Page.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
@@ -42,7 +43,8 @@ enum SocialRoutes {
         summary: "Goes back to the app as the person whom the provider named.", right: .nothing,
         voice: .verifyPage,
         parameters: VerifyRequest.parameters + [
-            Parameter("visit", in: .query, .text(0...2048), "What was begun here, sealed.")
+            Parameter(
+                "visit", in: .query, .text(0...2048), "Sealed state of the request at this page.")
         ], answer: .page, refusals: Place.refusals + [.invalidRequest], traits: .isReturnTarget
     ) { call throws(Problem) in
         let asked = try await call.verifyRequest()
@@ -63,11 +65,14 @@ enum SocialRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Parameter(
-                "provider", in: .path, .text(1...40), "The realm's provider.", example: "corporate"),
-            Parameter("api_key_id", in: .query, .text(0...255), "The tenant's API key."),
-            Parameter("redirect_url", in: .query, .text(0...2048), "Where the answer goes."),
-            Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
-            Parameter("code_challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
+                "provider", in: .path, .text(1...40), "Name of the realm's provider.",
+                example: "corporate"),
+            Parameter("api_key_id", in: .query, .text(0...255), "API key of the tenant."),
+            Parameter("redirect_url", in: .query, .text(0...2048), "Redirect URL of the response."),
+            Parameter("state", in: .query, .text(0...2048), "Value that is returned unchanged."),
+            Parameter(
+                "code_challenge", in: .query, .text(0...200),
+                "PKCE code challenge: SHA-256 of the verifier."),
         ], answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let pairs = [
@@ -96,7 +101,7 @@ struct SocialVisit {
         self.binding = binding
     }
 
-    /// Nil for what was not sealed here, and when it is too late.
+    /// Nil for a state that was not sealed here, or has expired.
     init?(_ sealed: String?, _ call: Call<RealmContext>) {
         guard let sealed,
             let members = call.context.mint.unseal(sealed, for: .verification)?.object,

@@ -19,12 +19,12 @@ struct Tenant: Sendable {
 
     static let key = Parameter(
         keyHeader, in: .header, .text(0...255),
-        "The tenant's API key: the name of its client.")
+        "API key of the tenant: its OAuth client id.")
     static let secret = Parameter(
         secretHeader, in: .header, .text(0...255),
-        "The secret of the tenant's client. Servers alone have it.")
+        "Client secret of the tenant, for its servers only.")
     static let pathKey = Parameter(
-        "api_key", in: .path, .text(1...255), "The tenant's API key.",
+        "api_key", in: .path, .text(1...255), "API key of the tenant.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 }
 

@@ -12,31 +12,39 @@ struct TenantEvent: Sendable {
     let label: String
     let method: TenantMethod
     let signedAt: Timestamp
-    /// As it was written, because it is signed.
+    /// The timestamp as it was written, because it is signed.
     let timestamp: String
 
     static let members: [Member] = [
         .optional(
-            "client_user_id", .text(0...255), "The person's ID, or the tenant's own name of them."),
-        .optional("cotter_user_id", .text(0...64), "The person's ID."),
-        .optional("user_id", .text(0...255), "The same as either of them."),
-        .optional("issuer", .text(0...255), "The API key."),
-        .optional("event", .text(0...64), "What it is. `LOGIN…` signs in."),
-        .optional("ip", .text(0...255), "Not looked at: the address is known."),
-        .optional("location", .text(0...255), "Not looked at."),
-        .optional("timestamp", .anything, "Seconds since 1970, within three minutes of now."),
-        .optional("method", .text(0...40), "PIN, BIOMETRIC or TRUSTED_DEVICE."),
-        .optional("code", .text(0...DeviceSignature.limit), "The PIN, or the signature in base64."),
-        .optional("approved", .boolean, "Whether the person agrees."),
+            "client_user_id", .text(0...255), "Person id, or the tenant's own id of the person."),
+        .optional("cotter_user_id", .text(0...64), "Person id."),
+        .optional("user_id", .text(0...255), "Person id, or the tenant's own id of the person."),
+        .optional("issuer", .text(0...255), "API key of the tenant."),
+        .optional("event", .text(0...64), "Event type. `LOGIN…` signs the person in."),
         .optional(
-            "public_key", .text(0...DeviceSignature.limit), "Of the device that signed, in base64."),
-        .optional("algorithm", .text(0...20), "Of that key."),
-        .optional("totp", .text(0...128), "Of the authenticator app, where there is one."),
-        .optional("register_new_device", .boolean, "Whether another device is let in."),
-        .optional("new_device_public_key", .text(0...DeviceSignature.limit), "Its key, in base64."),
-        .optional("new_device_algorithm", .text(0...20), "Of that key."),
-        .optional("device_type", .text(0...64), "What kind of device that is."),
-        .optional("device_name", .text(0...255), "What the app calls it."),
+            "ip", .text(0...255),
+            "IP address, which is ignored: the address of the request is used."),
+        .optional("location", .text(0...255), "Location, which is ignored."),
+        .optional(
+            "timestamp", .anything,
+            "Time of the request in seconds since 1970, within three minutes of now."),
+        .optional("method", .text(0...40), "Method: PIN, BIOMETRIC or TRUSTED_DEVICE."),
+        .optional("code", .text(0...DeviceSignature.limit), "PIN, or the signature in base64."),
+        .optional("approved", .boolean, "Whether the person approves the request."),
+        .optional(
+            "public_key", .text(0...DeviceSignature.limit),
+            "Public key of the signing device, in base64."),
+        .optional("algorithm", .text(0...20), "Algorithm of the public key."),
+        .optional(
+            "totp", .text(0...128), "TOTP code of the authenticator app, if the account has one."),
+        .optional("register_new_device", .boolean, "Whether another device is enrolled."),
+        .optional(
+            "new_device_public_key", .text(0...DeviceSignature.limit),
+            "Public key of the new device, in base64."),
+        .optional("new_device_algorithm", .text(0...20), "Algorithm of the new device's key."),
+        .optional("device_type", .text(0...64), "Type of the new device."),
+        .optional("device_name", .text(0...255), "Name of the new device in the app."),
     ]
 
     /// Nil where the request is none that could be agreed to.
@@ -81,14 +89,14 @@ struct TenantEvent: Sendable {
 
 extension Call<RealmContext> {
     /// The person whom an event is about, as the app names them; whose access token came along where it names
-    /// nobody. An ID comes before a name.
+    /// no person. An ID comes before a name.
     func account(ofEvent tenant: Tenant, own: UUID?) async throws(Problem) -> UUID? {
         let named = ["cotter_user_id", "user_id", "client_user_id"].compactMap { member in
             body[member]?.string.flatMap { $0.isEmpty ? nil : $0 }
         }
         if let id = named.lazy.compactMap({ UUID($0) }).first { return id }
         guard let name = named.last else { return own }
-        // A device that asks is told nothing of who there is: the name is as good as any, and nobody's.
+        // A device that asks is told nothing of who there is: the name is as good as any, and no person's.
         return try await account(named: name, own: own, tenant)
             ?? context.mint.name(name, of: tenant.client.id)
     }

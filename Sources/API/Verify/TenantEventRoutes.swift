@@ -60,7 +60,7 @@ enum TenantEventRoutes {
     }
 
     private static let number = Parameter(
-        "id", in: .path, .text(1...20), "The event's number.", example: "4711")
+        "id", in: .path, .text(1...20), "Event number.", example: "4711")
 
     private static let get = Route<RealmContext>(
         .get, "/api/v0/event/get/{id}", id: "getTenantEvent", tag: "Verify",
@@ -88,10 +88,10 @@ enum TenantEventRoutes {
         summary: "Shows the person the event that waits for them, if any.", detail: whoMayKnow,
         right: .nothing, voice: .verify,
         parameters: [
-            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
+            Parameter("cotter_user_id", in: .query, .text(0...64), "Person id."),
             Parameter(
                 "client_user_id", in: .query, .text(0...255),
-                "The same, or the tenant's own name of the person."), Tenant.key, Tenant.secret,
+                "Person id, or the tenant's own id of the person."), Tenant.key, Tenant.secret,
         ], answer: waitingAnswer, refusals: refusals, traits: .forTenantScripts
     ) { call throws(Problem) in
         let named = ["cotter_user_id", "client_user_id"].compactMap { call.text($0) }
@@ -338,7 +338,7 @@ extension Call<RealmContext> {
         guard let terms = state.terms, let account = terms.account else {
             throw TenantEventRoutes.notApproved
         }
-        // A signature cannot be guessed: a stranger who asked knows the number, and keeps nobody from answering.
+        // A signature cannot be guessed: a stranger who asked knows the number, and keeps no device from answering.
         try RateCounter(self).count(.passkeyBegin)
         guard let person = try await verifiedPerson(account, for: tenant),
             let signed = signed(

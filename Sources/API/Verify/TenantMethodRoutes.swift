@@ -13,25 +13,26 @@ enum TenantMethodRoutes {
 
     static let person = Parameter(
         "id", in: .path, .text(1...255),
-        "The person's ID, or the tenant's own name of the person.",
+        "Person id, or the tenant's own id of the person.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
     static let wantsTokens = Parameter(
-        "oauth_token", in: .query, .text(0...10), "Whether tokens are wanted.")
+        "oauth_token", in: .query, .text(0...10), "Whether the response has OAuth tokens.")
 
     private static let changing = Body(
         schema: .object(
-            .optional("method", .text(0...40), "PIN, BIOMETRIC or TRUSTED_DEVICE."),
-            .optional("enrolled", .boolean, "False takes it away."),
+            .optional("method", .text(0...40), "Method: PIN, BIOMETRIC or TRUSTED_DEVICE."),
+            .optional("enrolled", .boolean, "Whether the method is enrolled; false removes it."),
             .optional(
                 "code", .text(0...DeviceSignature.limit),
-                "The PIN, or the device's public key in base64."),
+                "PIN, or the device's public key in base64."),
             .optional(
                 "algorithm", .text(0...20),
-                "Of the key: ED25519, ECDSA or RSA. Without it the key's form tells."),
-            .optional("device_type", .text(0...64), "What kind of device it is."),
-            .optional("device_name", .text(0...255), "What the app calls it."),
-            .optional("change_code", .boolean, "The PIN is another one from now on."),
-            .optional("current_code", .text(0...64), "The PIN until now.")),
+                "Algorithm of the key: ED25519, ECDSA or RSA. By default the form of the "
+                    + "key decides."),
+            .optional("device_type", .text(0...64), "Type of device."),
+            .optional("device_name", .text(0...255), "Name of the device in the app."),
+            .optional("change_code", .boolean, "Whether the PIN is changed."),
+            .optional("current_code", .text(0...64), "Current PIN.")),
         example: [
             "method": "TRUSTED_DEVICE", "enrolled": true, "code": "…", "algorithm": "ED25519",
         ])
@@ -47,7 +48,7 @@ enum TenantMethodRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."), wantsTokens,
+            Parameter("cotter_user_id", in: .query, .text(0...64), "Person id."), wantsTokens,
         ], body: changing, answer: .ok("The person.", .openObject, example: ["enrolled": ["PIN"]]),
         refusals: refusals, traits: .forTenantScripts
     ) { call throws(Problem) in
@@ -66,10 +67,12 @@ enum TenantMethodRoutes {
     }
 
     private static let method = Parameter(
-        "method", in: .path, .text(1...40), "Such as TRUSTED_DEVICE.", example: "TRUSTED_DEVICE")
+        "method", in: .path, .text(1...40), "Method, such as TRUSTED_DEVICE.",
+        example: "TRUSTED_DEVICE")
 
     private static let answer = Answer.ok(
-        "Whether it is.", .openObject, example: ["method": "PIN", "enrolled": true])
+        "The method, and whether it is enrolled.", .openObject,
+        example: ["method": "PIN", "enrolled": true])
 
     private static let any = Route<RealmContext>(
         .get, "/api/v0/user/enrolled/any/{id}/{method}", id: "hasAnyTenantDevice", tag: "Verify",
@@ -94,7 +97,7 @@ enum TenantMethodRoutes {
             person, method,
             Parameter(
                 "public_key", in: .path, .text(1...DeviceSignature.limit),
-                "In base64url, or in base64url of its base64.",
+                "Public key of the device in base64url, or in base64url of its base64.",
                 example: "AAAA"),
             Tenant.key, Tenant.secret,
         ],

@@ -7,7 +7,7 @@ internal import Values
 enum TenantPIN {
     static let length = 4...12
 
-    /// Nil where it is one that everybody would try first.
+    /// Nil for a PIN that is among the first guesses.
     static func check(_ text: String) -> String? {
         let digits = Array(text.utf8)
         guard length.contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) })
@@ -35,7 +35,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// It takes as long where there is none.
+    /// The comparison takes as long without a PIN.
     func compare(
         pin text: String, of account: UUID, with methods: TenantMethods
     ) async throws(Problem) -> PINComparison {

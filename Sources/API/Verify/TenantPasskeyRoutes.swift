@@ -10,7 +10,7 @@ enum TenantPasskeyRoutes {
     static let table: [Route<RealmContext>] = [exists, beginEnrollment, enroll, begin, finish]
 
     private static let identifier = Parameter(
-        "identifier", in: .query, .text(0...320), "The mail address or number.")
+        "identifier", in: .query, .text(0...320), "Mail address or phone number.")
 
     private static let exists = Route<RealmContext>(
         .get, "/api/v0/webauthn/exists", id: "hasTenantPasskey", tag: "Verify",
@@ -22,8 +22,8 @@ enum TenantPasskeyRoutes {
             """,
         right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret, identifier],
         answer: .ok(
-            "Whether there is one.",
-            .object(.required("exists", .boolean, "Whether there is one.")),
+            "Result of the look-up.",
+            .object(.required("exists", .boolean, "Whether the person has a passkey.")),
             example: ["exists": false]),
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
     ) { call throws(Problem) in
@@ -41,12 +41,13 @@ enum TenantPasskeyRoutes {
         Place.refusals + [.forbidden, .invalidRequest, .invalidGrant, .rateLimited]
 
     private static let beginning = Body(
-        schema: .object(.optional("origin", .text(0...2048), "Of the page that asks.")),
+        schema: .object(.optional("origin", .text(0...2048), "Origin of the calling page.")),
         example: ["origin": "https://www.shop.example"])
 
     private static let begun = Schema.object(
-        .required("publicKey", .openObject, "For `navigator.credentials`."),
-        .required("ceremony_id", Fields.id, "For apps that keep no cookies."))
+        .required("publicKey", .openObject, "Options for `navigator.credentials`."),
+        .required(
+            "ceremony_id", Fields.id, "Id of the WebAuthn ceremony, for apps without cookies."))
 
     private static let exampleOfBegun: JSON = [
         "publicKey": ["rpId": "shop.example"],
@@ -58,7 +59,7 @@ enum TenantPasskeyRoutes {
         tag: "Verify",
         summary: "Starts the creation of a passkey for the person of an access token.",
         detail:
-            "The API key alone makes nobody a passkey. The person has to have signed in lately.",
+            "The API key alone enrols no passkey. The person has to have signed in lately.",
         right: .nothing, voice: .verify, parameters: [Tenant.key, identifier],
         body: beginning, answer: .ok("A challenge.", begun, example: exampleOfBegun),
         refusals: refusals, traits: .forTenantScripts
@@ -83,15 +84,16 @@ enum TenantPasskeyRoutes {
 
     private static let finishing = Body(
         schema: .object(
-            .optional("ceremony_id", .text(0...64), "The ceremony, where no cookie has it."),
-            .optional("id", .text(0...2048), "Of the credential."),
-            .optional("rawId", .text(0...2048), "The same."),
-            .optional("type", .text(0...32), "`public-key`."),
-            .optional("response", .anything, "What the authenticator gave, in base64url."),
-            .optional("public_key", .anything, "Not looked at."),
-            .optional("identifier_type", .text(0...10), "Not looked at."),
-            .optional("device_type", .text(0...64), "Not looked at."),
-            .optional("device_name", .text(0...255), "Not looked at.")),
+            .optional(
+                "ceremony_id", .text(0...64), "Id of the WebAuthn ceremony, if no cookie has it."),
+            .optional("id", .text(0...2048), "Credential id, in base64url."),
+            .optional("rawId", .text(0...2048), "Credential id, in base64url."),
+            .optional("type", .text(0...32), "Credential type; always `public-key`."),
+            .optional("response", .anything, "Response of the authenticator, in base64url."),
+            .optional("public_key", .anything, "Public key, which is ignored."),
+            .optional("identifier_type", .text(0...10), "Type of identifier, which is ignored."),
+            .optional("device_type", .text(0...64), "Type of device, which is ignored."),
+            .optional("device_name", .text(0...255), "Name of the device, which is ignored.")),
         example: ["id": "…", "rawId": "…", "type": "public-key", "response": [:]],
         maximumBytes: 256 * 1024)
 

@@ -21,11 +21,12 @@ enum TenantUserRoutes {
         right: .nothing, voice: .verify, parameters: [Tenant.key, Tenant.secret],
         body: Body(
             schema: .object(
-                .optional("identifier", .text(0...320), "The mail address or phone number."),
+                .optional("identifier", .text(0...320), "Mail address or phone number."),
                 .optional(
-                    "identifiers", .list(of: .text(0...320), 0...10), "The same, as a list of one."
+                    "identifiers", .list(of: .text(0...320), 0...10),
+                    "Mail address or phone number, as a list of one."
                 ),
-                .optional("client_user_id", .text(0...255), "The tenant's own name of the person.")
+                .optional("client_user_id", .text(0...255), "The tenant's own id of the person.")
             ), example: ["identifier": "ann@example.org"]),
         answer: .ok("The person.", .openObject, example: [:]),
         refusals: Place.refusals + [.forbidden, .invalidRequest, .rateLimited],
@@ -40,7 +41,7 @@ enum TenantUserRoutes {
 
     private static let whoMayKnow = """
         To the tenant's server, and to an app that shows an access token of that very person. All others hear \
-        of nobody, whether there is such a person or not.
+        of no person, whether there is such a person or not.
         """
     private static let oneOrNobody = Answer.ok(
         "The person, or one whose ID is all zeros.", .openObject,
@@ -53,7 +54,7 @@ enum TenantUserRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("identifier", in: .query, .text(0...320), "The mail address or number."),
+            Parameter("identifier", in: .query, .text(0...320), "Mail address or phone number."),
         ],
         answer: oneOrNobody,
         refusals: Place.refusals + [.forbidden], traits: .forTenantScripts
@@ -101,7 +102,8 @@ enum TenantUserRoutes {
         right: .nothing, voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("page", in: .query, .text(0...10), "From 0 on; 50 people a page."),
+            Parameter(
+                "page", in: .query, .text(0...10), "Page number from 0 on; 50 people a page."),
         ],
         answer: .ok(
             "The people.", .list(of: .openObject, 0...50), example: []),
@@ -130,11 +132,11 @@ enum TenantUserRoutes {
         voice: .verify,
         parameters: [
             Tenant.key, Tenant.secret,
-            Parameter("cotter_user_id", in: .query, .text(0...64), "The person."),
-            Parameter("method", in: .query, .text(0...40), "Such as WEBAUTHN."),
+            Parameter("cotter_user_id", in: .query, .text(0...64), "Person id."),
+            Parameter("method", in: .query, .text(0...40), "Method, such as WEBAUTHN."),
             Parameter(
                 "public_key", in: .query, .text(0...DeviceSignature.limit),
-                "Of the device, in base64, or in base64 of that."),
+                "Public key of the device in base64, or in base64 of its base64."),
         ],
         answer: .ok("The method.", .openObject, example: ["method": "WEBAUTHN", "enrolled": true]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
@@ -174,7 +176,7 @@ enum TenantUserRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The tenant's own name of the person. An empty one is none.
+    /// The tenant's own name of the person. An empty text is no name.
     fileprivate var ownName: String? {
         body["client_user_id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -194,9 +196,9 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(address.text)
         if !isServer {
-            // By what its apps know, a tenant does no more than anybody who proves an address.
+            // By what its apps know, a tenant does no more than any person who proves an address.
             guard context.place.settings[SettingCatalogue.registration] == .jitOnOTP else {
-                throw Problem(.forbidden, "This realm lets nobody join by the API key alone.")
+                throw Problem(.forbidden, "This realm registers no person by the API key alone.")
             }
             // Apart from the codes to this address, which are others' to ask for.
             let counter = RateCounter(self)

@@ -7,7 +7,7 @@ internal import Values
 /// A person as tenants know them: by the address that was proved, of two that they may have.
 struct VerifiedPerson: Sendable {
     let account: UUID
-    /// Empty once it is erased.
+    /// Empty once the person is erased.
     let address: String
     let isPhone: Bool
     let createdAt: Timestamp
@@ -60,7 +60,7 @@ extension Call<RealmContext> {
             hasPasskeys: try await !lookups.passkeys(of: account).isEmpty, scope)
     }
 
-    /// The same of who was granted something since the moment.
+    /// The verified person of granted tokens, from events that were read since the moment.
     func verifiedPerson(
         _ account: UUID, _ granted: GrantedTokens, _ passkeys: Later<[PasskeyView]>,
         since moment: ContinuousClock.Instant
@@ -89,6 +89,6 @@ extension VerifiedPerson {
 }
 
 extension Timestamp {
-    /// What stands where something was not deleted.
+    /// The timestamp that stands for "not deleted".
     static let never = "0001-01-01T00:00:00Z"
 }

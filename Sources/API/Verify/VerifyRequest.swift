@@ -30,7 +30,7 @@ struct VerifyRequest: Sendable {
     let input: String
     /// By what codes may go to a phone, as the app and the realm have it: the first one first.
     let channels: [Channel]
-    /// Whose address it has to be; nil where anybody's will do.
+    /// The person whose address must be verified; nil for any person.
     let person: UUID?
     /// A code is sent to what the app knows without asking for the address.
     let isDirect: Bool
@@ -44,22 +44,34 @@ struct VerifyRequest: Sendable {
 
     static let parameters: [Parameter] =
         [
-            Parameter("api_key", in: .query, .text(0...255), "The tenant's API key."),
-            Parameter("redirect_url", in: .query, .text(0...2048), "Where the answer goes."),
-            Parameter("type", in: .query, .text(0...20), "EMAIL or PHONE."),
-            Parameter("auth_method", in: .query, .text(0...20), "OTP or MAGIC_LINK."),
-            Parameter("code_challenge", in: .query, .text(0...200), "SHA-256 of the verifier."),
-            Parameter("state", in: .query, .text(0...2048), "Comes back as it is."),
-            Parameter("input", in: .query, .text(0...320), "The address, where it is known."),
-            Parameter("identifier", in: .query, .text(0...320), "The same."),
-            Parameter("use_channel", in: .query, .text(0...20), "SMS or WHATSAPP."), phoneChannels,
-            Parameter("domain", in: .query, .text(0...2048), "The origin of the page that asks."),
-            Parameter("other", in: .query, .text(0...5), "Not the recognised person."),
+            Parameter("api_key", in: .query, .text(0...255), "API key of the tenant."),
+            Parameter("redirect_url", in: .query, .text(0...2048), "Redirect URL of the response."),
+            Parameter("type", in: .query, .text(0...20), "Type of address: EMAIL or PHONE."),
+            Parameter(
+                "auth_method", in: .query, .text(0...20),
+                "Authentication method: OTP or MAGIC_LINK."),
+            Parameter(
+                "code_challenge", in: .query, .text(0...200),
+                "PKCE code challenge: SHA-256 of the verifier."),
+            Parameter("state", in: .query, .text(0...2048), "Value that is returned unchanged."),
+            Parameter(
+                "input", in: .query, .text(0...320), "Mail address or phone number, if it is known."
+            ),
+            Parameter(
+                "identifier", in: .query, .text(0...320),
+                "Mail address or phone number, under its other name."),
+            Parameter(
+                "use_channel", in: .query, .text(0...20),
+                "Channel of a code to a phone: SMS or WHATSAPP."), phoneChannels,
+            Parameter("domain", in: .query, .text(0...2048), "Origin of the calling page."),
+            Parameter(
+                "other", in: .query, .text(0...5),
+                "Whether to continue with another person than the recognised one."),
         ] + AskedPerson.parameters
 
     static let phoneChannels = Parameter(
         "phone_channels[]", in: .query, .list(of: .text(0...20), 0...4),
-        "SMS, WHATSAPP, or both: what is offered for codes to phones.")
+        "Channels that are offered for codes to phones: SMS, WHATSAPP, or both.")
 
     func path(_ path: String, _ more: [(String, String)] = []) -> String {
         more.reduce(into: "\(path)?\(query)") { address, member in
@@ -163,7 +175,7 @@ extension Call<RealmContext> {
     }
 
     /// By what codes go to phones: what the realm has, as far as the tenant's app wants it. One that wants none
-    /// of them is given all.
+    /// of the channels gets all.
     func queriedChannels() -> [Channel] {
         let all = context.place.settings[SettingCatalogue.phoneChannels].compactMap(Channel.init)
         let wanted = (parameters["phone_channels[]"]?.array ?? []).compactMap {

@@ -19,7 +19,7 @@ enum VerifyTokenRoutes {
         right: .nothing, voice: .verify,
         answer: .ok(
             "The keys.",
-            .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
+            .object(.required("keys", .list(of: .openObject, 1...32), "Public keys as JWKs.")),
             example: ["keys": [["kty": "EC", "crv": "P-256", "alg": "ES256"]]]),
         refusals: Place.refusals, traits: .forScripts
     ) { call throws(Problem) in
@@ -39,7 +39,7 @@ enum VerifyTokenRoutes {
         right: .nothing, voice: .verify,
         answer: .ok(
             "The keys, that in use first.",
-            .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
+            .object(.required("keys", .list(of: .openObject, 1...32), "Public keys as JWKs.")),
             example: ["keys": [["kty": "OKP", "crv": "Ed25519"]]]),
         refusals: Place.refusals, traits: .forScripts
     ) { call throws(Problem) in
@@ -54,9 +54,10 @@ enum VerifyTokenRoutes {
 
     private static let refreshBody = Body(
         schema: .object(
-            .optional("grant_type", .text(0...255), "refresh_token."),
+            .optional("grant_type", .text(0...255), "Grant type; always refresh_token."),
             .optional(
-                "refresh_token", .text(0...4096), "Left out where the browser has it as a cookie."
+                "refresh_token", .text(0...4096),
+                "Refresh token, unless the browser has it as a cookie."
             )),
         example: ["grant_type": "refresh_token", "refresh_token": "1:urd_rt_…"])
 
@@ -89,7 +90,9 @@ enum VerifyTokenRoutes {
     private static let ending: Body = {
         var body = Body(
             schema: .object(
-                .optional("refresh_token", .text(0...4096), "Where no browser has it as a cookie.")),
+                .optional(
+                    "refresh_token", .text(0...4096),
+                    "Refresh token, unless the browser has it as a cookie.")),
             example: ["refresh_token": "1:urd_rt_…"])
         body.mayBeMissing = true
         return body
@@ -104,7 +107,7 @@ enum VerifyTokenRoutes {
             shows none of them is signed out already.
             """,
         right: .nothing, voice: .verify, parameters: [Tenant.pathKey, Tenant.key],
-        body: ending, answer: .ok("It is over.", .openObject, example: [:]),
+        body: ending, answer: .ok("The session is ended.", .openObject, example: [:]),
         refusals: Place.refusals + [.forbidden, .invalidRequest], traits: .forTenantScripts
     ) { call throws(Problem) in
         let tenant = try await call.tenant(try call.required("api_key"))
@@ -131,13 +134,15 @@ enum VerifyTokenRoutes {
         right: .nothing, voice: .verify, parameters: [Tenant.key],
         body: Body(
             schema: .object(
-                .optional("oauth_token", .anything, "With `access_token`.")),
+                .optional(
+                    "oauth_token", .anything, "OAuth tokens with the `access_token` to validate.")),
             example: ["oauth_token": ["access_token": "…"]]),
         answer: .ok(
-            "Whether it is good.",
+            "Result of the validation.",
             .object(
-                .required("success", .boolean, "Whether it is good."),
-                .optional("reason", .text(1...200), "Why it is not.")),
+                .required("success", .boolean, "Whether the access token is valid."),
+                .optional("reason", .text(1...200), "Reason for which the access token is invalid.")
+            ),
             example: ["success": true]),
         refusals: Place.refusals, traits: .forScripts
     ) { call throws(Problem) in

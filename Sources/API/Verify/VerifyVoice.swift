@@ -36,5 +36,5 @@ extension Problem {
 
     fileprivate static let verifySchema = Schema.named(
         "VerifyError",
-        .object(.required("msg", .text(1...1000), "What is wrong.")))
+        .object(.required("msg", .text(1...1000), "Explanation of the error.")))
 }

@@ -23,30 +23,35 @@ enum ResourceGuard {
         parameters: [
             Parameter(
                 "client_id", in: .query, .text(1...255), required: true,
-                "The client that people are to log in with.", example: "app"),
+                "OAuth client id of the client that people log in with.", example: "app"),
             Parameter(
                 "redirect_uri", in: .query, .text(1...2048),
-                "Where it comes back, if it has several places."),
-            Parameter("scope", in: .query, .text(1...2048), "What the token must be good for."),
+                "Redirect URI, if the client has several."),
+            Parameter("scope", in: .query, .text(1...2048), "Scopes that the token must have."),
             Parameter(
                 "resource", in: .query, .text(1...2048),
-                "What it must be meant for, whichever client has it."),
+                "Resource server that the token must be for, whichever client it belongs to."),
             Parameter(
                 "origin", in: .query, .text(1...255),
-                """
-                Where the resource server is called: tokens that are bound to a key are good there \
-                with a proof (RFC 9449). Who says so has its proxy set `X-Original-Method` and \
-                `X-Original-URI` on every request.
-                """),
+                "Origin of the resource server: tokens that are bound to a key are "
+                    + "accepted there with a DPoP proof (RFC 9449). The proxy then has to set "
+                    + "`X-Original-Method` and `X-Original-URI` on every request."),
         ],
         answer: .ok(
             "It may pass.",
             .object(
-                .required("sub", .text(1...255), "The account; of a service, the client."),
-                .required("sub_profile", .oneOf(["user", "service"]), "Which of the two."),
-                .required("client_id", .text(1...255), "The client."),
-                .required("exp", .integer(0...(1 << 53 - 1)), "Until when that may be kept."),
-                .optional("business_partner_id", .text(1...100), "As other systems know it.")),
+                .required(
+                    "sub", .text(1...255), "Subject: the account, or the client of a service."),
+                .required(
+                    "sub_profile", .oneOf(["user", "service"]),
+                    "Kind of `sub`: an account, or a service."),
+                .required("client_id", .text(1...255), "OAuth client id."),
+                .required(
+                    "exp", .integer(0...(1 << 53 - 1)),
+                    "Time until which the response may be cached, in seconds since 1970."),
+                .optional(
+                    "business_partner_id", .text(1...100),
+                    "Identifier of the person in other systems.")),
             example: [
                 "sub": "0193a0e7", "sub_profile": "user", "client_id": "app",
                 "exp": 1_800_000_000,

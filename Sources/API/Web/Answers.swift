@@ -20,7 +20,7 @@ extension Answer {
     static func created(_ description: String, _ schema: Schema, example: JSON) -> Answer {
         Answer(
             status: .created, description: description, content: .json(schema, example: example),
-            headers: [position, ("Location", "Where it is found from now on.")])
+            headers: [position, ("Location", "URL of the new object.")])
     }
 
     static func gone(_ description: String) -> Answer {
@@ -30,7 +30,7 @@ extension Answer {
 
     private static let position = (
         name: "Urd-Position",
-        description: "Where in the log this stands, as `realm:epoch:position`."
+        description: "Position of the write in the realm's log, as `realm:epoch:position`."
     )
 }
 

@@ -1,7 +1,7 @@
 /// The header `Authorization`: a scheme in any case, spaces, and the credentials (RFC 9110 section
 /// 11.4).
 struct AuthorizationLine {
-    /// In lower case.
+    /// The scheme in lower case.
     let scheme: String
     let text: String
 

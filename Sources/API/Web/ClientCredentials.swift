@@ -34,11 +34,12 @@ public struct ClientCredentials: Sendable, Equatable {
 
     /// The members that a form has for this.
     static let members: [Member] = [
-        .optional("client_id", .text(1...255), "The client.", example: "demo-client"),
-        .optional("client_secret", .text(1...1024), "Its secret, if it isn't in a header."),
-        .optional("client_assertion_type", .text(1...255), "What the assertion is."),
+        .optional("client_id", .text(1...255), "OAuth client id.", example: "demo-client"),
+        .optional("client_secret", .text(1...1024), "Client secret, if it is not in a header."),
         .optional(
-            "client_assertion", .text(1...16384), "A statement that the client has signed."),
+            "client_assertion_type", .text(1...255), "Type of the client assertion (RFC 7521)."),
+        .optional(
+            "client_assertion", .text(1...16384), "JWT that the client has signed (RFC 7523)."),
     ]
 
     /// Throws where the request has no credentials, or more than one: then it could mean one client

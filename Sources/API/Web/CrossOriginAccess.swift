@@ -29,7 +29,7 @@ enum CrossOriginAccess {
         response.headers["Vary"] = "Origin"
     }
 
-    /// What is refused before it is known whose app asks says nothing of anybody: any origin that a tenant can
+    /// What is refused before it is known whose app asks says nothing of any person: any origin that a tenant can
     /// list reads why.
     static func mayReadRefusal(_ response: inout Response, _ request: Request) {
         guard let origin = request.headers["Origin"], TenantPlace(origin)?.webOrigin == origin

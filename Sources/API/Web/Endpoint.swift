@@ -6,7 +6,7 @@ internal import JSON
 struct Endpoint: Outlined, Sendable {
     let outline: Outline
     let answer: @Sendable (Request, _ holes: [String]) async throws(Problem) -> Response
-    /// Where its answer may be ready, or be kept for the next who asks the same, if it is the same for all.
+    /// The cache of the endpoint's responses, if they are the same for all callers.
     let responseCache: @Sendable (Request) -> ResponseCache?
 
     init<Context>(

@@ -10,22 +10,22 @@ enum Fields {
 
 extension Parameter {
     static let realm = Parameter(
-        "realm", in: .path, Fields.realm, "The realm's name.", example: "demo")
+        "realm", in: .path, Fields.realm, "Realm name.", example: "demo")
 
     static let position = Parameter(
-        "position", in: .path, Fields.position, "A place in the realm's log.", example: 42)
+        "position", in: .path, Fields.position, "Position in the realm's log.", example: 42)
 
     static let minimumPosition = Parameter(
         "min_position", in: .query, LogPosition.schema,
-        "The `Urd-Position` of a write that the list must hold; it waits for it a while.")
+        "The `Urd-Position` of a write that the list must contain; the request "
+            + "waits for it a while.")
 
     static let idempotencyKey = Parameter(
         "Idempotency-Key", in: .header,
         .text(1...255, .some(Characters(0x21...0x7E), 1...255)),
-        """
-        Chosen by the client. The same key with the same request gets the same answer again and \
-        does nothing twice; with another request it is refused.
-        """)
+        "Key chosen by the client. The same request with the same key gets the "
+            + "same response again and has no further effect; another request with it "
+            + "is refused.")
 }
 
 extension Call {

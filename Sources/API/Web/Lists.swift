@@ -2,20 +2,22 @@ internal import HTTP
 internal import JSON
 internal import Values
 
-/// What all lists have in common: how much, from where, and where it goes on.
+/// The parameters and schemas that all lists share: limit, cursor, range and page.
 enum Lists {
     static let defaultLimit = 50
 
     static let limit = Parameter(
         "limit", in: .query, .integer(1...200),
-        "How many items at most; \(defaultLimit) if nothing is said.", example: 50)
+        "Maximum number of items; \(defaultLimit) by default.", example: 50)
 
     static func after(_ schema: Schema) -> Parameter {
-        Parameter("after", in: .query, schema, "The `next` of the page before.")
+        Parameter("after", in: .query, schema, "Cursor: the `next` of the previous page.")
     }
 
-    static let since = Parameter("since", in: .query, time, "From this time or day (UTC) on.")
-    static let until = Parameter("until", in: .query, time, "Before this time or day (UTC).")
+    static let since = Parameter(
+        "since", in: .query, time, "Start of the range: a time or day (UTC), inclusive.")
+    static let until = Parameter(
+        "until", in: .query, time, "End of the range: a time or day (UTC), exclusive.")
 
     private static let day: [Pattern] = [
         .some(Characters("0-9"), 4...4), .text("-"), .some(Characters("0-9"), 2...2),
@@ -44,10 +46,10 @@ enum Lists {
             name,
             .object(
                 [
-                    .required("items", .list(of: item, 0...200), "This page."),
+                    .required("items", .list(of: item, 0...200), "Items of this page."),
                     .required(
                         "next", .nullable(next),
-                        "Where the next page begins; null on the last one."), more,
+                        "Cursor of the next page; null on the last page."), more,
                 ] + ListStanding.schema))
     }
 
@@ -70,7 +72,7 @@ enum Lists {
             .named(
                 name,
                 .object(
-                    [.required("items", .list(of: item, count), "All of them.")]
+                    [.required("items", .list(of: item, count), "All items.")]
                         + ListStanding.schema)),
             example: .object(
                 (["items": [example]] as JSONObject).merging(ListStanding.example.members) { $1 }))
@@ -106,12 +108,12 @@ struct ListStanding: Sendable {
     static let schema: [Member] = [
         .required(
             "position", .integer(0...281_474_976_710_655),
-            "Up to this position of the log the list has everything."),
+            "Position of the log up to which the list is complete."),
         headMember,
     ]
 
     static let headMember = Member.required(
-        "head", .integer(0...281_474_976_710_655), "Where the log of the realm ends.")
+        "head", .integer(0...281_474_976_710_655), "Last position of the realm's log.")
 
     var members: JSONObject { ["position": .integer(position), "head": .integer(head)] }
 }

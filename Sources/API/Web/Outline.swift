@@ -18,7 +18,7 @@ public final class Outline: Sendable {
     /// What is enough for an admin key that is limited to permissions. Nil: the route is closed to such keys.
     let permission: AdminPermission?
     let voice: Voice
-    /// Whether what is not described is ignored, and not refused.
+    /// Whether undescribed members and parameters are ignored, and not refused.
     let ignoresUnknown: Bool
     let parameters: [Parameter]
     /// Those that a request may not leave out, but for the path's own.

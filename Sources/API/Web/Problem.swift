@@ -72,40 +72,44 @@ public struct Problem: Error, Sendable {
     static let schema = Schema.named(
         "Problem",
         .object(
-            .required("type", .text(1...200), "Names the kind of problem and never changes."),
-            .required("title", .text(1...200), "The kind of problem in a sentence."),
-            .required("status", .integer(400...599), "The status of the response."),
-            .optional("request", .text(0...200), "The request, as log lines name it."),
-            .optional("detail", .text(1...1000), "What is wrong with this request."),
-            .optional("field", .text(0...1000), "The parameter or member to blame."),
+            .required(
+                "type", .text(1...200), "URI of the problem type, which never changes (RFC 9457)."),
+            .required("title", .text(1...200), "Summary of the problem type."),
+            .required("status", .integer(400...599), "HTTP status of the response."),
+            .optional("request", .text(0...200), "Request id, as in log lines."),
+            .optional("detail", .text(1...1000), "Explanation of this problem."),
+            .optional("field", .text(0...1000), "Parameter or member that caused the problem."),
             .optional(
                 "position", .integer(0...281_474_976_710_655),
-                "Of a list that is behind: up to there it has the log."),
+                "Position up to which the list has the log, for a list that is behind."),
             .optional(
                 "head", .integer(0...281_474_976_710_655),
-                "Of a list that is behind: where the log ends."),
+                "Last position of the log, for a list that is behind."),
             .optional(
                 "kept_to", .integer(0...281_474_976_710_655),
-                "Of a lost position: up to there the log is what it was."),
+                "Position up to which the log is unchanged, for a lost position."),
             .optional(
                 "cursor", .text(3...25),
-                "Of a lost position: where to begin again. Of one that is too wide: where to go on."
+                "Cursor to begin again at, for a lost position, or to continue at, for a "
+                    + "query that is too wide."
             ),
             .optional(
-                "pointer", .text(0...1000), "Of a policy: a JSON pointer to what is wrong."),
-            .optional("at", .integer(0...10_000), "Of a filter: the character that is wrong."),
-            .optional("expected", .text(1...1000), "Of a filter: what could stand there."),
+                "pointer", .text(0...1000), "JSON Pointer to the invalid part of a policy."),
+            .optional("at", .integer(0...10_000), "Index of the invalid character of a filter."),
+            .optional(
+                "expected", .text(1...1000), "Tokens that a filter could have at that place."),
             .optional(
                 "scanned_to", .integer(0...281_474_976_710_655),
-                "Of a question that is too wide: how far it looked."),
+                "Last position that was read, for a query that is too wide."),
             .optional(
-                "held_until", Fields.time, "Of a subscription that another reader has: until then."),
+                "held_until", Fields.time,
+                "Expiry time of the lease, for a subscription with another reader."),
             .optional(
                 "acknowledged", .text(3...25),
-                "Of a cursor that is refused: up to where events were confirmed."),
+                "Cursor up to which events were confirmed, for a cursor that is refused."),
             .optional(
                 "sent", .text(3...25),
-                "Of a cursor that is refused: up to where events were sent.")))
+                "Cursor up to which events were sent, for a cursor that is refused.")))
 }
 
 extension Problem {

@@ -20,8 +20,8 @@ extension Voice {
         var headers = commonHeaders
         switch kinds.first?.status {
         case .serviceUnavailable?, .tooManyRequests?:
-            headers["Retry-After"] = header("Seconds until a new try.")
-        case .unauthorized?: headers["WWW-Authenticate"] = header("How to say who you are.")
+            headers["Retry-After"] = header("Seconds after which the request may be retried.")
+        case .unauthorized?: headers["WWW-Authenticate"] = header("Authentication scheme.")
         default: break
         }
         return headers
@@ -39,7 +39,7 @@ extension Right {
         }
     }
 
-    /// One of these is enough. A client may show itself in the body as well, or have no secret.
+    /// One of these schemes is enough. A client may show itself in the body as well, or have no secret.
     var requirements: [JSON] {
         switch self {
         case .nothing: []

@@ -96,7 +96,7 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
 
     func find(_ path: String) -> Match? { fixed[path] ?? walk(path) }
 
-    /// How a client is refused whose path nobody has: as at the paths beside it, where they agree.
+    /// How a client is refused whose path is unknown: as at the paths beside it, where they agree.
     func voice(beside path: String) -> Voice? { nodes[descend(path).node].voice }
 
     private func walk(_ path: String) -> Match? {

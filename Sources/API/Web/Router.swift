@@ -42,7 +42,7 @@ public struct Router: Sendable {
     }
 
     private let tree: RouteTree<Endpoint>
-    /// What is the same for all: so few that comparing takes less than looking up.
+    /// The routes of all realms: so few that comparing takes less than looking up.
     private let shared: [(path: String, place: RouteTree<Endpoint>.Match, endpoint: Endpoint)]
     private let log: Log
     private let seconds: RouteSeconds
@@ -149,7 +149,7 @@ public struct Router: Sendable {
         return response
     }
 
-    /// Of a path that nobody has.
+    /// The response for an unknown path.
     private func voice(beside request: Request) -> Voice {
         if request.isOfSomebodyWhoReads, let pages { return pages.voice }
         guard let voice = tree.voice(beside: request.path), !voice.caution.contains(.isOfPages)

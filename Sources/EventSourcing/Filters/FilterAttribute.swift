@@ -1,6 +1,6 @@
 /// What a filter may ask of an event or a sign-in, such as `type` or `fields.reason`.
 public struct FilterAttribute: Sendable, Hashable {
-    /// What its values may be. None: it can only be asked whether there is one.
+    /// The types of an attribute's values. None: the filter can only test for its presence.
     public struct Kinds: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
 
@@ -15,7 +15,7 @@ public struct FilterAttribute: Sendable, Hashable {
         public static let boolean = Self(rawValue: 1 << 4)
     }
 
-    /// Where its values are from.
+    /// The source of an attribute's values.
     public enum Source: Sendable, Hashable {
         /// A column of what is asked.
         case column
@@ -23,7 +23,7 @@ public struct FilterAttribute: Sendable, Hashable {
         case index
         /// A field of the event, by its name.
         case field(String)
-        /// It stands for others, which are put in its place before it is asked.
+        /// An alias for other attributes, which replace it before the evaluation.
         case stand
     }
 
@@ -31,7 +31,7 @@ public struct FilterAttribute: Sendable, Hashable {
     public let kinds: Kinds
     public let source: Source
     public let operations: [FilterOperation]
-    /// If not empty, there are no other values than these.
+    /// The enumeration of allowed values, if not empty.
     public let choices: [String]
 
     public init(
@@ -85,7 +85,7 @@ public struct FilterVocabulary: Sendable {
         precondition(self.attributes.count == attributes.count, "An attribute stands once.")
     }
 
-    /// In the order of their names.
+    /// The attribute names in alphabetical order.
     public var names: [String] { attributes.keys.sorted() }
 
     public subscript(name: String) -> FilterAttribute? { attributes[name] }

@@ -4,14 +4,14 @@ public import Values
 public indirect enum FilterExpression: Sendable, Hashable {
     case comparison(FilterComparison)
     case not(FilterExpression)
-    /// All of them hold.
+    /// Conjunction: all operands hold.
     case all([FilterExpression])
-    /// One of them holds; of none, nothing does.
+    /// Disjunction: one operand holds; an empty one is false.
     case any([FilterExpression])
 
     public static let never = FilterExpression.any([])
 
-    /// Both, where both are there.
+    /// The conjunction of two expressions, or the one that is there.
     public static func both(
         _ first: FilterExpression?, _ second: FilterExpression?
     ) -> FilterExpression? {
@@ -27,7 +27,7 @@ public indirect enum FilterExpression: Sendable, Hashable {
         }
     }
 
-    /// What must hold, each by itself.
+    /// The operands of a conjunction, each of which must hold.
     public var conjuncts: [FilterExpression] {
         guard case .all(let parts) = self else { return [self] }
         return parts.flatMap(\.conjuncts)

@@ -3,7 +3,7 @@ public struct FilterFault: Error, Equatable, Sendable {
     /// In characters from the beginning (Unicode scalars), from 0 on.
     public let place: Int
     public let expected: String
-    /// For people.
+    /// The explanation of the fault, for users.
     public let detail: String
 
     public init(at place: Int, expected: String, _ detail: String? = nil) {

@@ -208,7 +208,7 @@ extension FilterParser {
         return Timestamp(rfc3339: isDay ? text + "T00:00:00Z" : text).map { .time($0) }
     }
 
-    /// A value that there is not would be waited for in vain.
+    /// Refuses a value that the attribute can never have.
     private static func check(
         _ text: String, of attribute: FilterAttribute, _ operation: FilterOperation, _ place: Int
     ) throws(FilterFault) {
@@ -235,6 +235,6 @@ extension FilterParser {
 }
 
 extension String {
-    /// With a full stop, where nothing else ends it.
+    /// The text with a full stop, unless it ends with a question mark.
     fileprivate var sentence: String { hasSuffix("?") ? self : self + "." }
 }

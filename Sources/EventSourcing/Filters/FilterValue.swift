@@ -8,7 +8,7 @@ public enum FilterValue: Sendable, Hashable {
     case integer(Int64)
     case time(Timestamp)
     case boolean(Bool)
-    /// It is there and has parts: it equals nothing.
+    /// An object with members: it equals no value.
     case object
 
     public static func text(_ text: String) -> FilterValue { .text(Array(text.utf8)) }
@@ -51,7 +51,7 @@ public enum FilterValue: Sendable, Hashable {
         }
     }
 
-    /// Nil where they cannot be compared.
+    /// Nil for values of different types, which cannot be compared.
     private func order(against other: FilterValue) -> Order? {
         switch (self, other) {
         case (.text(let left), .text(let right)):

@@ -6,7 +6,7 @@ import Values
 /// The columns of one event as they come over the wire, and the canonical record made of them
 /// straight from the bytes: no strings, no values, one buffer for all events.
 struct EventColumns {
-    /// What is selected, in the order in which it is read below.
+    /// The selected columns, in the order of reading.
     static let selected = """
         position, at, command, data, meta, revision, sealed, stream, subject, type, version, leaf, mac
         """

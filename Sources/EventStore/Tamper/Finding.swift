@@ -108,7 +108,7 @@ public struct Verification: Sendable, Equatable {
     public let checkpoints: Int
     /// Nil: the log is intact.
     public let finding: Finding?
-    /// What is sealed in it and cannot be read: no sign that anybody changed the log, but a loss.
+    /// What is sealed in it and cannot be read: no sign that the log was changed, but a loss.
     public internal(set) var unreadable = UnreadableEvents()
 
     public var isIntact: Bool { finding == nil }

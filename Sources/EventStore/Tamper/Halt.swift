@@ -1,6 +1,6 @@
 import EventSourcing
 
-/// Why a realm is no longer sealed: what was found does not fit what was signed. Nothing is signed
+/// Why a realm is no longer sealed: the log does not fit the signed checkpoint. No checkpoint is signed
 /// until it does.
 public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
     /// An event's mac is not the application's.

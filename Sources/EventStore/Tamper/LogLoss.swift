@@ -16,7 +16,7 @@ public struct LogLoss: Sendable, Equatable {
     /// When the copy was written, by its file: what the database sealed since then may be anything.
     public let copiedAt: Timestamp?
     public let epoch: Int
-    /// What the copy on this machine was signed over. Nil: there is none, or it was given up.
+    /// What the copy on this machine was signed over. Nil without a copy, or after it was given up.
     public let copy: Int64?
     /// Whether that copy is of this log. Then this machine knows of no loss.
     public let isCopyOfThisLog: Bool

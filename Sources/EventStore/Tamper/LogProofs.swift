@@ -54,7 +54,7 @@ public struct LogProofs: Sendable {
         return verifier
     }
 
-    /// The newest checkpoint, as a signed note. Nil before anything was sealed.
+    /// The newest checkpoint, as a signed note. Nil before the first checkpoint.
     public func checkpoint(of realm: RealmID) async throws -> SignedCheckpoint? {
         try await read(realm) { $0.newest }
     }

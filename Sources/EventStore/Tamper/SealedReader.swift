@@ -80,8 +80,8 @@ struct SealedReader {
         return hashes
     }
 
-    /// Calls with each position and its canonical record, without a mark. Fails where one is missing or cannot be
-    /// read, and has called with all before it.
+    /// Calls with each position and its canonical record, without a mark. Fails where a record is missing or cannot be
+    /// read, after the calls for all records before it.
     func records(
         _ positions: ClosedRange<Int64>, _ body: (Int64, [UInt8]) -> Void
     ) throws {

@@ -5,7 +5,7 @@ import Postgres
 /// The tree of one realm as this node signed it last, or saw it signed by another node.
 struct SealedTree: Sendable, Equatable {
     var frontier = TileFrontier()
-    /// Nil before anything was sealed.
+    /// Nil before the first checkpoint.
     var checkpoint: SignedCheckpoint?
     var newestLeaf: TreeHash?
 
@@ -173,8 +173,8 @@ struct SealingRound {
         }
     }
 
-    /// Takes events in, each only if the application wrote it. The newest one that was taken in
-    /// before is looked at again: it must still stand where it stood.
+    /// Takes events in, each only if the application wrote it. The newest event that was taken in
+    /// before is read again: it must still have the same position and hash.
     private func extend(_ tree: inout SealedTree, to end: Int64) throws -> [TileFrontier.Tile] {
         let first = max(1, tree.size)
         let leaves = try TamperTable.leaves(realm, first...end, on: connection)

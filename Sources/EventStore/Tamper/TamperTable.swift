@@ -87,7 +87,7 @@ enum TamperTable {
     }
 
     /// Moves a realm to an epoch behind one in which something was signed that is lost. Nothing
-    /// happens where it is there already.
+    /// happens to a realm that is in that epoch already.
     static func leave(
         epoch: Int, _ realm: RealmID, on connection: Connection
     ) throws(Failure) {
@@ -116,7 +116,7 @@ enum TamperTable {
         }
     }
 
-    /// Full tiles of one level, by index. Damaged ones are left out.
+    /// Full tiles of one level, by index. Damaged tiles are left out.
     static func tiles(
         _ realm: RealmID, level: Int, _ indices: ClosedRange<Int64>, on connection: Connection
     ) throws(Failure) -> [Int64: [TreeHash]] {

@@ -9,7 +9,7 @@ public struct TileFrontier: Sendable, Equatable {
     }
 
     private struct Level: Sendable, Equatable {
-        /// Never 256 long.
+        /// The hashes of the last tile, fewer than 256.
         var hashes: [TreeHash] = []
         var edge = CompactRange()
     }

@@ -7,7 +7,7 @@ import Values
 public struct UnreadableEvents: Sendable, Equatable {
     /// The key of their subject is not in the database.
     public internal(set) var withoutKey: Int64 = 0
-    /// It is there, and does not open them.
+    /// Events with a key that does not open them.
     public internal(set) var notOpened: Int64 = 0
     public internal(set) var first: Int64?
 
@@ -15,7 +15,7 @@ public struct UnreadableEvents: Sendable, Equatable {
 
     public var count: Int64 { withoutKey + notOpened }
 
-    /// For people. Nil where there are none.
+    /// A sentence for the operator. Nil without unreadable events.
     public var description: String? {
         guard let first else { return nil }
         var parts: [String] = []

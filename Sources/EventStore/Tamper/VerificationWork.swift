@@ -11,7 +11,7 @@ enum VerificationWork: Sendable {
     struct Page: Sendable {
         let last: Int64
         var tiles: [TilePlace: [TreeHash]]
-        /// Ascending.
+        /// The checkpoints in ascending order.
         var checkpoints: [Stored]
     }
 
@@ -34,8 +34,8 @@ enum VerificationWork: Sendable {
     }
 }
 
-/// A short queue between two threads. The reader waits while it is full; once the other side has
-/// seen enough, it throws the rest away.
+/// A short queue between two threads. The reader waits while it is full; once the
+/// verifier has stopped, it throws the rest away.
 final class VerificationQueue: Sendable {
     private struct State: Sendable {
         var work: [VerificationWork] = []
@@ -45,7 +45,7 @@ final class VerificationQueue: Sendable {
     private static let capacity = 16
     private let state = Monitor(State())
 
-    /// False: nothing more is wanted.
+    /// Puts work into the queue; false: the verifier wants no more.
     func put(_ work: VerificationWork) -> Bool {
         let isWanted = state.wait { state -> Bool? in
             if state.isStopped { return false }

@@ -5,7 +5,7 @@ import Values
 struct VersionTable {
     private struct Slot {
         var stream = UUID.zero
-        /// 0: free.
+        /// The version; 0 for a free slot.
         var version: Int32 = 0
     }
 

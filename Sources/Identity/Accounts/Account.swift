@@ -5,7 +5,7 @@ public import Values
 public struct Account: StreamState {
     /// Of its mail address, or of its phone number where it has no mail address.
     public private(set) var mailbox: UUID?
-    /// Of its phone number beside a mail address. Where it has both, both are proved.
+    /// Of its phone number beside a mail address. Where the account has both addresses, both are verified.
     public private(set) var phone: UUID?
     public private(set) var isConfirmed = false
     public private(set) var isDisabled = false
@@ -125,7 +125,7 @@ extension Account {
 }
 
 extension AccountEvent {
-    /// Whether what was mailed before is worth nothing afterwards.
+    /// Whether mailed codes and links of earlier generations are void afterwards.
     var endsProofs: Bool {
         switch self {
         case .mailboxChanged, .mailboxMoved, .addressesChanged, .disabled, .stampRotated,
@@ -142,7 +142,7 @@ extension Versioned<Account> {
     /// What a session is opened under.
     var standing: (id: UUID, stamp: SecurityStamp) { (stream, state.stamp) }
 
-    /// It was registered and not deleted since.
+    /// Whether the account was registered and not deleted.
     var isAlive: Bool { exists && !state.isDeleted }
 
     /// The same, for what was agreed to when the account had removed access so often.

@@ -41,14 +41,14 @@ public enum AccountEvent: FormedEvent {
     case deletionCancelled
     /// There is no account any more. The keys of these subjects are to be destroyed, beside its own.
     case deleted(subjects: [UUID])
-    /// They are destroyed.
+    /// The keys of the account's personal data are destroyed.
     case erased
 
     package enum Form {
         package static let registered = EventForm(
             "account.registered", .services, "An account was created.",
             .uuid("mailbox", "Mailbox of the account."), .isConfirmed,
-            .choice("origin", "How the account came to be."), .person,
+            .choice("origin", "Origin of the account."), .person,
             make: AccountEvent.registered)
         package static let mailboxConfirmed = EventForm(
             "account.mailbox_confirmed", .services, "The person proved the mailbox.",
@@ -91,7 +91,7 @@ public enum AccountEvent: FormedEvent {
             make: { AccountEvent.proofsEnded })
         package static let deletionScheduled = EventForm(
             "account.deletion_scheduled", .services, "The account is to be deleted.",
-            .time("due", "When it is deleted."), .optional(.notice), .optional(.linkBase),
+            .time("due", "Time of the deletion."), .optional(.notice), .optional(.linkBase),
             .unless(
                 false,
                 .flag(

@@ -34,7 +34,7 @@ public struct NextSubjects: Sendable, Equatable {
 /// The mailboxes that an account holds, and those that it is to hold.
 struct AddressChange: Sendable {
     let wanted: Addresses
-    /// Those that it gives up, and those that it takes.
+    /// The mailboxes that the account gives up, and those that it takes.
     let left: [Versioned<Mailbox>]
     let taken: [Versioned<Mailbox>]
 
@@ -95,7 +95,7 @@ extension NextSubjects {
 }
 
 extension Account {
-    /// Nil before it is registered.
+    /// Nil before the registration.
     public var addresses: Addresses? { mailbox.map { Addresses(mailbox: $0, phone: phone) } }
 }
 

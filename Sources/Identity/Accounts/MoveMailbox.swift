@@ -5,7 +5,7 @@ public import Values
 /// of one. Where one is given up, all its sessions end: they may belong to its holder.
 public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public var account: UUID
-    /// What it has afterwards. The new one is the only one that it does not hold yet.
+    /// The addresses afterwards. Only the new mailbox is not held by the account yet.
     public var addresses: Addresses
     /// Of the code that was typed, together with the account.
     public var shown: ShownSecret

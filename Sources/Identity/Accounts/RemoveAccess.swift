@@ -43,8 +43,8 @@ extension Field<AccessPlace> {
         })
 }
 
-/// Ends every session that an account has at a client or on a device, however many there are. Those that are opened
-/// afterwards are good.
+/// Ends every session that an account has at a client or on a device, however many there are. Sessions that are opened
+/// afterwards are valid.
 public struct RemoveAccess: Command {
     public var account: UUID
     public var place: AccessPlace

@@ -22,7 +22,7 @@ public enum AdminKeyEvent: FormedEvent {
     package enum Form {
         package static let created = EventForm(
             "admin_key.created", .audit, "An admin key was created.",
-            .text("name", "What the administrators call the key."),
+            .text("name", "Name of the key, for administrators."),
             .digest("digest", "Digest of the key's secret."), .realms, .permissions,
             make: AdminKeyEvent.created)
         package static let revoked = EventForm(

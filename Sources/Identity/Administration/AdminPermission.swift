@@ -13,7 +13,7 @@ public enum AdminPermission: String, Sendable, CaseIterable {
     /// To manage what the realm's events are sent to. No event is read by it.
     case subscriptionsManage = "subscriptions.manage"
 
-    /// What it permits beside itself.
+    /// The permissions that this permission includes.
     var implied: Set<AdminPermission> {
         switch self {
         case .analyst: [.eventsRead, .auditRead, .historyRead]
@@ -36,7 +36,7 @@ public enum AdminPermissions: Equatable, Sendable {
         self = .only(Set(permissions))
     }
 
-    /// Sorted; nil stands for all.
+    /// The sorted names; nil for all permissions.
     public var names: [String]? {
         switch self {
         case .all: nil

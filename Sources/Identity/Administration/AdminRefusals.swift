@@ -21,7 +21,7 @@ public enum AdminRefusalEvent: FormedEvent {
         package static let refused = EventForm(
             "admin_key.refused", .audit, "A request with an admin key was refused.",
             .uuid("key", "Identifier of the key that the request showed."),
-            .choice("reason", "Why it was refused."), make: AdminRefusalEvent.refused)
+            .choice("reason", "Reason of the refusal."), make: AdminRefusalEvent.refused)
     }
 
     public static let forms: EventForms<Self> = [Form.refused]

@@ -23,7 +23,7 @@ public struct RecordRefusedKey: TimedCommand {
 
     private var isKnown: Bool { reason != .unknown }
 
-    /// Of the hour.
+    /// The stream of the key's refusals in this hour.
     public var stream: UUID { AdminRefusals.stream(of: key, isKnown: isKnown, at: now) }
 
     public func gather(

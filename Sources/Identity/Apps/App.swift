@@ -39,6 +39,6 @@ public struct App: StreamState {
 }
 
 extension Versioned<App> {
-    /// It was created and not deleted since.
+    /// Whether the app was created and not deleted.
     var isAlive: Bool { exists && !state.isDeleted }
 }

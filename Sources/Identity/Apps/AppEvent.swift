@@ -3,7 +3,7 @@ public import JSON
 
 /// What happens to an app: a face of a realm with its own sub-domain and settings.
 public enum AppEvent: FormedEvent {
-    /// What changed; the rest stayed.
+    /// The changed fields; nil for an unchanged one.
     public struct Change: Equatable, Sendable {
         public var slug: String?
         public var name: String?

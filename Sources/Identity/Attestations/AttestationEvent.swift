@@ -16,7 +16,7 @@ public enum AttestationEvent: FormedEvent {
             make: AttestationEvent.accepted)
         package static let refused = EventForm(
             "attestation.refused", .audit, "The attestation of the installation was refused.",
-            .client, .text("reason", "Why it was refused."), make: AttestationEvent.refused)
+            .client, .text("reason", "Reason of the refusal."), make: AttestationEvent.refused)
     }
 
     public static let forms: EventForms<Self> = [Form.accepted, Form.refused]

@@ -28,7 +28,7 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
 
     public enum Rejection: Error, Equatable, Sendable {
         case notFound
-        /// Something was shown with it before, or it is too old.
+        /// The challenge was used, or is expired.
         case challengeOver
         /// The device's key certifies another installation.
         case keyTaken

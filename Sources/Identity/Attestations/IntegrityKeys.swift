@@ -6,7 +6,7 @@ public import Values
 public struct IntegrityKeys: StreamState {
     /// Public, as a JWK set.
     public private(set) var verification: JSON = .null
-    /// In base64url. Nil where it cannot be opened any more.
+    /// In base64url. Nil where the keys cannot be decrypted any more.
     public private(set) var decryption: [String] = []
 
     /// The same in every realm, so that it needs no look-up.

@@ -3,7 +3,7 @@ public import JSON
 internal import Values
 
 /// Says by which keys a realm reads what Google says of its apps. All of them at once, so that an old
-/// one goes when a new one comes.
+/// key goes when a new key comes.
 public struct SetIntegrityKeys: Command {
     /// A JWK set.
     public var verification: JSON

@@ -43,7 +43,7 @@ extension Field<(BrowserMethod, SignInPlace)> {
 }
 
 extension Settings {
-    /// Whether people may sign in like this.
+    /// Whether the settings allow signing in with the method.
     public func offers(_ method: BrowserMethod) -> Bool {
         switch method {
         case .code: self[SettingCatalogue.loginCode]

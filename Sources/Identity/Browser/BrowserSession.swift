@@ -3,7 +3,7 @@ public import Values
 
 /// One sign-in of a browser: what its cookie stands for.
 public struct BrowserSession: StreamState {
-    /// Nil until it was opened.
+    /// Nil before the session was opened.
     public private(set) var terms: BrowserTerms?
     public private(set) var end: BrowserSessionEnd?
 

@@ -15,7 +15,8 @@ public enum BrowserSessionEvent: FormedEvent {
             make: BrowserSessionEvent.opened)
         package static let ended = EventForm(
             "browser.ended", .services, "The browser session ended.",
-            .choice("reason", "Why it ended."), make: BrowserSessionEvent.ended)
+            .choice("reason", "Reason for which the session ended."),
+            make: BrowserSessionEvent.ended)
         package static let refused = EventForm(
             "browser.refused", .audit, "A sign-in with a browser was refused.", .refused,
             make: BrowserSessionEvent.refused)
@@ -52,7 +53,7 @@ extension Field<BrowserTerms> {
     fileprivate static let terms = record(
         .account, .stamp, .optional(.app), .way("How the person signed in."), .factors,
         .digest("digest", "Digest of the session cookie."),
-        .time("opened_at", "When the session was opened."), .expiresAt,
+        .time("opened_at", "Time at which the session was opened."), .expiresAt,
         .optional(
             .uuid("line", "First of the sessions that this browser had one after the other.")),
         .optional(.webApp),
@@ -74,7 +75,7 @@ extension Field<BrowserTerms> {
 
 extension Field<RefusedBrowser> {
     fileprivate static let refused = record(
-        .way("How the person tried to sign in."), .text("reason", "Why it was refused."),
+        .way("How the person tried to sign in."), .text("reason", "Reason of the refusal."),
         .optional(.account), .optional(.app),
         make: { RefusedBrowser(method: $0.0, reason: $1, account: $2, app: $3, from: $0.1) },
         take: { (($0.method, $0.from), $0.reason, $0.account, $0.app) })

@@ -16,7 +16,7 @@ public struct Opener: Sendable, Equatable {
         self.browser = browser
     }
 
-    /// Whether all of it is good, and all that was opened by in turn.
+    /// Whether the opener and all of its own openers are valid.
     public func isStanding(
         at now: Timestamp, from streams: some StreamReader
     ) async throws(LogFailure) -> Bool {

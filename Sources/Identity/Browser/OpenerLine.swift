@@ -53,7 +53,7 @@ struct OpenerLine: Sendable {
         return line
     }
 
-    /// Whether all of them are good.
+    /// Whether all sessions of the line are valid.
     func isStanding(at now: Timestamp) -> Bool { isAwake && !isOver(at: now) }
 
     /// False while the certification of one is taken back.
@@ -64,7 +64,7 @@ struct OpenerLine: Sendable {
         }
     }
 
-    /// Whether one of them has ended for good.
+    /// Whether a session of the line has ended for good.
     func isOver(at now: Timestamp) -> Bool {
         clients.contains { $0.aliveMetadata == nil || $0.state.isDisabled }
             || sessions.contains { link in

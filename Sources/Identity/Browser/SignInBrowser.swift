@@ -111,7 +111,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
         }
     }
 
-    /// What holds before anything is known of what was shown.
+    /// The checks that precede those of the presented secret.
     private func desk(_ facts: Facts) throws(GrantRefusal) -> GrantDesk {
         // A link that an app had mailed works wherever it is opened.
         let isOfApp = method == .link && facts.settings[SettingCatalogue.nativeGrants]

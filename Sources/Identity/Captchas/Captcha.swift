@@ -3,7 +3,7 @@ public import Values
 
 /// What the service that tells people from programs knows the realm by.
 public struct Captcha: StreamState {
-    /// Nil where none was set, or it cannot be opened any more.
+    /// Nil without a secret, or where the secret cannot be decrypted any more.
     public private(set) var secret: String?
 
     /// The same in every realm, so that it needs no look-up.
@@ -25,7 +25,8 @@ public enum CaptchaEvent: FormedEvent {
         package static let secretSet = EventForm(
             "captcha.secret_set", .audit, "The secret of the realm's captcha was set.",
             .optional(
-                .text("secret", "What the service knows the realm by.", .neverLeaves(.sealed))),
+                .text(
+                    "secret", "Secret of the realm at the captcha service.", .neverLeaves(.sealed))),
             make: CaptchaEvent.secretSet)
     }
 

@@ -1,6 +1,6 @@
 /// Which service tells people from programs before a code is sent: they share one protocol, `siteverify`.
 public enum CaptchaKind: String, CaseIterable, Sendable {
-    /// People are asked nothing.
+    /// No captcha.
     case none
     case recaptcha
     case hcaptcha

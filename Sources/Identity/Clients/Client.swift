@@ -5,7 +5,7 @@ public import Values
 /// An OAuth client: its metadata, its secret's digest, and whether it may be used.
 public struct Client: StreamState {
     public private(set) var clientID = ""
-    /// Nil until it was registered.
+    /// Nil before the registration.
     public private(set) var metadata: ClientMetadata?
     public private(set) var secret: SecretDigest?
     /// How often it got another secret: what the secret of an installation is derived from.

@@ -51,7 +51,7 @@ public enum AuthenticationMethod: String, CaseIterable, Sendable {
 
 /// What a client may exchange people's tokens for (RFC 8693).
 public enum ExchangeRule: String, CaseIterable, Sendable {
-    /// For nothing.
+    /// No token exchange.
     case none
     /// For tokens that say that it acts for the person.
     case delegation
@@ -81,7 +81,7 @@ public enum ApplicationType: String, CaseIterable, Sendable {
 
 /// Whether people are asked before a client learns of them.
 public enum ConsentPolicy: String, CaseIterable, Sendable {
-    /// Once for each thing that it asks for.
+    /// The user is asked once for each scope.
     case needed
     /// Never: the client is the realm's own.
     case none

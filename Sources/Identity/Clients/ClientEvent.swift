@@ -35,13 +35,13 @@ public enum ClientEvent: FormedEvent {
         package static let certified = EventForm(
             "client.certified", .audit, "The installation proved that it is the genuine app.",
             .choice("by", "What vouched for the installation."),
-            .time("certified_at", "When it was certified."),
+            .time("certified_at", "Certification time."),
             .optional(.uuid("attestation", "Stream of the attestation.")),
             .optional(.certificationNotice), make: ClientEvent.certified)
         package static let certificationRevoked = EventForm(
             "client.certification_revoked", .audit, "The installation lost its certification.",
-            .choice("reason", "Why it lost the certification."),
-            .time("revoked_at", "When it lost the certification."),
+            .choice("reason", "Reason for which the certification was revoked."),
+            .time("revoked_at", "Revocation time of the certification."),
             make: ClientEvent.certificationRevoked)
         package static let disabled = EventForm(
             "client.disabled", .audit, "The client was disabled.", make: { ClientEvent.disabled })

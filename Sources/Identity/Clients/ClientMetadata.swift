@@ -46,7 +46,7 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var needsListedResources = false
         /// Whether it may ask of every token of the realm.
         public internal(set) var introspectsAllTokens = false
-        /// It asks for people elsewhere, and says where they are.
+        /// Whether the client signs users in elsewhere and is trusted to forward their addresses.
         public internal(set) var forwardsAddresses = false
         public internal(set) var consent = ConsentPolicy.needed
         public internal(set) var profile = ClientProfile.standard
@@ -100,7 +100,7 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var assertionEncryption = AssertionEncryption.none
         /// What it offers (RSD2), as it was said here or found where it publishes it.
         public internal(set) var serviceDescription: JSON?
-        /// Where it publishes what it offers.
+        /// The host of the services.txt in which the service publishes its offers.
         public internal(set) var serviceHost: String?
     }
 

@@ -8,27 +8,27 @@ extension MetadataField {
             "The service's token endpoint, where it has one of its own"),
         .texts(
             "federation_attributes", \.federationAttributes, limit: 20,
-            "What the service is told of people; name, names and mail address, where none is named"
+            "Attributes of people that the service gets; name, names and mail address by default"
         ) { text throws(FieldFault.Reason) in
             guard FederationAttribute(rawValue: text) != nil else { throw .unsupported }
         },
         optional(
             .choice(
                 "assertion_signed_response_alg", \.assertionSignature, default: .hs256,
-                "What assertions for the service are signed with: its secret, or a key of the realm"
+                "Algorithm for assertions to the service: with its secret, or with a key of the realm"
             ), unless: { $0.assertionSignature == .hs256 }),
         optional(
             .choice(
                 "assertion_encrypted_response_alg", \.assertionEncryption, default: .none,
-                "What assertions for the service are encrypted with, to a key of its jwks"),
+                "Encryption of assertions to the service, to a key of its jwks"),
             unless: { $0.assertionEncryption == .none }),
         description,
         .web(
             "service_description_uri", \.serviceHost,
-            "Where the service publishes what it offers, in services.txt"),
+            "Host of the services.txt in which the service publishes its offers"),
     ]
 
-    /// Left out where it is the usual, as it is for nearly all.
+    /// A field that is left out where it has the default, as for nearly all clients.
     private static func optional(
         _ field: MetadataField,
         unless isUsual: @escaping @Sendable (ClientMetadata.Members) -> Bool
@@ -40,7 +40,7 @@ extension MetadataField {
 
     private static var description: MetadataField {
         MetadataField(
-            name: "service_description", about: "What the service offers (RSD2)",
+            name: "service_description", about: "Offers of the service (RSD2)",
             schema: ["type": "object"], isPersonal: false,
             get: { $0.serviceDescription },
             set: { metadata, value throws(FieldFault) in

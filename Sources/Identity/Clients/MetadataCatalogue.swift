@@ -11,46 +11,49 @@ extension MetadataField {
     /// entry here. The order is that of checking.
     public static let all: [MetadataField] =
         [
-            .choices("grant_types", \.grantTypes, "How the client may come by tokens"),
+            .choices("grant_types", \.grantTypes, "Grant types that the client may use"),
             .choices(
-                "response_types", \.responseTypes, "What the authorization endpoint may answer with"
+                "response_types", \.responseTypes, "Response types that the client may use"
             ),
             .choice(
                 "token_endpoint_auth_method", \.authenticationMethod, default: .secretBasic,
-                "How the client shows at the token endpoint that it is itself"),
-            .choice("application_type", \.applicationType, default: .web, "Where the client runs"),
+                "Client authentication method at the token endpoint"),
+            .choice(
+                "application_type", \.applicationType, default: .web,
+                "Application type: web or native"),
             .redirects,
-            .text("client_name", \.clientName, "The name that people see") {
+            .text("client_name", \.clientName, "Display name of the client") {
                 text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
             },
             .scopeNames,
             .texts(
-                "contacts", \.contacts, limit: 10, isPersonal: true, "Whom to ask about the client"
+                "contacts", \.contacts, limit: 10, isPersonal: true,
+                "Contacts of the client, such as mail addresses"
             ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 254) },
             .web("client_uri", \.clientURI, "The client's home page"),
             .web("logo_uri", \.logoURI, "The client's logo"),
-            .web("policy_uri", \.policyURI, "What the client does with people's data"),
+            .web("policy_uri", \.policyURI, "The client's privacy policy"),
             .web("tos_uri", \.tosURI, "The client's terms of service"),
-            .text("jwks_uri", \.jwksURI, format: "uri", "Where the client's public keys are") {
+            .text("jwks_uri", \.jwksURI, format: "uri", "URL of the client's JWK set") {
                 text throws(FieldFault.Reason) in
                 try WebAddressRule.check(text, mayBeLoopback: false)
             },
             .keySet,
-            .text("software_id", \.softwareID, "Which software the client is an instance of") {
+            .text("software_id", \.softwareID, "Identifier of the client's software") {
                 text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
             },
-            .text("software_version", \.softwareVersion, "Which version of the software it is") {
+            .text("software_version", \.softwareVersion, "Version of the client's software") {
                 text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
             },
             .statement,
             .seconds(
                 "access_token_lifetime", \.accessTokenLifetime,
                 like: SettingCatalogue.accessTokenLifetime,
-                "How long the client's access tokens are valid"),
+                "Lifetime of the client's access tokens in seconds"),
             .seconds(
                 "refresh_token_lifetime", \.refreshTokenLifetime,
                 like: SettingCatalogue.refreshTokenLifetime,
-                "How long the client's refresh tokens can wait to be used"),
+                "Lifetime of the client's unused refresh tokens in seconds"),
             .text(
                 "webauthn_rp_id", \.passkeyDomain,
                 "The domain that passkeys belong to in this client, at or below the realm's own"
@@ -59,13 +62,13 @@ extension MetadataField {
             },
             .choice(
                 "access_token_format", \.accessTokenFormat, default: .reference,
-                "What the client's access tokens look like"),
+                "Format of the client's access tokens"),
             .choice(
                 "access_token_signed_response_alg", \.accessTokenSignature, default: .rs256,
-                "What the client's access tokens are signed with, if their format is jwt"),
+                "Algorithm for the client's access tokens, if their format is jwt"),
             .choice(
                 "id_token_signed_response_alg", \.idTokenSignature, default: .rs256,
-                "What the client's ID tokens are signed with"),
+                "Algorithm for the client's ID tokens"),
             .texts(
                 "audiences", \.audiences, limit: 20, format: "uri",
                 "The resources that the client speaks for: it may introspect tokens for them",
@@ -82,21 +85,21 @@ extension MetadataField {
                 "Whether the client may introspect every token of the realm"),
             .flag(
                 "forwards_addresses", \.forwardsAddresses,
-                "Whether the client is believed where it says from where people ask through it"),
+                "Whether the client is trusted to forward the address of its users"),
             .app,
         ] + authorization + requests + rights + installation + federation
 
     /// What an installation says of its device.
     private static let installation: [MetadataField] = [
-        .text("client_kind", \.clientKind, "What kind of app an installation is") {
+        .text("client_kind", \.clientKind, "Kind of app of an installation") {
             text throws(FieldFault.Reason) in try TextRule.label(text, limit: 50)
         },
-        .text("client_os", \.clientOS, "What an installation runs on") {
+        .text("client_os", \.clientOS, "Operating system of an installation") {
             text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
         },
         .text(
             "notification_platform", \.notificationPlatform,
-            "Through whom an installation hears of notifications"
+            "Push provider of an installation"
         ) { text throws(FieldFault.Reason) in
             guard ["firebase", "apns", "huawei", "android", "ios"].contains(text) else {
                 throw .unsupported
@@ -104,14 +107,14 @@ extension MetadataField {
         },
         .text(
             "notification_device_token", \.notificationToken, isPersonal: true,
-            "What the device is called there"
+            "Device token at the push provider"
         ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 4_096) },
         notifications,
     ]
 
     private static var notifications: MetadataField {
         MetadataField(
-            name: "notifications", about: "What an app says of its notifications, by category",
+            name: "notifications", about: "Notification settings of an app, by category",
             schema: ["type": "object", "additionalProperties": ["type": "object"]],
             isPersonal: false,
             get: { $0.notifications },
@@ -134,7 +137,7 @@ extension MetadataField {
     private static var redirects: MetadataField {
         let field = MetadataField.texts(
             "redirect_uris", \.redirectURIs, limit: 50, format: "uri",
-            "Where people may be sent back to", rule: RedirectRule.check)
+            "Redirect URIs of the client", rule: RedirectRule.check)
         let lenient = MetadataField.texts(
             "redirect_uris", \.redirectURIs, limit: 50, format: "uri", "",
             rule: RedirectRule.checkInstallation)
@@ -158,15 +161,15 @@ extension MetadataField {
             "Whether the client's assertions may name the token endpoint instead of the issuer"),
         .flag(
             "dpop_bound_access_tokens", \.bindsTokens,
-            "Whether the client always proves a key that its tokens are bound to"),
+            "Whether the client's access tokens are always bound to a key (DPoP, RFC 9449)"),
         .exchange,
         .texts(
             "exchange_targets", \.exchangeTargets, limit: 20, format: "uri",
-            "Where the tokens may be good that the client exchanges others for",
+            "Resources of the tokens that the client gets by token exchange (RFC 8693)",
             rule: ResourceRule.check),
         .texts(
             "may_act", \.mayAct, limit: 20,
-            "The clients that may exchange this client's tokens, wherever those are good",
+            "Clients that may exchange this client's tokens, for any of their resources",
             rule: { text throws(FieldFault.Reason) in try TextRule.clientID(text) }),
     ]
 
@@ -174,22 +177,22 @@ extension MetadataField {
     private static let requests: [MetadataField] = [
         .text(
             "request_object_signing_alg", \.requestSignature,
-            "What the client signs its requests with, and with nothing else"
+            "Only algorithm for the client's request objects (RFC 9101)"
         ) { text throws(FieldFault.Reason) in
             guard Self.requestSignatures.contains(text) else { throw .unsupported }
         },
         .text(
             "initiate_login_uri", \.initiateLoginURI, format: "uri",
-            "Where others can have a login at the client begin"
+            "URI at which third parties can initiate a login at the client"
         ) { text throws(FieldFault.Reason) in
             try WebAddressRule.check(text, mayBeLoopback: false)
         },
         .number(
             "default_max_age", \.maximumAge, in: 0...31_536_000,
-            "How many seconds ago people may have signed in"),
+            "Maximum age of the sign-in in seconds"),
         .texts(
             "default_acr_values", \.levels, limit: 16,
-            "How strong sign-ins should be: one of these",
+            "Authentication context classes of sign-ins: one of these",
             rule: { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200) }),
     ]
 
@@ -200,31 +203,31 @@ extension MetadataField {
     private static let authorization: [MetadataField] = [
         .choice(
             "consent", \.consent, default: .needed,
-            "Whether people are asked before the client learns of them"),
+            "Consent that users have to give before the client gets their data"),
         .choice(
             "profile", \.profile, default: .standard,
-            "The letter of the protocol that the client was written to"),
+            "Protocol profile of the client"),
         .choice(
             "login_location", \.loginLocation, default: .full,
             "How a resource server's 401 names the login page, in the profile voo"),
         .choice(
             "subject_type", \.subjectType, default: .public,
-            "Whether the client knows people by a sub of its own"),
+            "Subject type: whether the client gets a sub of its own for each account"),
         .text(
             "sector_identifier_uri", \.sectorURI, format: "uri",
-            "Whose host is the sector of a client with subs of its own"
+            "URI whose host is the sector of a client with subs of its own"
         ) { text throws(FieldFault.Reason) in
             try WebAddressRule.check(text, mayBeLoopback: false)
         },
         .text(
             "userinfo_signed_response_alg", \.userInfoSignature,
-            "What user info is signed with; plain JSON without it"
+            "Algorithm for signed userinfo responses; plain JSON without it"
         ) { text throws(FieldFault.Reason) in
             guard TokenSignature(rawValue: text) != nil else { throw .unsupported }
         },
         .text(
             "introspection_signed_response_alg", \.introspectionSignature,
-            "What answers about tokens are signed with, where signed ones are asked for; else RS256"
+            "Algorithm for signed introspection responses; RS256 by default"
         ) { text throws(FieldFault.Reason) in
             guard TokenSignature(rawValue: text) != nil else { throw .unsupported }
         },
@@ -236,14 +239,14 @@ extension MetadataField {
             "Whether the client's requests must be signed (RFC 9101)"),
         .texts(
             "post_logout_redirect_uris", \.logoutRedirectURIs, limit: 50, format: "uri",
-            "Where people may be sent when they logged out", rule: RedirectRule.check),
+            "Redirect URIs after a logout", rule: RedirectRule.check),
         .text(
             "backchannel_logout_uri", \.logoutURI, format: "uri",
-            "Who is told, server to server, that a person logged out"
+            "URI for logout tokens (OpenID Connect Back-Channel Logout)"
         ) { text throws(FieldFault.Reason) in try WebAddressRule.check(text) },
         .flag(
             "backchannel_logout_session_required", \.needsLogoutSession,
-            "Whether it must be told which sign-in is over"),
+            "Whether logout tokens must have a session id (sid)"),
     ]
 
     static func web(
@@ -254,11 +257,11 @@ extension MetadataField {
         }
     }
 
-    /// Left out where it is nothing, as it is for nearly all.
+    /// A field that is left out where it is `none`, as for nearly all clients.
     private static var exchange: MetadataField {
         let field = choice(
             "token_exchange", \.exchange, default: .none,
-            "What the client may exchange people's tokens for")
+            "Token exchange (RFC 8693) that the client may do")
         return MetadataField(
             name: field.name, about: field.about, schema: field.schema, isPersonal: false,
             get: { $0.exchange == .none ? nil : field.get($0) }, set: field.set,

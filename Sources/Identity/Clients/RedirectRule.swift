@@ -3,7 +3,7 @@
 public enum RedirectRule {
     static let limit = 2_000
 
-    /// Whether it could be registered today.
+    /// Whether the URI passes the rule of today's registrations.
     public static func isSafe(_ text: String) -> Bool {
         do throws(FieldFault.Reason) {
             try check(text)

@@ -34,7 +34,7 @@ public enum ResourceRule {
         return "\(scheme)://\(user)\(host)\(behind.dropFirst(authority.count))"
     }
 
-    /// Each once, as a list spells it. Nil: one is not in it.
+    /// The asked resources, each once, as the list spells them. Nil: a resource is not in the list.
     static func find(_ asked: [String], in list: [String]) -> [String]? {
         var found: [String] = []
         for resource in asked {

@@ -1,6 +1,6 @@
 extension ClientMetadata {
     /// The sector that a client with subs of its own belongs to: those of one sector are told the same.
-    /// Nil where it has none, or no single one.
+    /// Nil for a client without a sector, or with several hosts.
     public var sector: String? {
         guard self.subjectType == .pairwise else { return nil }
         if let sectorURI = self.sectorURI { return AbsoluteURI(sectorURI)?.host }

@@ -5,7 +5,7 @@ internal import Values
 /// It is strict where readers of URIs are known to disagree: printable ASCII only, no backslash, no
 /// broken escape, no dot segment. What passes means the same to a browser, a proxy and to us.
 struct AbsoluteURI {
-    /// In lower case.
+    /// The scheme in lower case.
     let scheme: String
     let hasUserInfo: Bool
     /// Nil where there is no authority, as in `com.example.app:/back`.

@@ -8,14 +8,14 @@ extension Field<UUID> {
     static let client = uuid("client", "Client that the event is about.")
     static let app = uuid("app", "App of the realm that it belongs to.")
     static let webApp = uuid("web_app", "Web app that it is limited to.")
-    static let notice = uuid("mail", "Mail that tells the person of it.")
+    static let notice = uuid("mail", "Mail that informs the person.")
 }
 
 extension Field<Timestamp> {
-    static let issuedAt = time("issued_at", "When it was issued.")
-    static let expiresAt = time("expires_at", "When it expires.")
-    static let refusedAt = time("refused_at", "When the wrong value was typed.")
-    static let until = time("until", "When it is tried again.")
+    static let issuedAt = time("issued_at", "Issue time.")
+    static let expiresAt = time("expires_at", "Expiry time.")
+    static let refusedAt = time("refused_at", "Time of the wrong input.")
+    static let until = time("until", "Time of the next attempt.")
 }
 
 extension Field<String> {
@@ -33,14 +33,14 @@ extension Field<Int> {
     static let stampNumber = number("stamp", "Security stamp of the account at that time.")
     static let removals = unless(
         0,
-        .number("removals", "How often the account had removed access by then, if it had."))
+        .number("removals", "Number of removals of access of the account at that time, if any."))
     static let attempt = number("attempt", "Number of the delivery attempt.")
     static let generation = unless(
         0, .number("generation", "Generation of the account's mailed proofs, after the first."))
 }
 
 extension Field<SecretDigest> {
-    /// Nobody is shown it.
+    /// A digest, which is shown to no reader.
     static func digest(_ name: String, _ sentence: String) -> Field {
         mapped(
             .text(name, .bytes, sentence, .neverLeaves(.plain)), write: \.base64URL,
@@ -58,7 +58,8 @@ extension Field<ReturnPath> {
 
 extension Field<SecurityStamp> {
     static let stamp = record(
-        .stampNumber, .unless(0, .number("moves", "How often the account had moved, if it had.")),
+        .stampNumber,
+        .unless(0, .number("moves", "Number of address changes of the account, if any.")),
         .removals, make: { SecurityStamp(number: $0, moves: $1, removals: $2) },
         take: { ($0.number, $0.moves, $0.removals) })
 }
@@ -68,7 +69,7 @@ extension Field<[AuthenticationFactor]> {
 }
 
 extension Field {
-    /// Texts out of a closed set. What is no longer in it is left out.
+    /// A list of members of an enumeration. Members that no longer exist are left out.
     static func choices<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ sentence: String
     ) -> Field where Value == [Choice] {
@@ -85,11 +86,11 @@ extension Field<SignInPlace> {
         .optional(.location), make: { SignInPlace(source: $0, device: $1, location: $2) },
         take: { ($0.source, $0.device, $0.location) })
 
-    /// Where it was good, or was tried.
+    /// Where the session was opened, or the sign-in was tried.
     static let opened = record(
         .place,
         .optional(
-            .choice("channel", "By what the code came that was typed, if to a phone.")),
+            .choice("channel", "Channel of the typed code, if it was sent to a phone.")),
         make: {
             var place = $0
             place.channel = $1

@@ -9,7 +9,7 @@ extension JSONObject {
         self[name]?.integer.map { Timestamp(seconds: $0) }
     }
 
-    /// Nil where it is there and no list of texts.
+    /// Nil where the field is there and is no list of texts.
     func texts(_ name: String) -> [String]? {
         guard let value = self[name] else { return [] }
         guard let values = value.array else { return nil }

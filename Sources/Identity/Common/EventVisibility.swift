@@ -56,7 +56,7 @@ extension Recorded {
     /// The open fields that readers of the log are shown.
     public var shownFields: JSONObject { EventVisibility.open(open, of: name) }
 
-    /// The opened personal fields that this reader is shown. Empty where they are sealed or gone.
+    /// The opened personal fields that this reader is shown. Empty where the personal fields are sealed or erased.
     public func personalFields(for reader: EventField.Audience) -> JSONObject {
         guard case .opened(let fields) = personal else { return [:] }
         return EventVisibility.personal(fields, of: name, to: reader)

@@ -13,7 +13,7 @@ public struct FieldFault: Error, Equatable, Sendable {
     }
 
     public enum Reason: Error, Equatable, Sendable {
-        /// It must be given.
+        /// The field is required.
         case missing
         /// There is no such field.
         case unknown
@@ -46,9 +46,9 @@ public struct FieldFault: Error, Equatable, Sendable {
         case needed(by: String)
         /// A private or symmetric key, which would stay readable in the log.
         case privateKey
-        /// It differs from the name of the thing that is being changed.
+        /// The value differs from the name of the object that is changed.
         case mismatch
-        /// What it points to is not there.
+        /// The object that the value refers to does not exist.
         case notFound
         /// It does not list what another field names.
         case missesPlaces(of: String)

@@ -51,7 +51,7 @@ enum TextRule {
     }
 
     /// A phone number in its one form (ITU-T E.164): a plus sign and at most 15 digits. Whether there is such
-    /// a number is known to who read it.
+    /// a number is assigned, only the caller can know.
     static func phoneNumber(_ text: String) throws(FieldFault.Reason) {
         let digits = text.utf8.dropFirst()
         guard text.utf8.first == UInt8(ascii: "+"), (5...15).contains(digits.count),

@@ -31,7 +31,7 @@ enum WebHost {
         return Punycode.encode(scalars) == coded
     }
 
-    /// Something that stands in a name, and not between names.
+    /// A visible character: no control character, space or separator.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .unassigned, .privateUse, .surrogate, .lineSeparator, .paragraphSeparator,

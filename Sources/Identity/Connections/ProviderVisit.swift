@@ -100,9 +100,9 @@ extension Field<ConnectionTerms> {
         .uuid("konnector", "Konnector that fetches from the provider."),
         .uuid("web_app", "Web app that the owner comes back to."), .account,
         .uuid("browser", "First session of the browser that the owner went with."),
-        .choice("step", "What the owner went for."),
+        .choice("step", "Step of the connection."),
         .optional(.uuid("connection", "Connection that the owner looks after.")),
-        .optional(.text("state", "What the web app wants to hear again.", .personal(.person))),
+        .optional(.text("state", "State that is returned to the web app.", .personal(.person))),
         .expiresAt,
         make: {
             ConnectionTerms(
@@ -119,8 +119,8 @@ extension Field<ConnectionTerms> {
 
 extension Field<ConnectionOutcome> {
     fileprivate static let outcome = mapped(
-        .text("outcome", .choice(["connected", "failed"]), "How it ended."),
-        .optional(.text("reason", "Why it failed, in the provider's word.")),
+        .text("outcome", .choice(["connected", "failed"]), "Outcome of the visit."),
+        .optional(.text("reason", "Error code of the provider.")),
         .optional(
             .text("provider_id", "Name of the connection at the provider.", .personal(.person))),
         write: { outcome in

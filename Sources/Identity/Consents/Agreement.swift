@@ -44,7 +44,7 @@ public struct PlacedAgreement: Sendable, Equatable {
         return .object(members)
     }
 
-    /// Nil for a shape that was never written.
+    /// Nil for a JSON shape that was never written.
     public static func list(_ json: JSON) -> [PlacedAgreement]? {
         guard let entries = json.array else { return nil }
         let read = entries.compactMap { entry -> PlacedAgreement? in

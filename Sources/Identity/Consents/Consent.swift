@@ -2,7 +2,7 @@ public import EventSourcing
 
 /// What a person lets a client know and do.
 public struct Consent: StreamState {
-    /// Nil: nothing, or nothing any more.
+    /// Nil without a consent, or after its withdrawal.
     public private(set) var given: GivenConsent?
 
     public init() {}

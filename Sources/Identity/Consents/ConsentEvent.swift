@@ -12,10 +12,10 @@ public struct GivenConsent: Sendable, Equatable {
     public var agreed: Agreement
     /// The part that counts while the client is unverified; the latest comes last.
     public var places: [PlacedAgreement]
-    /// When it was last asked for.
+    /// The time at which the user was last asked.
     public var at: Timestamp
 
-    /// Each was agreed to by hand: what falls out is asked for anew.
+    /// Maximum number of places, each agreed to by hand: for a dropped one, consent is asked for again.
     static let mostPlaces = 50
 
     public init(
@@ -30,7 +30,7 @@ public struct GivenConsent: Sendable, Equatable {
         self.at = at
     }
 
-    /// What counts; nil: nothing was agreed to.
+    /// The consent that counts; nil without one.
     /// - Parameter place: where an unverified client leads people to: its person was shown the
     ///   place, and agreed to that one.
     public func agreed(leadingTo place: String?) -> Agreement? {

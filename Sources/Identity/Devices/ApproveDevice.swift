@@ -6,7 +6,7 @@ public struct ApproveDevice: TimedCommand {
     public var device: UUID
     public var account: UUID
     public var place: ApprovalPlace?
-    /// How they had signed in, and when.
+    /// Authentication factors and time of the person's sign-in.
     public var factors: [AuthenticationFactor]
     public var signedInAt: Timestamp
     public var now: Timestamp

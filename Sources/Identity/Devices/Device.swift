@@ -4,7 +4,7 @@ public import Values
 /// A device that waits for a person to approve, elsewhere, that it may act for them (RFC 8628). Its
 /// stream follows from the code that the person types, under the realm's key.
 public struct Device: StreamState {
-    /// Nil until it asked.
+    /// Nil before the device requested a code.
     public private(set) var terms: DeviceTerms?
     public private(set) var approval: DeviceApproval?
     public private(set) var isDenied = false

@@ -12,7 +12,7 @@ public struct IssuedCaseFile: Sendable, Equatable {
     public var id: String
     /// How many events are in it.
     public var positions: Int64
-    /// How many of them are opened.
+    /// Number of events whose personal fields are opened.
     public var opened: Int64
     /// The hash of all its lines.
     public var digest: String
@@ -52,14 +52,15 @@ public enum CaseFileEvent: FormedEvent {
 
 extension Field<IssuedCaseFile> {
     fileprivate static let caseFile = record(
-        .choice("about", "What it is about."), .text("id", "Its id, pseudonym or kind."),
+        .choice("about", "Kind of subject of the case file."),
+        .text("id", "Id, pseudonym or kind of the subject."),
         // So that it is found by whom it is about.
         .optional(.text("account", .uuid, "Account that it is about.")),
         .optional(.text("client", .uuid, "Client that it is about.")),
-        .integer("positions", "How many events are in it."),
-        .integer("opened", "How many of them are opened."),
+        .integer("positions", "Number of events in the case file."),
+        .integer("opened", "Number of events whose personal fields are opened."),
         .text("file_digest", "Hash of all lines of the file."),
-        .text("reason", "What the actor said it was for."),
+        .text("reason", "Reason that the actor gave."),
         make: {
             IssuedCaseFile(
                 about: $0, id: $1, positions: $4, opened: $5, digest: $6, reason: $7)

@@ -14,7 +14,7 @@ public struct StreamedBatch: Sendable, Equatable {
     public var subscription: UUID
     /// The first and the last position whose event is opened.
     public var positions: ClosedRange<Int64>
-    /// Whose it is, each once.
+    /// The subjects whose data is disclosed, each once.
     public var subjects: [UUID]
 
     public init(subscription: UUID, positions: ClosedRange<Int64>, subjects: [UUID]) {
@@ -35,7 +35,7 @@ public enum DisclosureEvent: FormedEvent {
             "personal_data.opened", .audit, "Sealed personal data was disclosed to the actor.",
             .choice("kind", "Kind of data that was disclosed."),
             .uuids("accounts", "Accounts or other subjects whose data was disclosed."),
-            .optional(.text("reason", "What the actor said it was for.")),
+            .optional(.text("reason", "Reason that the actor gave.")),
             make: DisclosureEvent.made)
         package static let streamed = EventForm(
             "personal_data.streamed", .audit, "Sealed personal data is sent to a subscription.",
@@ -63,7 +63,7 @@ extension Field<StreamedBatch> {
 extension Field<ClosedRange<Int64>> {
     fileprivate static let opened = mapped(
         .integer("from", "Position of the first event that is opened."),
-        .integer("to", "Position of the last one."),
+        .integer("to", "Position of the last event that is opened."),
         write: { ($0.lowerBound, $0.upperBound) }, read: { $0 <= $1 ? $0...$1 : nil })
 }
 

@@ -5,9 +5,9 @@ public import Values
 public struct RecordDisclosure: Command {
     public var id: UUID
     public var kind: DisclosureKind
-    /// Whose it is.
+    /// The accounts whose data is disclosed.
     public var accounts: [UUID]
-    /// What the one who asked says it is for.
+    /// The reason that the administrator gave.
     public var reason: String?
 
     public static let longestReason = 300

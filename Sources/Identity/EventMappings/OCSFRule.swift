@@ -15,7 +15,7 @@ public struct OCSFRule: Sendable, Equatable {
         case success = 1
         case failure = 2
         case resolved = 4
-        /// It is not decided yet.
+        /// The outcome is not decided yet.
         case other = 99
     }
 
@@ -28,7 +28,7 @@ public struct OCSFRule: Sendable, Equatable {
         /// Another acts as the person.
         case ifImpersonated = "if impersonated"
         case unlessImpersonated = "unless impersonated"
-        /// The thing is new.
+        /// The object is new.
         case ifFirst = "if first"
         case ifLater = "if later"
         /// There are privileges that the account did not have before, or none that it lost.

@@ -1,7 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// An assertion that a person's app signed by the key of its session, and that a service forwards. It is good once.
+/// An assertion that a person's app signed by the key of its session, and that a service forwards. The
+/// assertion is single-use.
 public struct AppAssertionGrant: Grant {
     /// The stream of the assertion, and the session that it opens: both follow from what was signed.
     public var assertion: UUID

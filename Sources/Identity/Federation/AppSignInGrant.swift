@@ -72,7 +72,7 @@ public struct AppSignInGrant: Grant {
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         guard desk.metadata.rules.isFederationApp else { throw .unauthorizedClient }
         let before = facts.before.flatMap { $0.state.end == nil ? $0 : nil }
-        // Who has another key is another device, whatever it calls itself.
+        // Who has another key is another device, under any name.
         if let known = before?.state.terms?.federation?.confirmation, known != key {
             throw .invalidAssertion
         }

@@ -3,7 +3,7 @@ public import Values
 
 /// An assertion by which the app shows a person to one service, once. Its stream follows from its `jti`.
 public struct FederatedAssertion: StreamState {
-    /// Nil until it was issued.
+    /// Nil before the assertion was issued.
     public private(set) var terms: FederatedAssertionTerms?
     public private(set) var isRedeemed = false
 

@@ -16,7 +16,7 @@ public enum FederatedHolder: String, CaseIterable, Sendable {
 
 /// Where a session of the federation profile stands in the tree of its device.
 ///
-/// A session is alive while all of its superiors are: whatever ends one of them ends all below it by that one
+/// A session is alive while all of its superiors are: the end of one of them ends all below it by that one
 /// event, and no refresh can bring it back.
 public struct FederatedToken: Sendable, Equatable {
     public var holder: FederatedHolder

@@ -11,7 +11,7 @@ public struct IssueFederatedAssertion: TimedCommand {
     public var audience: String
     /// What the device calls itself, where the assertion shows that.
     public var deviceName: String?
-    /// Seconds.
+    /// Lifetime of the assertion in seconds.
     public var lifetime: Int64
     public var now: Timestamp
 

@@ -9,7 +9,7 @@ public struct OutsideAssertionGrant: Grant {
     public var issuer: String
     /// A digest of its issuer and its name.
     public var digest: SecretDigest
-    /// Afterwards it is refused anyway.
+    /// The expiry time: afterwards the assertion is refused anyway.
     public var until: Timestamp
     /// The `kid` of the token's key.
     public var keyID: String

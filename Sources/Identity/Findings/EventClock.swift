@@ -10,7 +10,7 @@ struct EventClock: Sendable {
     /// More than the clocks of nodes can differ while one of them goes on.
     static let tolerance: Int64 = 2 * 3600
 
-    /// - Returns: whether time began anew.
+    /// - Returns: whether the clock was set back.
     mutating func advance(to time: Timestamp) -> Bool {
         guard time < now else {
             now = time

@@ -37,8 +37,8 @@ struct FindingDesk: Sendable {
     /// - Parameters:
     ///   - isWhole: what was found is new by itself; otherwise it is new only if none of the events that it rests on
     ///     was there when the finding before it ended.
-    ///   - trigger: asked only where it may be new.
-    /// - Returns: whether it is new.
+    ///   - trigger: evaluated only where the finding may be new.
+    /// - Returns: whether the finding is new.
     @discardableResult
     mutating func find(
         _ rule: FindingRule, _ about: FindingSubject, isWhole: Bool = false,
@@ -64,12 +64,12 @@ struct SpreadAttack: Sendable {
     let sources: [String]
 }
 
-/// Some rules, and what they remember. They look at each event in the order of the log.
+/// A group of rules, with their memory. They look at each event in the order of the log.
 protocol FindingRuleGroup: Sendable {
     mutating func look(at fact: FindingFact, _ desk: inout FindingDesk)
     /// Drops what can play no part any more.
     mutating func forget(at now: Timestamp, _ rules: FindingRules)
-    /// Time begins anew: what was remembered is of times that were wrong.
+    /// The clock was set back: remembered times were wrong.
     mutating func begin(anewAt now: Timestamp)
 }
 

@@ -10,9 +10,9 @@ struct FindingEpisodes: Sendable {
 
     private struct Episode: Sendable {
         let id: UUID
-        /// When something last belonged to it, and where that stands.
+        /// Time and position of the last event of the episode.
         var last: Moment
-        /// Where it was closed.
+        /// The position at which the finding was closed.
         var closedAt: Int64?
     }
 
@@ -37,7 +37,7 @@ struct FindingEpisodes: Sendable {
         return true
     }
 
-    /// Where the one before ended: what stands up to there was said already.
+    /// The position at which the previous episode ended: events up to there are reported already.
     func end(of key: Key) -> Int64 {
         episodes[key].map { $0.closedAt ?? $0.last.position } ?? 0
     }
@@ -76,19 +76,19 @@ struct FindingEpisodes: Sendable {
         return last.adding(seconds: rules[open.key.rule][.closesAfter])
     }
 
-    /// Those that nothing belonged to for so long, in the order of their names.
+    /// Findings without events for their closing time, in the order of their names.
     func quiet(at now: Timestamp, _ rules: FindingRules) -> [UUID] {
         open.filter { deadline(of: $0.key, $0.value, rules) < now }.map(\.key).sorted()
     }
 
-    /// When the next one is due.
+    /// The time at which the next finding closes.
     func nextQuiet(_ rules: FindingRules) -> Timestamp? {
         open.map { deadline(of: $0.key, $0.value, rules) }.min()
     }
 
     // MARK: - Housekeeping
 
-    /// Nothing happened later than now.
+    /// Resets times that lie in the future of the clock.
     mutating func begin(anewAt now: Timestamp) {
         for (key, episode) in episodes where episode.last.time > now {
             episodes[key]?.last = Moment(position: episode.last.position, time: now)

@@ -12,7 +12,7 @@ public struct RaisedFinding: Sendable, Equatable {
     public var positions: [Int64]
     public var from: Timestamp
     public var to: Timestamp
-    /// How many of what there were, by name.
+    /// Number of events or objects, by kind.
     public var counts: [String: Int]
     /// Where it happened, in the order of the log.
     public var places: [String]
@@ -67,9 +67,9 @@ public struct EscalatedFinding: Sendable, Equatable {
 
 /// A finding that is over.
 public struct ClosedFinding: Sendable, Equatable {
-    /// Why it is over.
+    /// Why the finding is closed.
     public enum Cause: String, CaseIterable, Sendable {
-        /// Nothing more of it happened.
+        /// No further event belonged to the finding.
         case quiet
         case administrator
     }
@@ -126,7 +126,7 @@ extension Field<RiskChange> {
 extension Field<FindingSubject> {
     /// The realm where it is about an account: that stands beside it.
     fileprivate static let about = record(
-        .optional(.uuid("session", "Session that it is about.")),
+        .optional(.uuid("session", "Session that the finding is about.")),
         .optional(.text("source", "Pseudonym of the network that it is about.")),
         .optional(.text("about_actor", "Administrator's key or operator that it is about.")),
         make: {
@@ -152,7 +152,7 @@ extension Field<[String: Int]> {
     fileprivate static let counts = readAs(
         [:],
         Field(
-            .object("counts", "How many of what there were, by name."),
+            .object("counts", "Number of events or objects, by kind."),
             write: { .object(JSONObject($0.map { ($0.key, .integer(Int64($0.value))) })) },
             read: { json in
                 json.object?.reduce(into: [:]) { counts, member in
@@ -163,8 +163,10 @@ extension Field<[String: Int]> {
 
 extension Field<RaisedFinding> {
     fileprivate static let raised = record(
-        .rule, .about, .optional(.account), .choice("level", "How bad it is."), .positions,
-        .time("from", "Time of the first of them."), .time("to", "Time of the last."), .counts,
+        .rule, .about, .optional(.account), .choice("level", "Risk level of the finding."),
+        .positions,
+        .time("from", "Time of the first event behind the finding."),
+        .time("to", "Time of the last event behind the finding."), .counts,
         .unless(
             [],
             .texts(
@@ -187,7 +189,7 @@ extension Field<RaisedFinding> {
 
 extension Field<EscalatedFinding> {
     fileprivate static let escalated = record(
-        .rule, .optional(.account), .choice("level", "How bad it is from now on."),
+        .rule, .optional(.account), .choice("level", "New risk level of the finding."),
         .integer("position", "Position of the event that makes it worse."), .optional(.risk),
         make: { EscalatedFinding(rule: $0, account: $1, level: $2, position: $3, risk: $4) },
         take: { ($0.rule, $0.account, $0.level, $0.position, $0.risk) })
@@ -195,7 +197,7 @@ extension Field<EscalatedFinding> {
 
 extension Field<ClosedFinding> {
     fileprivate static let closed = record(
-        .rule, .optional(.account), .choice("cause", "What closed it."),
+        .rule, .optional(.account), .choice("cause", "Cause of closing."),
         .optional(.text("reason", "Why, in the administrator's words.")), .optional(.risk),
         make: { ClosedFinding(rule: $0, account: $1, cause: $2, reason: $3, risk: $4) },
         take: { ($0.rule, $0.account, $0.cause, $0.reason, $0.risk) })

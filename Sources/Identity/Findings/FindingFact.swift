@@ -5,7 +5,7 @@ internal import Values
 /// What an event says to the rules.
 enum FindingFact: Sendable {
     struct Attempt: Sendable {
-        /// Nil where nobody has the address that was typed, or it is not known.
+        /// Nil where no account has the typed address, or it is not known.
         let account: UUID?
         let source: String?
     }
@@ -22,12 +22,12 @@ enum FindingFact: Sendable {
         let isConfirmed: Bool
     }
 
-    /// A sign-in with something that was wrong.
+    /// A failed sign-in: with a wrong secret.
     case failed(Attempt)
     case signedIn(SignIn)
     /// A session of a client or a browser ended.
     case ended(session: UUID)
-    /// What had been used came again.
+    /// A used refresh token was presented again.
     case reused(session: UUID)
     /// A wrong guess, which is counted by its stream.
     case guessed(stream: UUID, account: UUID)
@@ -129,7 +129,7 @@ extension FindingFact {
         "invalid_client", "resource_refused", "scope_refused", "second_factor_required",
         "stronger_sign_in_needed", "unproven_token",
     ]
-    /// By these nobody signs in: a token is renewed or passed on.
+    /// By these grants no person signs in: a token is renewed or passed on.
     private static let noSignIns: Set<String> = [
         "authorization_code", "client_credentials", "refresh_token",
         "urn:ietf:params:oauth:grant-type:jwt-bearer",
@@ -183,7 +183,7 @@ extension FindingFact {
 }
 
 extension FindingFact.SignIn {
-    /// A session that came of another one, or of somebody else's word, is no sign-in.
+    /// A session that came of another one, or of an issuer's assertion, is no sign-in.
     init?(_ event: Recorded) {
         guard let account = event.open.uuid("account"), event.open["exchanged"] == nil,
             event.open["assertion_issuer"] == nil,

@@ -22,7 +22,7 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         left.rawValue < right.rawValue
     }
 
-    /// One sentence for people.
+    /// The description of the rule in a sentence.
     public var sentence: String {
         switch self {
         case .bruteForce: "Many failed sign-ins to one account came from several networks."
@@ -47,18 +47,18 @@ public enum FindingRule: String, CaseIterable, Comparable, Sendable {
         case .severalCountries:
             "A person signed in from several countries within a short time."
         case .impossibleTravel:
-            "A person signed in from two places that nobody travels between so fast."
+            "A person signed in from two places too far apart for the time between."
         }
     }
 
-    /// The same, with the places that it is about.
+    /// The sentence with the places of the finding.
     public func sentence(at places: [String]) -> String {
         guard !places.isEmpty else { return sentence }
         return
             "\(sentence.dropLast()): \(places.joined(separator: self == .impossibleTravel ? ", then " : ", "))."
     }
 
-    /// How bad it is, unless what was found says more.
+    /// The risk level, unless a finding has its own.
     public var level: FindingLevel {
         switch self {
         case .newDevice, .newSource, .manySessions, .unusualHour: .low

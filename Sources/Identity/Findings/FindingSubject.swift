@@ -12,7 +12,7 @@ public enum FindingSubject: Hashable, Sendable {
     /// The realm as a whole.
     case realm
 
-    /// The word that goes into names.
+    /// The subject as text in stream names.
     var text: String {
         switch self {
         case .account(let id): "account:\(id)"
@@ -34,7 +34,7 @@ public struct FindingTrigger: Sendable, Equatable {
     /// The time of the first and of the last of them, as the engine counts it.
     public var from: Timestamp
     public var to: Timestamp
-    /// How many of what there were.
+    /// Number of events or objects, by kind.
     public var counts: [FindingThreshold.Name: Int]
     /// Where it happened, in the order of the log, such as `CH N47E008`.
     public var places: [String]

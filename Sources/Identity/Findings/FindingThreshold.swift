@@ -24,30 +24,30 @@ public struct FindingThreshold: Sendable, Equatable {
 
         public static func < (left: Name, right: Name) -> Bool { left.rawValue < right.rawValue }
 
-        /// One sentence for people.
+        /// The description of the threshold in a sentence.
         public var sentence: String {
             switch self {
-            case .accounts: "At least so many accounts."
-            case .acts: "At least so many acts must be known of the key."
-            case .asked: "Asked at least so many times."
+            case .accounts: "Minimum number of accounts."
+            case .acts: "Minimum number of known acts of the key."
+            case .asked: "Minimum number of requests."
             case .closesAfter:
-                "Seconds after which it closes by itself, where nothing more of it happens."
-            case .countries: "From at least so many countries."
-            case .days: "How many days back is looked."
-            case .distance: "More than so many kilometres apart."
-            case .factor: "More than so many times the greatest day."
-            case .failures: "At least so many failed sign-ins."
-            case .lasting: "Seconds between the first and the last attempt, at least."
-            case .leastPerAccount: "At least so many attempts on an account that counts."
-            case .lockOuts: "Locked at least so many times."
-            case .mostPerAccount: "At most so many attempts on an account that counts."
-            case .sessions: "At least so many sign-ins that have not ended."
-            case .share: "Percent of the accounts that had no more attempts than that, at least."
-            case .signIns: "At least so many sign-ins of the account before."
-            case .sources: "From at least so many networks."
-            case .speed: "Faster than so many kilometres in an hour."
-            case .tries: "At least so many attempts."
-            case .window: "Seconds within which it all must happen."
+                "Seconds without further events after which the finding closes itself."
+            case .countries: "Minimum number of countries."
+            case .days: "Number of past days that are considered."
+            case .distance: "Minimum distance in kilometres."
+            case .factor: "Multiple of the busiest day that must be exceeded."
+            case .failures: "Minimum number of failed sign-ins."
+            case .lasting: "Minimum number of seconds between the first and the last attempt."
+            case .leastPerAccount: "Minimum number of attempts on an account that counts."
+            case .lockOuts: "Minimum number of lock-outs."
+            case .mostPerAccount: "Maximum number of attempts on an account that counts."
+            case .sessions: "Minimum number of open sessions."
+            case .share: "Minimum percentage of accounts with no more attempts than that."
+            case .signIns: "Minimum number of earlier sign-ins of the account."
+            case .sources: "Minimum number of networks."
+            case .speed: "Minimum speed in kilometres per hour."
+            case .tries: "Minimum number of attempts."
+            case .window: "Time window in seconds."
             }
         }
     }
@@ -126,7 +126,7 @@ public struct FindingThreshold: Sendable, Equatable {
 }
 
 extension FindingRule {
-    /// Ordered by their names.
+    /// The thresholds in the order of their names.
     public var thresholds: [FindingThreshold] { Self.listed[self] ?? [] }
 
     private static let listed = Dictionary(

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Puts on record what a rule found. It is raised once, whoever finds it and however often.
+/// Puts on record what a rule found. It is raised once, on whichever node the rule finds it and however often.
 public struct RaiseFinding: Command {
     public var trigger: FindingTrigger
     /// Open findings about the same account, as far as they are known.

@@ -4,7 +4,7 @@ public import EventSourcing
 public struct SetFindingRule: Command {
     public var rule: FindingRule
     public var isEnabled: Bool
-    /// By name.
+    /// The thresholds by name.
     public var thresholds: [String: Int64]
 
     public init(_ rule: FindingRule, isEnabled: Bool = true, thresholds: [String: Int64] = [:]) {

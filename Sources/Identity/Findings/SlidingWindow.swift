@@ -12,8 +12,8 @@ struct SlidingWindow<Entry: Sendable>: Sendable {
     var all: ArraySlice<Element> { elements[start...] }
     var last: Element? { isEmpty ? nil : elements.last }
 
-    /// - Parameter limit: what is more than that falls out at the beginning.
-    /// - Returns: what fell out.
+    /// - Parameter limit: maximum number of entries; older ones are dropped from the front.
+    /// - Returns: the dropped entries.
     @discardableResult
     mutating func append(
         _ entry: Entry, at moment: Moment, since: Timestamp, limit: Int
@@ -46,7 +46,7 @@ struct SlidingWindow<Entry: Sendable>: Sendable {
     }
 }
 
-/// A window for each of many keys. Those in which nothing is any more are forgotten now and then.
+/// A window for each of many keys. Empty windows are dropped now and then.
 struct KeyedWindows<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
     private var windows: [Key: SlidingWindow<Entry>] = [:]
 

@@ -106,7 +106,7 @@ public struct AuthorizationCodeGrant: Grant {
         return settled
     }
 
-    /// That it came back from whom it was sent to.
+    /// Checks that the client that the code was issued to redeems it, with the same redirect URI.
     private func check(at desk: GrantDesk) throws(GrantRefusal) {
         guard code.client == desk.request.client else {
             throw .invalidAuthorizationCode("other_client")

@@ -17,7 +17,7 @@ public struct ClientCredentialsGrant: Grant {
     }
 
     /// Scopes about a person are invalid here (RFC 6749 section 5.2), whether the client may have them in
-    /// other grants or not. Where it asks for none it gets what is left of its own.
+    /// other grants or not. A request without scopes gets the allowed ones of the client.
     private func scope(_ desk: GrantDesk) throws(GrantRefusal) -> [String] {
         let asked = desk.request.scope
         for name in asked where Scope.standard.contains(name) { throw .unknownScope }

@@ -80,7 +80,7 @@ public struct GrantRequest: Sendable {
 }
 
 /// Where a person signs in from, as far as it may be known for ever: the same for the same network
-/// and kind of device, and nothing that identifies a person by itself. What is closer is sealed.
+/// and kind of device, and nothing that identifies a person by itself. A more precise location is sealed.
 public struct SignInPlace: Sendable, Equatable {
     /// A keyed digest of the network.
     public var source: String?
@@ -88,7 +88,7 @@ public struct SignInPlace: Sendable, Equatable {
     public var device: String?
     /// By what the code came that was typed, if to a phone.
     public var channel: Channel?
-    /// Where the network is. Nil where that is not looked up, or not known.
+    /// Where the network is. Nil where the location is not looked up, or not known.
     public var location: GeoLocation?
 
     public init(

@@ -21,7 +21,7 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     /// A refresh asks for more than there was.
     case widerScope
     case invalidResource
-    /// Wrong, expired, used, or never issued.
+    /// The code is wrong, expired, used, or was never issued.
     case invalidCode
     /// A trusted issuer's assertion is a replay, or its subject has no account here.
     case invalidAssertion
@@ -47,7 +47,7 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case codeTaken
     /// A link that is wrong, expired, used, or was never mailed.
     case invalidLink
-    /// Wrong, not set, or not taken now.
+    /// The passphrase is wrong, not set, or not accepted now.
     case invalidPassphrase
     /// The first factor was good, and the account has a second one.
     case secondFactorRequired

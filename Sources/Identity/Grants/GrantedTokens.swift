@@ -9,7 +9,7 @@ public struct GrantedTokens: Sendable, Equatable {
     /// What this access token is good for: all of the session's, or less.
     public let scope: [String]
     public let resources: [String]
-    /// Seconds.
+    /// Lifetime of the access token in seconds.
     public let lifetime: Int64
     public let style: TokenStyle
     /// The thumbprint of the key that the access token is bound to.

@@ -15,7 +15,7 @@ public struct JWTBearerGrant: Grant {
     public var issuer: String
     /// Its `jti`.
     public var id: String
-    /// Afterwards it is refused anyway.
+    /// The expiry time: afterwards the assertion is refused anyway.
     public var until: Timestamp
 
     public init(subject: Subject, issuer: String, id: String, until: Timestamp) {

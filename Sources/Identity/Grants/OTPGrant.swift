@@ -117,7 +117,7 @@ public struct OTPGrant: Grant {
                 factors: [factor])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
-        // As when the code was asked for: an unproved mailbox signs in nobody where nobody may join.
+        // As when the code was asked for: an unproved mailbox signs no person in where registration is closed.
         guard account.state.isConfirmed || desk.settings[SettingCatalogue.registration] != .off
         else { return Settled(decision, .failure(.invalidCode)) }
         return desk.open(
@@ -158,7 +158,7 @@ public struct JoinerNames: Sendable, Hashable {
     public var firstName: String?
     public var lastName: String?
 
-    /// Nil where a name is not valid.
+    /// Nil for an invalid first or last name.
     public init?(firstName: String?, lastName: String?) {
         for name in [firstName, lastName] {
             if let name, !Person.canBeCalled(name) { return nil }

@@ -29,7 +29,7 @@ public enum Scope {
     }
 
     /// What a client may have of what it asked for at the authorization endpoint, where others are
-    /// passed over (OpenID Connect Core section 3.1.2.1). Nil where nothing is left of it.
+    /// passed over (OpenID Connect Core section 3.1.2.1). Nil where no scope is left.
     public static func understood(_ asked: [String], by metadata: ClientMetadata) -> [String]? {
         let allowed = allowed(to: metadata)
         guard !asked.isEmpty else { return metadata.scope.filter { $0 != "offline_access" } }
@@ -46,7 +46,7 @@ public enum Scope {
     /// In bytes: as much as any request or registration may name.
     public static let longest = 2048
 
-    /// The names in a `scope` parameter. Nil where one is misspelt, or where it is too long.
+    /// The names in a `scope` parameter. Nil where a scope is misspelt, or the text is too long.
     public static func parse(_ text: String) -> [String]? {
         guard text.utf8.count <= longest else { return nil }
         let names = text.split(separator: " ").map(String.init)

@@ -3,7 +3,7 @@ internal import Values
 
 /// What comes after a first factor that was good.
 enum SecondStep {
-    /// Nothing more is asked for.
+    /// No second factor is needed.
     case notNeeded
     /// With what has to be put on record.
     case proved(TwoFactorEvent)

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// A client that got a person's token gets another one for it, to call others with: for the person, or as
-/// the person, whichever it was given the right to. The new one reaches no further and lasts no longer.
+/// the person, whichever it was given the right to. The new token has no wider scope and no longer lifetime.
 public struct TokenExchangeGrant: Grant {
     public var subject: ShownToken
     /// Who is to act, by a token of the client's own, where that is not the client itself.

@@ -6,7 +6,7 @@ public import Values
 public struct UsedAssertion: Equatable, Sendable {
     /// Its `jti`.
     public let id: String
-    /// Afterwards it is refused anyway.
+    /// The expiry time: afterwards the assertion is refused anyway.
     public let until: Timestamp
 
     public init(id: String, until: Timestamp) {

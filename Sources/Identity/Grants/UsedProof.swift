@@ -7,7 +7,7 @@ public struct UsedProof: Equatable, Sendable {
     public let key: String
     /// Its `jti`.
     public let id: String
-    /// Afterwards it is refused anyway.
+    /// The expiry time: afterwards the proof is refused anyway.
     public let until: Timestamp
 
     public init(key: String, id: String, until: Timestamp) {

@@ -12,7 +12,7 @@ public struct ForgetInstallation: TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        /// There is none, or it is not over.
+        /// The installation does not exist, or has not lapsed.
         case notLapsed
     }
 

@@ -20,13 +20,13 @@ public struct InstallationUse: StreamState {
 }
 
 public enum InstallationUseEvent: FormedEvent {
-    /// It has everything that there was.
+    /// The installation has synchronized all data.
     case synchronized(UUID, at: Timestamp)
 
     package enum Form {
         package static let synchronized = EventForm(
             "installation.synchronized", .internal, "The installation has synchronized everything.",
-            .client, .time("synchronized_at", "When it finished."),
+            .client, .time("synchronized_at", "Time of the end."),
             make: InstallationUseEvent.synchronized)
     }
 

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Writes down that an installation has everything. One that says so all the time is written down once
+/// Records that an installation has synchronized all data. A repeated report is recorded at most once
 /// a minute.
 public struct MarkSynchronized: TimedCommand {
     public static let pause: Int64 = 60

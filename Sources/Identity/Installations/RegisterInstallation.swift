@@ -2,7 +2,7 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// Lets an app on a device become known to a realm of the flagship profile. It may do nothing yet.
+/// Lets an app on a device become known to a realm of the flagship profile. The app has no permission yet.
 public struct RegisterInstallation: Command {
     /// The client's stream: it says when it was made.
     public var id: UUID

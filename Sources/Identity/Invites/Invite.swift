@@ -4,9 +4,9 @@ public import Values
 /// An invite to a realm or to one of its apps. Its stream follows from its code under the realm's
 /// key, so that it is found without a look-up, and the code cannot be read from it.
 public struct Invite: StreamState {
-    /// Nil until it was created.
+    /// Nil before the invite was created.
     public private(set) var terms: InviteTerms?
-    /// Who came by it.
+    /// The mailbox that used the invite.
     public private(set) var mailbox: UUID?
     public private(set) var usedAt: Timestamp?
     public private(set) var isRevoked = false

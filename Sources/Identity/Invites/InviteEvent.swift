@@ -15,7 +15,7 @@ public enum InviteEvent: FormedEvent {
             .invite, make: InviteEvent.created)
         package static let used = EventForm(
             "invite.used", .audit, "A person used the invite.",
-            .uuid("mailbox", "Mailbox that used it."), .time("used_at", "When it was used."),
+            .uuid("mailbox", "Mailbox that used it."), .time("used_at", "Time of use."),
             make: { InviteEvent.used(mailbox: $0, at: $1) })
         package static let revoked = EventForm(
             "invite.revoked", .audit, "The invite was revoked.", make: { InviteEvent.revoked })

@@ -4,7 +4,7 @@ public import Values
 /// Revokes an unused invite.
 public struct RevokeInvite: Command {
     public var invite: UUID
-    /// An administrator of one app revokes the invites of that app only. Nil: of all.
+    /// An administrator of one app revokes the invites of that app only. Nil for all apps.
     public var app: UUID?
 
     public init(invite: UUID, app: UUID? = nil) {

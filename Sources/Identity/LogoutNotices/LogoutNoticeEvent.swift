@@ -4,9 +4,9 @@ public import Values
 /// What became of a notice that the end of a session asks for. Its stream has the notice's name.
 public enum LogoutNoticeEvent: FormedEvent {
     case delivered(attempt: Int)
-    /// It is tried again. The code is the status that the client answered; 0: it was not reached.
+    /// The notice is retried. The code is the status that the client answered; 0: it was not reached.
     case deferred(attempt: Int, until: Timestamp, code: Int)
-    /// It is not tried again.
+    /// The notice is not retried.
     case failed(attempt: Int, code: Int)
 
     package enum Form {

@@ -26,7 +26,7 @@ public struct RecordLogoutNotice: TimedCommand {
         case alreadySettled
     }
 
-    /// Some hours of trying, ever more patiently.
+    /// The back-off: some hours of attempts at growing intervals.
     static let pauses: [Int64] = [2, 10, 60, 300, 1_800, 7_200]
 
     public func gather(

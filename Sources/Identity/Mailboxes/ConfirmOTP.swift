@@ -18,7 +18,7 @@ public struct ConfirmOTP: Command, TimedCommand {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        /// Wrong, expired, used, or never sent.
+        /// The code is wrong, expired, used, or was never sent.
         case invalid
     }
 

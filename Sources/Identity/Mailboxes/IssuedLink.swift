@@ -5,7 +5,7 @@ public import Values
 /// so that the mailer needs no copy of it.
 public struct IssuedLink: Sendable, Equatable {
     public let id: UUID
-    /// Whom it signs in.
+    /// The account that the link signs in.
     public let account: UUID
     /// A keyed digest of the token.
     public let digest: SecretDigest
@@ -14,11 +14,11 @@ public struct IssuedLink: Sendable, Equatable {
     public let expiresAt: Timestamp
     /// What the link begins with, as it is set up for where it was asked for.
     public let base: String
-    /// Where it leads on to.
+    /// The path that the link leads on to.
     public let returnPath: ReturnPath?
     /// The mail that brings it.
     public let mail: UUID
-    /// To whom it is mailed.
+    /// The person that the link is mailed to.
     public let person: Person
     /// Of the account's proofs, as it was then.
     public var generation: Int

@@ -9,7 +9,7 @@ internal import Values
 struct LivingCodes: Sendable {
     /// One code of digits, however often it was mailed, or one link.
     private struct Living: Sendable {
-        /// As it was mailed last.
+        /// The code as it was mailed last.
         var code: IssuedCode
         let since: Timestamp
         var isConfirmed = false
@@ -23,7 +23,7 @@ struct LivingCodes: Sendable {
     private static let most = 32
     private static let mostAskers = 8
 
-    /// Newest last.
+    /// The valid codes, the newest last.
     private var codes: [Living] = []
     private(set) var refusals = RecentGuesses()
 
@@ -99,7 +99,7 @@ struct LivingCodes: Sendable {
         codes.last { isMeant($0.code) }?.code
     }
 
-    /// Newest first.
+    /// The valid codes, the newest first.
     func live(at now: Timestamp, _ attempts: Int64, _ generation: Int) -> [IssuedCode] {
         codes.reversed().filter {
             now < $0.code.expiresAt && $0.wrongGuesses < attempts

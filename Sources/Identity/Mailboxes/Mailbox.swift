@@ -17,7 +17,7 @@ public struct Mailbox: StreamState {
     private var moves: [IssuedCode] = []
     private var wrongMoves: [UUID: Int] = [:]
     private var moveRefusals = RecentGuesses()
-    /// The links that were mailed and not used, newest last: whoever asks for another one ends none of them.
+    /// The links that were mailed and not used, newest last: a request for another link ends none of them.
     private var links: [IssuedLink] = []
     /// The invite that lets it join.
     public private(set) var invitation: Invitation?
@@ -185,18 +185,18 @@ public struct Mailbox: StreamState {
 }
 
 extension Versioned<Mailbox> {
-    /// Whose is what is mailed to it.
+    /// The subject of the mails to this mailbox.
     var subject: UUID { state.subject ?? stream }
 }
 
 /// When the last wrong guesses were made, across all codes. They are events: another node, a
 /// restart or another code does not reset them.
 struct RecentGuesses: Sendable {
-    /// More than these within an hour, and none is taken until some are older.
+    /// Maximum number of wrong guesses within an hour; above it no code is accepted.
     static let most = 10
     static let span: Int64 = 3_600
 
-    /// Newest last.
+    /// Times of the wrong guesses, the newest last.
     private var moments: [Timestamp] = []
 
     mutating func add(_ moment: Timestamp) {

@@ -11,7 +11,7 @@ public struct IssuedCode: Sendable, Equatable {
         case registration
         /// To move an account to the mailbox.
         case move
-        /// To set another PIN for a tenant's apps. It signs nobody in.
+        /// To set another PIN for a tenant's apps. It signs no person in.
         case pinReset = "pin_reset"
     }
 
@@ -24,7 +24,7 @@ public struct IssuedCode: Sendable, Equatable {
     public let app: UUID?
     public let issuedAt: Timestamp
     public let expiresAt: Timestamp
-    /// To whom it is mailed. Whose names an account has that is made by it: see `Mailbox.joiner`.
+    /// The recipient of the mail. Whose names an account has that is made by it: see `Mailbox.joiner`.
     public let person: Person
     /// A keyed digest of the network that it was asked for from, where an account may be made by it.
     public var source: String?

@@ -46,7 +46,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
 
     /// Why no link is mailed.
     public enum Reason: Equatable, Sendable {
-        /// Nothing here would take it.
+        /// No sign-in method of the realm would accept the link.
         case nativeGrantsDisabled
         /// No account holds the mailbox, or its holder has not proved it yet.
         case notRegistered

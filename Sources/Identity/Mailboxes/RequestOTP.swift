@@ -73,7 +73,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         case notRegistered
         /// There is no such invite, or none that is good for this mailbox here and now.
         case notInvited
-        /// It would have been one to join with, and none of those was asked for.
+        /// The code would register an account, and the request asked for none.
         case wouldJoin
         case blocked
         /// A code was mailed a moment ago, or many links wait to be opened.
@@ -132,7 +132,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         }
     }
 
-    /// The code of a request before this one, where that is young enough: whoever asked for it, it stays good. So no
+    /// The code of a request before this one, where that is young enough: from any caller, it stays valid. So no
     /// stranger's request ends the code that a person has, and no more codes are good than a guess may be right of.
     private func issued(for purpose: IssuedCode.Purpose, _ facts: Facts) -> IssuedCode {
         func issued(_ digest: SecretDigest) -> IssuedCode {

@@ -14,10 +14,10 @@ public struct MailedCode: StreamState {
 
     public static let lifetime: Int64 = 900
     public static let attempts = 5
-    /// Of more than these the first ones are forgotten.
+    /// Maximum number of remembered codes; older ones are forgotten.
     private static let most = 20
 
-    /// Newest last.
+    /// The valid codes, the newest last.
     private var live: [IssuedMailedCode] = []
     private var wrongGuesses: [UUID: Int] = [:]
     private var refusals = RecentGuesses()
@@ -92,7 +92,7 @@ public struct IssuedMailedCode: Sendable, Equatable {
     public var digest: SecretDigest
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp
-    /// The one that is certified by it, if one is.
+    /// The installation that the code certifies, if any.
     public var installation: UUID?
     /// Of the account's proofs, as it was then.
     public var generation: Int

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// The links that are good now for one purpose of one account. Whoever asks for another one ends none of them.
+/// The links that are good now for one purpose of one account. A request for another link ends none of them.
 public struct MailedLink: StreamState {
     public enum Purpose: String, Sendable, CaseIterable {
         /// It signs a realm's owner in.
@@ -12,10 +12,10 @@ public struct MailedLink: StreamState {
 
     public static let lifetime: Int64 = 900
 
-    /// Of more than these that are good at once no other one is mailed.
+    /// Maximum number of valid links; above it no other link is mailed.
     static let most = 8
 
-    /// Newest last.
+    /// The valid links, the newest last.
     private var live: [IssuedMailedLink] = []
 
     public init() {}
@@ -40,7 +40,7 @@ public struct MailedLink: StreamState {
         }
     }
 
-    /// Whether it was not used, and none of the others was.
+    /// Whether this link is valid, and none of the links was used.
     public func holds(_ id: UUID) -> Bool { live.contains { $0.id == id } }
 
     /// The link of this name, while its account can use it.
@@ -52,7 +52,7 @@ public struct MailedLink: StreamState {
         }
     }
 
-    /// Whether as many are good as may be.
+    /// Whether the account has the maximum number of valid links.
     func isFull(of account: Account, at now: Timestamp) -> Bool {
         live.count { now < $0.expiresAt && $0.generation == account.proofGeneration } >= Self.most
     }
@@ -70,7 +70,7 @@ public struct IssuedMailedLink: Sendable, Equatable {
     public var account: UUID
     /// The link without its last part, which only the mail contains.
     public var base: String
-    /// Where it leads on to.
+    /// The path that the link leads on to.
     public var returnPath: ReturnPath?
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp

@@ -5,7 +5,7 @@ public import Values
 /// there. Every session ends, and the person is notified.
 public struct ResetPassphrase: TimedCommand {
     public enum Chosen: Equatable, Sendable {
-        /// What takes the place of one that was typed as it is.
+        /// The new hash of a passphrase that the device did not hash.
         case typed(hash: String)
         /// One that a device hashed first.
         case derived(DerivedPassphrase)

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Puts on record that a message is handed to a gateway, before it is: one that was begun and of which nobody
+/// Puts on record that a message is handed to a gateway, before it is: one that was begun and of which no node
 /// knows what became of it is not sent again, for its person would have it twice and its realm would pay twice.
 public struct BeginMessage: AnsweringCommand {
     public var mail: UUID
@@ -14,7 +14,7 @@ public struct BeginMessage: AnsweringCommand {
 
     public enum Outcome: Equatable, Sendable {
         case begun
-        /// It is settled, or is so now: it was begun before.
+        /// The message is settled, or is settled now, since an attempt was begun before.
         case over
     }
 

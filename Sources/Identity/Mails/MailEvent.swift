@@ -2,15 +2,15 @@ public import EventSourcing
 public import Values
 
 /// What became of a mail that something in the log asks for. Its stream is the id of what it brings:
-/// of a one-time code, for one. What it says stands nowhere: it is made when it is sent.
+/// of a one-time code, for one. Its text is stored nowhere: it is composed when it is sent.
 public enum MailEvent: FormedEvent {
     /// It is about to be handed to a gateway: of messages, which are sent at most once.
     case begun(attempt: Int)
     /// A server took it: a message by this channel.
     case sent(attempt: Int, by: Channel? = nil)
-    /// It is tried again. The code is the server's, 0 where there was none to ask.
+    /// The mail is retried. The code is the server's, 0 where there was none to ask.
     case deferred(attempt: Int, until: Timestamp, code: Int, reason: MailFault? = nil)
-    /// It is not tried again by itself.
+    /// The mail is not retried automatically.
     case failed(attempt: Int, code: Int, reason: MailFault? = nil)
     /// An operator requeued it.
     case requeued
@@ -69,9 +69,10 @@ extension Field<Int> {
 }
 
 extension Field<MailFault?> {
-    fileprivate static let fault = optional(.choice("reason", "Why it was not accepted."))
+    fileprivate static let fault = optional(
+        .choice("reason", "Fault for which the mail was not accepted."))
 }
 
 extension Field<Channel> {
-    fileprivate static let usedChannel = choice("channel", "By what it went.")
+    fileprivate static let usedChannel = choice("channel", "Channel of the message.")
 }

@@ -19,7 +19,7 @@ public enum MailFault: String, Sendable, CaseIterable {
     case tooLate = "too_late"
     /// No gateway of the realm carries such messages.
     case noGateway = "no_gateway"
-    /// A gateway was asked to take it, and nobody knows whether it did.
+    /// A gateway was asked to take the message, and it is unknown whether it did.
     case unsettled
     /// This process had no room for it, or was about to end.
     case notTried = "not_tried"

@@ -43,7 +43,7 @@ public struct RecordDeliveries: TimedCommand {
         case alreadySettled
     }
 
-    /// Half a day of trying, ever more patiently.
+    /// The back-off: half a day of attempts at growing intervals.
     static let pauses: [Int64] = [5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400]
 
     public func gather(

@@ -28,7 +28,7 @@ public struct MessageGateway: Sendable, Equatable {
         /// The Cloud API of WhatsApp, or what speaks like it.
         case whatsappCloud = "whatsapp_cloud"
 
-        /// Where it is called, where nothing else is said.
+        /// The default URL of the gateway.
         public var usualAddress: String? {
             switch self {
             case .webhook: nil
@@ -46,7 +46,7 @@ public struct MessageGateway: Sendable, Equatable {
     public var sender: String?
     /// The template that WhatsApp demands for what it did not ask for: its name, or its content's id at Twilio.
     public var template: String?
-    /// Nil where it cannot be opened any more.
+    /// Nil where the secret cannot be decrypted any more.
     public var secret: String?
     /// What Meta signs delivery receipts with: the secret of the app.
     public var receiptSecret: String?

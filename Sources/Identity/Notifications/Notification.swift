@@ -11,12 +11,12 @@ public struct Notification: StreamState {
         /// It goes on as a mail.
         case mailed
         case failed
-        /// A later one took its place.
+        /// A later notification replaced it.
         case superseded
     }
 
     public private(set) var terms: NotificationTerms?
-    /// Nil where it cannot be opened any more.
+    /// Nil where the content cannot be decrypted any more.
     public private(set) var content: NotificationContent?
     public private(set) var status = Status.due
     /// Since it was last put in the queue.

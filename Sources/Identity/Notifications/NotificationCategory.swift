@@ -8,7 +8,7 @@ public enum NotificationPriority: String, CaseIterable, Sendable {
 /// The channel by which a person is to get a notification.
 public enum NotificationChannel: String, CaseIterable, Sendable {
     case mobile
-    /// Not supported here.
+    /// Text messages; not supported.
     case sms
     case mail
 }
@@ -17,7 +17,7 @@ public enum NotificationChannel: String, CaseIterable, Sendable {
 public struct NotificationCategory: Sendable, Equatable {
     /// Of two with one state the later one is not sent.
     public var isStateful: Bool
-    /// A later one takes the place of one that is not sent yet.
+    /// Whether a later notification replaces an unsent one.
     public var isCollapsible: Bool
     public var defaultPriority: NotificationPriority
 

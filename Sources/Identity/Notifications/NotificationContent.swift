@@ -31,7 +31,7 @@ public struct NotificationContent: Sendable, Equatable {
 public struct NotificationTerms: Sendable, Equatable {
     /// The stream of what it is about: of two with one source the later one is news of the first.
     public var source: UUID
-    /// Whom it is for.
+    /// The recipient's account.
     public var account: UUID
     /// What kind of sender it has, and which.
     public var originator: String
@@ -42,7 +42,7 @@ public struct NotificationTerms: Sendable, Equatable {
     public var priority: NotificationPriority
     public var channels: [NotificationChannel]
     public var isCollapsible: Bool
-    /// Not before this moment.
+    /// The earliest time of delivery.
     public var due: Timestamp
 
     public init(

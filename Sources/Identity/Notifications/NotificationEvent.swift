@@ -13,7 +13,7 @@ public enum NotificationRoute: String, Sendable, CaseIterable {
 public enum NotificationFailure: String, Sendable, CaseIterable {
     /// No device took it, and mails are not wanted.
     case notTaken = "not_taken"
-    /// What it says cannot be opened any more, or its reader is gone.
+    /// The content cannot be decrypted any more, or the recipient is gone.
     case pointless
 }
 
@@ -24,7 +24,7 @@ public enum NotificationEvent: FormedEvent {
     case pushed(attempt: Int, NotificationRoute, [UUID])
     /// No device took it: it goes on as a mail of this name.
     case mailed(attempt: Int, mail: UUID, account: UUID, NotificationContent?)
-    /// It is tried again. The code is what a provider answered last, 0 where none was reached.
+    /// The notification is retried. The code is what a provider answered last, 0 where none was reached.
     case deferred(attempt: Int, until: Timestamp, code: Int)
     case failed(attempt: Int, NotificationFailure, code: Int)
     case superseded(by: UUID)
@@ -50,7 +50,7 @@ public enum NotificationEvent: FormedEvent {
             make: NotificationEvent.deferred)
         package static let failed = EventForm(
             "notification.failed", .internal, "The notification was not delivered.", .attempt,
-            .choice("reason", "Why it was not delivered."), .pushCode,
+            .choice("reason", "Fault for which the notification was not delivered."), .pushCode,
             make: NotificationEvent.failed)
         package static let superseded = EventForm(
             "notification.superseded", .internal,

@@ -16,7 +16,7 @@ public enum NotificationSender: Sendable, Equatable {
         }
     }
 
-    /// By which it is told apart from others.
+    /// The stream of the notification, derived from its request.
     public var stream: UUID {
         switch self {
         case .installation(let id), .webApp(let id, openedBy: _): id
@@ -40,7 +40,7 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
     /// Nil: as the category has it.
     public var priority: NotificationPriority?
     public var channels: [NotificationChannel]
-    /// Nil: at once.
+    /// The earliest time of delivery; nil for at once.
     public var due: Timestamp?
     public var slug: String?
     public var now: Timestamp
@@ -70,7 +70,7 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
         case notAllowed
         /// The sender said nothing of such a category.
         case unknownCategory
-        /// Too far in the future.
+        /// The delivery time is too far in the future.
         case tooLate
         case invalid(FieldFault)
     }

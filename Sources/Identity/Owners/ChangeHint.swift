@@ -2,7 +2,7 @@ public import EventSourcing
 
 /// Changes the hint of an owner's passphrase.
 public struct ChangeHint: Command {
-    /// Nil: nothing does.
+    /// The new hint; nil removes it.
     public var hint: String?
 
     public init(_ hint: String?) {

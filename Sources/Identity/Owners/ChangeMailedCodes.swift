@@ -1,9 +1,9 @@
 public import EventSourcing
 public import Values
 
-/// Says whether an owner's passphrase needs a mailed code beside it. Who wants it shows one first.
+/// Says whether an owner's passphrase needs a mailed code beside it. To switch codes on, the owner shows one first.
 public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
-    /// Nil: they are not needed any more.
+    /// The typed code; nil: mailed codes are no longer needed.
     public var typed: TypedMailedCode?
     public var now: Timestamp
 

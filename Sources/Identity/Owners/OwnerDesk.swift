@@ -47,7 +47,7 @@ public enum OwnerRefusal: Error, Equatable, Sendable {
     case notOffered
     /// The token is not the one that the owner was given last, or has been used.
     case invalidRegisterToken
-    /// Wrong, not set, or not taken now.
+    /// The passphrase is wrong, not set, or not accepted now.
     case wrongPassphrase
     case wrongMailedCode
     /// A mailed link that is over, was used, or never was.

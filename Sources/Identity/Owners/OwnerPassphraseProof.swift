@@ -12,7 +12,7 @@ public struct OwnerPassphraseProof: SignInProof {
     public var vouched: UUID?
     /// The browser by the name under which it is trusted, if it is.
     public var trusted: UUID?
-    /// The name under which it is to be trusted from now on.
+    /// The id of the browser that becomes a trusted device.
     public var trusting: UUID?
 
     /// How long no other code is asked for in a trusted browser: thirty days.

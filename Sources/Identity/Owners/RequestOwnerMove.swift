@@ -42,7 +42,7 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         /// There is none who has taken the realm over and may sign in.
         case noOwner
-        /// Nothing is under way that could be asked for again.
+        /// No change of address is under way that could be repeated.
         case noMove
         case invalid(FieldFault)
     }

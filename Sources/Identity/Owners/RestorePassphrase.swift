@@ -16,7 +16,7 @@ public struct RestorePassphrase: TimedCommand {
 
     public enum Rejection: Error, Equatable, Sendable {
         case noOwner
-        /// There is one.
+        /// The owner has a passphrase.
         case set
     }
 

@@ -16,7 +16,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
     }
 
     public var shown: Shown
-    /// Nil: none, or none that there could be.
+    /// The requested scopes; nil for none, or for invalid ones.
     public var scope: [String]?
     /// The code that was typed, if one was.
     public var typed: TypedMailedCode?

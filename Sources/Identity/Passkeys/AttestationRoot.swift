@@ -6,7 +6,7 @@ public struct AttestationRoot: Sendable, Equatable {
     /// Of makers of authenticators, who have one root for both.
     private static let ofMakers = ["packed", "fido-u2f"]
 
-    /// Nil where the text names none.
+    /// The attestation format; nil where the text names none.
     public let format: String?
     public let der: [UInt8]
 

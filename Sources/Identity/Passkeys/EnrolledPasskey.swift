@@ -76,7 +76,7 @@ extension Field<EnrolledPasskey> {
     static let enrolled = record(
         .account, .optional(.uuid("client", "Client that it was made in, if not on a page.")),
         .text("relying_party", "Domain that it belongs to (RP ID)."), .credential,
-        .time("enrolled_at", "When it was made."), .notice,
+        .time("enrolled_at", "Enrolment time."), .notice,
         make: {
             EnrolledPasskey(
                 account: $0, client: $1, relyingParty: $2, key: $3, enrolledAt: $4, mail: $5)

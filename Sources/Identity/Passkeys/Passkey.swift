@@ -3,7 +3,7 @@ internal import Values
 
 /// A key that a person signs in with instead of a mailed code.
 public struct Passkey: StreamState {
-    /// Nil until it was enrolled.
+    /// Nil before the enrolment.
     public private(set) var enrolled: EnrolledPasskey?
     /// What its authenticator counted to.
     public private(set) var counter: Int64 = 0
@@ -42,7 +42,7 @@ extension Passkey {
 }
 
 extension Versioned<Passkey> {
-    /// It was enrolled and not removed since.
+    /// The passkey, if it was enrolled and not removed.
     var alive: EnrolledPasskey? { state.isRemoved ? nil : state.enrolled }
 
     /// The same, if it belongs to this account. Other accounts' passkeys are not revealed.

@@ -3,7 +3,7 @@
 public enum PasskeyDomain {
     /// What the app or the realm says, else the realm's primary domain. A client may choose one
     /// below either, and none beside: what it chooses besides counts as nothing at all, for another
-    /// domain in its place would lead people to a passkey that they can't use. Nil: there is none.
+    /// domain in its place would lead people to a passkey that they can't use. Nil without a domain.
     public static func id(_ settings: Settings, chosenBy client: String?) -> String? {
         let primary = settings[SettingCatalogue.primaryDomain].map(withoutPort)
         let own = settings[SettingCatalogue.passkeyDomain] ?? primary

@@ -20,13 +20,14 @@ public enum PasskeyEvent: FormedEvent {
             make: PasskeyEvent.enrolled)
         package static let enrollmentRefused = EventForm(
             "passkey.enrollment_refused", .audit, "A new passkey was refused.", .account,
-            .text("reason", "Why it was refused."), make: PasskeyEvent.enrollmentRefused)
+            .text("reason", "Reason of the refusal."), make: PasskeyEvent.enrollmentRefused)
         package static let used = EventForm(
             "passkey.used", .internal, "The person signed in with the passkey.", .counter,
-            .backedUp, .time("used_at", "When it was used."), make: PasskeyEvent.used)
+            .backedUp, .time("used_at", "Time of use."), make: PasskeyEvent.used)
         package static let renamed = EventForm(
             "passkey.renamed", .audit, "The person renamed the passkey.",
-            .optional(.text("name", "What the person calls it.", .personal(.person))), .account,
+            .optional(.text("name", "Display name, chosen by the person.", .personal(.person))),
+            .account,
             make: PasskeyEvent.renamed)
         package static let removed = EventForm(
             "passkey.removed", .services, "The passkey was removed.", .account, .optional(.notice),

@@ -1,8 +1,8 @@
 /// Whether authenticators are asked to vouch for themselves.
 public enum AttestationDemand: String, CaseIterable, Sendable {
-    /// Not asked; what comes all the same must be right in itself.
+    /// No attestation is requested; an attestation that comes all the same must be valid in itself.
     case none
-    /// Asked, and refused without. Where roots are set, a statement must end at one of them.
+    /// An attestation is requested, and required. Where roots are set, a statement must end at one of them.
     case direct
 }
 
@@ -21,11 +21,11 @@ extension SettingCatalogue {
         "Whether authenticators must vouch for themselves")
     public static let passkeyAttestationFormats = Declare.texts(
         "passkey_attestation_formats", .selection(AttestationRoot.formats),
-        "In which ways they may do so; all where none is set")
+        "Attestation formats that are accepted; all by default")
     public static let passkeyAttestationRoots = Declare.texts(
         "passkey_attestation_roots", .attestationRoots(limit: 50),
-        "Who is believed to vouch for authenticators, each for one format (apple:MII…); anybody "
-            + "where none is set")
+        "Certificate authorities that may vouch for authenticators, each for one format "
+            + "(apple:MII…); any by default")
 
     static let passkeys: [Setting] = [
         passkeyDomain.setting, passkeySubdomains.setting, passkeyOrigins.setting,

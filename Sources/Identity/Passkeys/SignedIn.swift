@@ -5,7 +5,7 @@ public struct SignedIn: Sendable, Equatable {
     /// Nil: a page.
     public var client: UUID?
     public var app: UUID?
-    /// When they proved who they are. A refresh is no such proof.
+    /// The time of the authentication. A refresh is no such proof.
     public var at: Timestamp
 
     public init(client: UUID?, app: UUID?, at: Timestamp) {

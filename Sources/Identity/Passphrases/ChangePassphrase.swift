@@ -27,7 +27,7 @@ public struct ChangePassphrase: AnsweringCommand, TimedCommand {
     }
 
     public typealias Rejection = PassphraseRejection
-    /// Whether it was changed.
+    /// Whether the passphrase was changed.
     public typealias Outcome = Bool
 
     public struct Facts: RealmFacts {

@@ -29,7 +29,7 @@ public enum PassphraseRejection: Error, Equatable, Sendable {
     case accountBlocked
     /// Sign-in by passphrase is not offered here.
     case notOffered
-    /// There is none.
+    /// The account has no passphrase.
     case notSet
     case signInTooOld(limit: Int64)
 }

@@ -12,7 +12,7 @@ public enum PassphraseEvent: FormedEvent {
     /// It was right, after guesses that were not.
     case used
     case removed(account: UUID, mail: UUID)
-    /// Its owner has another hint. Nil: none, or erased.
+    /// Its owner has another hint. Nil without a hint, or after its erasure.
     case hintChanged(String?, account: UUID)
     /// The owner asked for the hint: the mail has these words.
     case hintRequested(String?, account: UUID, mail: UUID)
@@ -73,7 +73,7 @@ public enum PassphraseEvent: FormedEvent {
 }
 
 extension Field<Timestamp> {
-    fileprivate static let setAt = time("set_at", "When it was set.")
+    fileprivate static let setAt = time("set_at", "Time at which the passphrase was set.")
 }
 
 extension Field<String?> {

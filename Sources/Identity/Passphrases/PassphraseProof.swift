@@ -8,7 +8,7 @@ public struct PassphraseProof: SignInProof {
     public enum Comparison: Equatable, Sendable {
         case right(hash: String)
         case wrong(hash: String)
-        /// There was nothing to compare with.
+        /// The account has no passphrase to compare with.
         case nothing
     }
 

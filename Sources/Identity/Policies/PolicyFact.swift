@@ -54,7 +54,7 @@ public struct PlacedFact: Sendable, Equatable {
     public let position: Int64
     public let at: Timestamp
     public let fact: PolicyFact
-    /// Whether the sign-in is one of those that are asked about.
+    /// Whether the filter selects the sign-in.
     public let isWanted: Bool
 
     init(_ fact: PolicyFact, position: Int64, at: Timestamp, isWanted: Bool = true) {

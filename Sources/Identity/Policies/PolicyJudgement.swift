@@ -6,7 +6,7 @@ public struct SignInAttempt: Sendable, Equatable {
     public var at: Timestamp
     /// By its name; nil on a page.
     public var client: String?
-    /// How the person signed in: a way of the pages or a grant. Nil where that is not known.
+    /// How the person signed in: a way of the pages or a grant. Nil for an unknown value.
     public var method: String?
     /// A passkey, or more than one factor.
     public var isStrong: Bool

@@ -11,7 +11,7 @@ struct PolicyMemory: Sendable, Equatable {
         var factors: [UUID] = []
         /// When each kind of device was first seen.
         var devices: [Seen] = []
-        /// Times of wrong tries, in their order.
+        /// Times of failed attempts, in ascending order.
         var tries: [Int64] = []
         var open: [Open] = []
     }
@@ -33,7 +33,7 @@ struct PolicyMemory: Sendable, Equatable {
         var account: Int?
         var openedAt: Timestamp?
         var usedAt: Timestamp?
-        /// When it would have ended.
+        /// The time at which the session would have ended.
         var endedAt: Timestamp?
         var expiresAt: Int64 = .max
         var isWanted: Bool
@@ -80,7 +80,7 @@ struct PolicyMemory: Sendable, Equatable {
 
     // MARK: - What is known
 
-    /// The sign-in with what others said of it.
+    /// The sign-in with the facts that other events tell of it.
     func attempt(of signIn: PolicyFact.SignIn) -> SignInAttempt {
         var attempt = signIn.attempt
         if let browser = signIn.browser { attempt.method = pages[browser]?.method }

@@ -7,7 +7,7 @@ public enum PolicyOutcome: String, CaseIterable, Sendable {
     case interrupt = "would_interrupt"
     case satisfied
     case notApplicable = "not_applicable"
-    /// What is known does not tell.
+    /// The known facts do not decide.
     case unknown
 
     /// The outcome of a sign-in under several rules: refused if one rule refuses it, else unknown if one is unknown.

@@ -88,7 +88,7 @@ public enum PolicyReader {
         return rule
     }
 
-    /// What is let in or what is kept out, and which of the two.
+    /// An allow list or a deny list.
     private static func choice(
         _ place: PolicyPlace
     ) throws(PolicyFault) -> (allows: Bool, list: PolicyPlace) {

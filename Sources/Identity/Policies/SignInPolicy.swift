@@ -24,11 +24,11 @@ public struct SignInPolicy: Sendable, Equatable {
         public var isForAll = false
         /// Of any audience.
         public var roles: [String] = []
-        /// By their names.
+        /// The clients by their names.
         public var clients: [String] = []
     }
 
-    /// What is let in and nothing else, or what is kept out.
+    /// An allow list or a deny list.
     public struct Choice<Value: Hashable & Sendable>: Sendable, Equatable {
         public let allows: Bool
         public let values: Set<Value>
@@ -50,7 +50,7 @@ public struct SignInPolicy: Sendable, Equatable {
     public struct Hours: Sendable, Equatable {
         /// Of the week, Monday first.
         public let days: Set<Int64>
-        /// Seconds of the day. Where the end is the earlier one, it is on the day after.
+        /// Start of the hours in seconds of the day. An end before the start is on the next day.
         public let start: Int64
         public let end: Int64
         /// Seconds that the clock is ahead of UTC.

@@ -48,7 +48,7 @@ public struct WhatIfEngine: Sendable, Equatable {
     }
 
     private mutating func refresh(_ id: UUID, at time: Timestamp) {
-        // Where the facts begin with the log, it is nobody's whose beginning is not among them.
+        // Where the facts begin with the log, no session begins before them.
         guard memory.sessions[id] != nil || !memory.isWhole else { return }
         var session =
             memory.sessions[id] ?? PolicyMemory.Session(isWanted: !isFiltered)

@@ -28,7 +28,7 @@ extension WhatIfEngine {
         return .object(members)
     }
 
-    /// Sign-ins of what the rule names: a name that was mistyped, or that nobody came with, has none.
+    /// Sign-ins of what the rule names: a name that was mistyped, or that no sign-in had, has none.
     private func sections(_ rule: SignInPolicy.SecondFactor) -> JSONObject {
         var sections: JSONObject = [:]
         let parts = [
@@ -85,12 +85,12 @@ extension WhatIfEngine {
 
     private func total(_ account: WhatIfTally.Account) -> Int64 { account.outcomes.reduce(0, +) }
 
-    /// Nothing that they did would have let them in.
+    /// Whether all of the account's sign-ins would be refused.
     private func isLockedOut(_ account: WhatIfTally.Account) -> Bool {
         account.outcomes[Self.refuse] > 0 && account.outcomes[Self.refuse] == total(account)
     }
 
-    /// Those that nobody lets in first, then those with most refusals.
+    /// Accounts that are locked out first, then those with most refusals.
     private var refusedAccounts: [Refused] {
         tally.accounts.indices.filter { tally.accounts[$0].outcomes[Self.refuse] > 0 }
             .map { Refused(place: $0, isLockedOut: isLockedOut(tally.accounts[$0])) }

@@ -221,7 +221,7 @@ struct StateReader {
         return list
     }
 
-    /// As many as there are of something else.
+    /// Reads as many counters as another list has.
     mutating func counts(like other: [Int64]) -> [Int64] {
         let counts = list { $0.number() }
         if counts.count != other.count { isBroken = true }

@@ -92,7 +92,7 @@ extension PolicyOutcome {
 }
 
 extension PolicyRule {
-    /// Its place among all rules.
+    /// The index among all rules.
     var index: Int {
         switch self {
         case .secondFactor: 0

@@ -13,7 +13,7 @@ public struct ConfigureProvider: Command {
 
     public enum Rejection: Error, Equatable, Sendable {
         case invalid(FieldFault)
-        /// There are as many as there may be.
+        /// The realm has the maximum number of providers.
         case tooMany(limit: Int)
     }
 

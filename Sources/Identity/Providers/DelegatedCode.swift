@@ -7,7 +7,7 @@ public import Values
 public struct DelegatedCode: StreamState {
     public static let lifetime: Int64 = 3 * 3_600
 
-    /// Nil until it was issued.
+    /// Nil before the code was issued.
     public private(set) var terms: DelegatedCodeTerms?
     public private(set) var isUsed = false
 
@@ -25,10 +25,10 @@ public struct DelegatedCodeTerms: Sendable, Equatable {
     /// What follows from the provider's name for the person, and for their session there.
     public var identity: UUID
     public var upstream: UUID?
-    /// Which is this.
+    /// The name of the session at the provider.
     public var upstreamName: String?
     public var provider: String
-    /// Of the account that the identity signed in at that time. Nil: of none yet.
+    /// Of the account that the identity signed in at that time. Nil for an identity without an account yet.
     public var stamp: SecurityStamp?
     public var expiresAt: Timestamp
 
@@ -67,7 +67,7 @@ public enum DelegatedCodeEvent: FormedEvent {
 
     public static let forms: EventForms<Self> = [Form.issued, Form.used]
 
-    /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
+    /// Sealed with the providers' secrets, because a provider may let any caller who knows it end the
     /// session.
     public var subject: UUID? { Providers.stream }
 

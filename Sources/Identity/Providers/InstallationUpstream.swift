@@ -5,7 +5,7 @@ public import Values
 /// installation.
 public struct InstallationUpstream: StreamState {
     public private(set) var provider: String?
-    /// The provider's name for it. Nil: there is none, or it cannot be opened any more.
+    /// The provider's name for it. Nil without a name, or where it cannot be decrypted any more.
     public private(set) var name: String?
 
     public init() {}
@@ -36,7 +36,7 @@ public enum InstallationUpstreamEvent: FormedEvent {
 
     public static let forms: EventForms<Self> = [Form.bound]
 
-    /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
+    /// Sealed with the providers' secrets, because a provider may let any caller who knows it end the
     /// session.
     public var subject: UUID? { Providers.stream }
 

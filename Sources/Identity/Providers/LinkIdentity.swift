@@ -36,7 +36,7 @@ public struct LinkIdentity: Command {
         let identity: Versioned<ProviderIdentity>
         let place: Versioned<AccountIdentity>
         let account: Versioned<Account>
-        /// Whom it signs in now.
+        /// The account that the identity signs in now.
         let holder: Versioned<Account>?
         /// Who the account was at the provider until now.
         let before: Versioned<ProviderIdentity>?

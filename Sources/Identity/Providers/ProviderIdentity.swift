@@ -4,7 +4,7 @@ public import Values
 /// A person as a provider knows them. The stream follows from issuer and subject under the realm's
 /// key, so that it is found without a look-up, and the person cannot be read from it.
 public struct ProviderIdentity: StreamState {
-    /// Whom it signs in.
+    /// The account that the identity signs in.
     public private(set) var account: UUID?
 
     public init() {}

@@ -3,7 +3,7 @@ public import Values
 
 /// Those whose word a realm takes on who is there: OpenID providers, by the names that it has for them.
 public struct Providers: StreamState {
-    /// In the order of their names.
+    /// The providers in the order of their names.
     public private(set) var all: [Provider] = []
 
     /// The same in every realm, so that it needs no look-up.
@@ -31,7 +31,7 @@ public struct Providers: StreamState {
 public struct Provider: Sendable, Equatable {
     /// Ours, for addresses.
     public var slug: String
-    /// For people.
+    /// The display name of the provider.
     public var name: String
     public var issuer: String
     public var clientID: String

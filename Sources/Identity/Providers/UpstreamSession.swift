@@ -17,9 +17,9 @@ public struct UpstreamSession: StreamState {
         }
     }
 
-    /// Newest last.
+    /// The sessions that it opened, the newest last.
     public private(set) var opened: [Opened] = []
-    /// It opens nothing any more.
+    /// Whether the provider's session has ended: it opens no session any more.
     public private(set) var isEnded = false
     static let most = 100
 

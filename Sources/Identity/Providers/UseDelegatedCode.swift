@@ -10,7 +10,7 @@ public struct UseDelegatedCode: Command {
     }
 
     public enum Rejection: Error, Equatable, Sendable {
-        /// There is none, or it was used.
+        /// The code does not exist, or was used.
         case codeOver
     }
 

@@ -8,7 +8,7 @@ public struct UsedLogoutToken: Equatable, Sendable {
     public let issuer: String
     /// Its `jti`.
     public let id: String
-    /// Afterwards it is refused anyway.
+    /// The expiry time: afterwards the token is refused anyway.
     public let until: Timestamp
 
     public init(issuer: String, id: String, until: Timestamp) {

@@ -30,7 +30,7 @@ public struct FirebaseProvider: Sendable, Equatable {
     /// Of the service account.
     public var email: String
     public var keyID: String
-    /// PKCS #8, in base64url. Nil where it cannot be opened any more.
+    /// PKCS #8, in base64url. Nil where the key cannot be decrypted any more.
     public var privateKey: String?
     public var tokenAddress: String
     public var address: String
@@ -54,7 +54,7 @@ public struct AppleProvider: Sendable, Equatable {
 
     public var team: String
     public var keyID: String
-    /// PKCS #8, in base64url. Nil where it cannot be opened any more.
+    /// PKCS #8, in base64url. Nil where the key cannot be decrypted any more.
     public var privateKey: String?
     /// The app's bundle id.
     public var topic: String

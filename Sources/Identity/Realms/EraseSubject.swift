@@ -3,7 +3,7 @@ public import Values
 
 /// Puts on record that a subject's personal data was made unreadable for ever.
 ///
-/// The adapter destroys the key first: what the log says must be true. It says so once.
+/// The adapter destroys the key first: what the log says must be true. The event is appended once.
 public struct EraseSubject: Command {
     public var subject: UUID
 

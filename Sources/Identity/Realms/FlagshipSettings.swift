@@ -24,7 +24,7 @@ extension SettingCatalogue {
     private static let day: Int64 = 86_400
 
     public static let profile = Declare.choice(
-        "profile", RealmProfile.standard, "Which table of routes the realm has")
+        "profile", RealmProfile.standard, "Profile of the realm, which decides on its routes")
     public static let installationTokenLifetime = Declare.seconds(
         "installation_token_lifetime", day, in: 60...(7 * day),
         "How long an access token of an installation is valid")
@@ -34,37 +34,38 @@ extension SettingCatalogue {
             + "publish it")
     public static let appAttestRoots = Declare.texts(
         "app_attest_roots", .certificates(limit: 10),
-        "Whose word on keys of Apple's devices is taken; Apple's own, if nothing is said")
+        "Certificate authorities for App Attest; Apple's by default")
     public static let appAttestEnvironment = Declare.choice(
         "app_attest_environment", AppAttestEnvironment.production,
-        "Of which world of Apple's keys have to come")
+        "Environment of App Attest keys")
     public static let integrityDemands = Declare.texts(
         "play_integrity_demands", .selection(IntegrityDemand.allCases.map(\.rawValue)),
-        "What Google has to say of a device beside that the app is genuine")
+        "Play Integrity verdicts that a device needs beside the genuine app")
     public static let attestationAge = Declare.seconds(
         "attestation_age", 600, in: 60...(7 * day),
-        "How old a store's word may be, where it says when it was given")
+        "Maximum age of an attestation, if it has a time")
     public static let safetyNet = Declare.flag(
         "safety_net", false, "Whether SafetyNet verdicts are accepted, which Google no longer gives"
     )
     public static let safetyNetDemands = Declare.texts(
         "safety_net_demands", .selection(SafetyNetDemand.allCases.map(\.rawValue)),
         unless: [SafetyNetDemand.profileMatch.rawValue],
-        "What SafetyNet has to say of a device beside its basic integrity")
+        "SafetyNet verdicts that a device needs beside its basic integrity")
     public static let safetyNetRoots = Declare.texts(
-        "safety_net_roots", .certificates(limit: 10), "By whose word such verdicts are believed")
+        "safety_net_roots", .certificates(limit: 10),
+        "Certificate authorities for SafetyNet verdicts")
     public static let ownerLinks = Declare.flag(
         "owner_links", false,
         "Whether the realm's owner may sign in by a link that is mailed to him")
     public static let longSessionLifetime = Declare.seconds(
         "long_session_lifetime", 3_650 * day, in: 3_600...(3_650 * day),
-        "How long an owner stays signed in with a browser that he says is his own")
+        "Lifetime of the owner's session in a trusted browser")
     public static let defaultWebApp = Declare.text(
         "default_web_app", .label(limit: 63),
-        "The web app that people come back to where nothing says another one, by its slug")
+        "Slug of the web app that users return to by default")
     public static let installationLimit = Declare.count(
         "installation_limit", 0, in: 0...1_000,
-        "How many apps on devices an owner may let in; 0 for as many as he likes")
+        "Maximum number of installations of an owner; 0 for no limit")
     public static let mailsNotifications = Declare.flag(
         "notification_mails", true,
         "Whether notifications that no device takes are sent by mail")

@@ -3,7 +3,7 @@ public import EventSourcing
 /// One host name and the realm that it leads to.
 public struct Host: StreamState {
     public private(set) var name = ""
-    /// Nil after it was released.
+    /// Nil after the release of the host.
     public private(set) var realm: RealmID?
 
     public init() {}

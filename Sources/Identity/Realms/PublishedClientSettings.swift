@@ -1,7 +1,7 @@
 /// Whether apps may sign what has neither a number nor a time in it, and how often that is good.
 public enum UntimedRequests: String, CaseIterable, Sendable {
     case refused
-    /// What was signed is good once.
+    /// A signed request is single-use.
     case once
     /// What was signed is good once with each request that it comes with.
     case oncePerRequest = "once_per_request"

@@ -23,7 +23,7 @@ public struct Setting: Sendable {
         case scopes(limit: Int)
         /// Countries by ISO 3166-1, in capital letters.
         case regions(limit: Int)
-        /// Some of these.
+        /// A selection of these choices.
         case selection([String])
         /// Apps on phones: see `NativeApp`.
         case apps(limit: Int)
@@ -49,9 +49,9 @@ public struct Setting: Sendable {
     /// One line for people.
     public let about: String
     public let kind: Kind
-    /// What holds where nothing was set. Null: nothing does.
+    /// The default of the setting. Null: nothing does.
     public let fallback: JSON
-    /// It must always hold something, so it can be changed but not unset.
+    /// Whether the setting is mandatory, so that it can be changed but not unset.
     public let isRequired: Bool
     /// An app may have its own value instead of the realm's.
     public let perApp: Bool

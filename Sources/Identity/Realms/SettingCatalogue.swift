@@ -54,7 +54,7 @@ public enum SettingCatalogue {
         "primary_domain", .hostName,
         "The domain that passkeys belong to and that apps have their sub-domain under")
     public static let linksBaseURL = Declare.text(
-        "links_base_url", .webAddress, perApp: true, "What the links in mails begin with")
+        "links_base_url", .webAddress, perApp: true, "Base URL of the links in mails")
     public static let mailFrom = Declare.text(
         "mail_from", .mailAddress, perApp: true, "The address that mails come from")
     public static let mailFromName = Declare.text(
@@ -62,7 +62,7 @@ public enum SettingCatalogue {
 
     public static let mailFooter = Declare.text(
         "mail_footer", .label(limit: 400), perApp: true,
-        "What stands below every mail: who writes, and where to find them")
+        "Footer of every mail: sender and postal address")
     public static let contact = Declare.text(
         "contact", .mailAddress,
         "The address that is told what administrators have to look at, such as a webhook that takes "
@@ -91,7 +91,7 @@ public enum SettingCatalogue {
     public static let phoneChannels = Declare.texts(
         "phone_channels", .selection(Channel.ofPhones.map(\.rawValue)),
         unless: [Channel.sms.rawValue],
-        "By what messages go to phones: the next one, where one fails")
+        "Channels of messages to phones: the next one if one fails")
     public static let loginLink = Declare.flag(
         "login_link", false, perApp: true,
         "Whether people may sign in on a page by a link that is mailed to them")
@@ -103,13 +103,13 @@ public enum SettingCatalogue {
         "Whether people may set a passphrase, and sign in on a page by it")
     public static let signInLevel = Declare.choice(
         "sign_in_level", SignInLevel.single, perApp: true,
-        "How strong sign-ins have to be: multi is a passkey, or two factors")
+        "Required strength of sign-ins: multi is a passkey, or two factors")
     public static let browserSessionLifetime = Declare.seconds(
         "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
-        "How long a person stays signed in with a browser")
+        "Lifetime of a browser session")
     public static let registration = Declare.choice(
         "registration", RegistrationPosture.off, perApp: true,
-        "Who may join, and how; an app with native_grants has jit_on_otp where the realm says nothing"
+        "Registration mode; jit_on_otp by default for an app with native_grants"
     )
     public static let registrationFirstName = Declare.choice(
         "registration_first_name", FieldDemand.optional, perApp: true,
@@ -131,10 +131,10 @@ public enum SettingCatalogue {
             + "operator has a database of addresses")
     public static let signalVerification = Declare.seconds(
         "signal_verification_interval", 60, in: 0...3_600,
-        "How long a receiver of security signals waits before its stream can be verified again")
+        "Minimum interval between two verifications of a signal stream")
     public static let clientRegistration = Declare.choice(
         "client_registration", ClientRegistration.closed, perApp: true,
-        "Which clients may register themselves")
+        "Dynamic client registration (RFC 7591): clients that may register themselves")
     public static let statementIssuers = Declare.object(
         "software_statement_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
         "Whose statements about clients are believed: by issuer, with jwks or jwks_uri. They give "
@@ -160,7 +160,7 @@ public enum SettingCatalogue {
 
     public static let proofNonces = Declare.flag(
         "dpop_nonces", false,
-        "Whether proofs of a key must have a number in them that this server has given out")
+        "Whether DPoP proofs (RFC 9449) must have a nonce of this server")
 
     public static let assertionIssuers = Declare.object(
         "assertion_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
@@ -170,22 +170,22 @@ public enum SettingCatalogue {
             + "true, and sub is not compared)")
     public static let deviceCodeLifetime = Declare.seconds(
         "device_code_lifetime", 600, in: 60...hour, perApp: true,
-        "How long a device waits for a person to approve it")
+        "Lifetime of a device code (RFC 8628)")
 
     public static let codeLifetime = Declare.seconds(
-        "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
+        "code_lifetime", 60, in: 10...600, "Lifetime of an authorization code")
     public static let accessTokenLifetime = Declare.seconds(
         "access_token_lifetime", hour, in: 60...(7 * day), perApp: true,
-        "How long an access token is valid")
+        "Lifetime of an access token")
     public static let nativeAccessTokenLifetime = Declare.seconds(
         "native_access_token_lifetime", 900, in: 60...hour, perApp: true,
-        "How long an access token from a sign-in without a browser is valid")
+        "Lifetime of an access token from a sign-in without a browser")
     public static let refreshTokenLifetime = Declare.seconds(
         "refresh_token_lifetime", 14 * day, in: day...(3_650 * day), perApp: true,
-        "How long a refresh token can wait to be used")
+        "Lifetime of an unused refresh token")
     public static let refreshTokenLeeway = Declare.seconds(
         "refresh_token_leeway", 10, in: 0...300, perApp: true,
-        "How long a client that lost the response may repeat a refresh")
+        "Leeway in which a client that lost the response may repeat a refresh")
     public static let refreshTokenLateRepeat = Declare.seconds(
         "refresh_token_late_repeat", day, in: 0...(30 * day), perApp: true,
         "How long a client may repeat a refresh after the leeway, while the token that it did not "
@@ -193,24 +193,25 @@ public enum SettingCatalogue {
             + "turns this off")
     public static let sessionLifetime = Declare.seconds(
         "session_lifetime", 365 * day, in: day...(3_650 * day), perApp: true,
-        "How long a session lasts, however often it is refreshed")
+        "Maximum lifetime of a session")
 
     public static let otpLifetime = Declare.seconds(
-        "otp_lifetime", 600, in: 60...hour, perApp: true, "How long a mailed code is valid")
+        "otp_lifetime", 600, in: 60...hour, perApp: true, "Lifetime of a mailed code")
     public static let otpAttempts = Declare.count(
-        "otp_attempts", 3, in: 1...10, perApp: true, "How many wrong guesses a mailed code bears")
+        "otp_attempts", 3, in: 1...10, perApp: true,
+        "Number of wrong guesses after which a mailed code is void")
     public static let otpResendDelay = Declare.seconds(
         "otp_resend_delay", 120, in: 0...hour, perApp: true,
-        "How long to wait before another code is mailed")
+        "Minimum interval between two mailed codes")
     public static let uniformDelay = Declare.count(
         "uniform_delay", 300, in: 0...5_000,
         "How many milliseconds an answer takes at most that must not tell by its speed what was "
             + "found, and a third of it at least")
     public static let magicLinkLifetime = Declare.seconds(
-        "magic_link_lifetime", 900, in: 60...hour, perApp: true, "How long a mailed link is valid")
+        "magic_link_lifetime", 900, in: 60...hour, perApp: true, "Lifetime of a mailed link")
     public static let inviteLifetime = Declare.seconds(
         "invite_lifetime", 14 * day, in: hour...(365 * day), perApp: true,
-        "How long an invite code is valid")
+        "Lifetime of an invite code")
 
     public static let recentSignIn = Declare.seconds(
         "recent_sign_in", day, in: 0...(365 * day), perApp: true,
@@ -221,12 +222,12 @@ public enum SettingCatalogue {
         "Whether logging out in a browser also ends what apps were given for while one is away")
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
-        "How long a deletion of an account can be called off")
+        "Time in which the deletion of an account can be cancelled")
     public static let mailWords = Declare.object(
         "mail_words", .mailWords, perApp: true,
-        "The realm's own words in mails, by kind, language and part")
+        "Texts of the realm for its mails, by kind, language and part")
     public static let rateLimits = Declare.object(
-        "rate_limits", .rates, "How often what may be asked, where it differs from the usual rates")
+        "rate_limits", .rates, "Rate limits of the realm that differ from the defaults")
 
     public static let all: [Setting] =
         [

@@ -19,7 +19,7 @@ public struct TrustedIssuer: Sendable, Equatable {
     public let certificates: [String]
     public let subject: SubjectRule
 
-    /// Nil where the setting, which was checked, has none of this name.
+    /// Nil where the checked setting has no issuer of this name.
     public init?(_ issuer: String, in setting: JSONObject) {
         guard let value = setting.first(where: { $0.key.utf8.elementsEqual(issuer.utf8) })?.value
         else { return nil }

@@ -4,7 +4,7 @@ public import JSON
 public struct TypedSetting<Value: Sendable>: Sendable {
     public let setting: Setting
     @usableFromInline let fallback: Value
-    /// Nil where the value isn't one, which the rules keep from happening.
+    /// Nil for a value of another type, which the rules exclude.
     @usableFromInline let read: @Sendable (JSON) -> Value?
 
     @inlinable public var name: String { setting.name }
@@ -60,7 +60,7 @@ enum Declare {
             fallback: fallback, read: { $0.string.flatMap(Choice.init(rawValue:)) })
     }
 
-    /// A text that holds nothing until it is set.
+    /// A text setting, empty by default.
     static func text(
         _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
     ) -> TypedSetting<String?> {
@@ -71,7 +71,7 @@ enum Declare {
             fallback: nil, read: { .some($0.string) })
     }
 
-    /// A list that is empty until it is set, unless it begins with something.
+    /// A list setting, empty by default unless it has a fallback.
     static func texts(
         _ name: String, _ kind: Setting.Kind, unless fallback: [String] = [],
         perApp: Bool = false, _ about: String
@@ -83,7 +83,7 @@ enum Declare {
             fallback: fallback, read: { $0.array?.compactMap(\.string) })
     }
 
-    /// A text that is set from the beginning and can only be changed.
+    /// A mandatory text setting, which can only be changed.
     static func required(
         _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
     ) -> TypedSetting<String> {

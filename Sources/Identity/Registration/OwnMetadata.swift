@@ -18,7 +18,7 @@ enum OwnMetadata {
         "dpop_bound_access_tokens",
     ]
 
-    /// It is looked at by itself, before anything that is said beside it.
+    /// The software statement, which is checked before the members beside it.
     private static let statement = "software_statement"
 
     /// How far a token or a software statement vouches for the client.

@@ -43,7 +43,7 @@ public struct RegisterOwnClient: TimedCommand {
         case statementNeeded
         /// The token is used up, over, taken back, or was never made.
         case invalidToken
-        /// As for registering by others.
+        /// A rejection of the registration, as for clients of an administrator.
         case refused(RegisterClient.Rejection)
     }
 

@@ -4,7 +4,7 @@ public import Values
 /// A token by which clients register themselves (RFC 7591 section 3: an initial access token). Its text
 /// follows from its name under the realm's key: it stands nowhere.
 public struct RegistrationToken: StreamState {
-    /// Nil until it was created.
+    /// Nil before the token was created.
     public private(set) var terms: RegistrationTerms?
     /// How many clients came by it.
     public private(set) var used = 0
@@ -29,7 +29,7 @@ public struct RegistrationToken: StreamState {
 
 /// What a registration token is good for.
 public struct RegistrationTerms: Sendable, Equatable {
-    /// For whom, in the words of who made it.
+    /// The label that its creator gave to the token.
     public let label: String
     /// So many clients may come by it.
     public let uses: Int

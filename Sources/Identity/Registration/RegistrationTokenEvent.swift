@@ -15,7 +15,7 @@ public enum RegistrationTokenEvent: FormedEvent {
         package static let used = EventForm(
             "registration_token.used", .audit, "A client was registered with the token.",
             .uuid("client", "Client that was registered."),
-            .time("used_at", "When it was registered."), make: RegistrationTokenEvent.used)
+            .time("used_at", "Registration time."), make: RegistrationTokenEvent.used)
         package static let revoked = EventForm(
             "registration_token.revoked", .audit, "The token was revoked.",
             make: { RegistrationTokenEvent.revoked })
@@ -34,7 +34,7 @@ public enum RegistrationTokenEvent: FormedEvent {
 
 extension Field<RegistrationTerms> {
     fileprivate static let registration = record(
-        .text("label", "What the administrator calls the token."),
+        .text("label", "Label of the token, for administrators."),
         .number("uses", "How many clients it may register."),
         .texts("scope", "Scopes that those clients may ask for."), .expiresAt,
         make: { RegistrationTerms(label: $0, uses: $1, scope: $2, expiresAt: $3) },

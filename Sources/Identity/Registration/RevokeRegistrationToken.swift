@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets no more clients come by a registration token. Those that came stay.
+/// Lets no more clients come by a registration token. Clients that registered with it stay.
 public struct RevokeRegistrationToken: Command {
     public var id: UUID
 

@@ -5,7 +5,7 @@ public import Values
 public struct SessionCode: StreamState {
     public static let lifetime: Int64 = 7 * 86_400
 
-    /// Nil until it was issued.
+    /// Nil before the code was issued.
     public private(set) var terms: SessionCodeTerms?
     public private(set) var isUsed = false
 

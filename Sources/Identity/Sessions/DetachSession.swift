@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Tells a client that the browser signed out which its session came of, where the session itself goes on.
-/// It is told once.
+/// The client gets one notice.
 public struct DetachSession: Command {
     public var session: UUID
     public var account: UUID

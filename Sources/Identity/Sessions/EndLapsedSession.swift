@@ -2,7 +2,8 @@ public import EventSourcing
 public import Values
 
 /// Has a client told of a session that ended without a word of its own: with its account, because its person
-/// logged out everywhere, because access was removed, or with what it was opened by. One that goes on stays as it is.
+/// logged out everywhere, because access was removed, or with what it was opened by. A session
+/// that goes on stays as it is.
 public struct EndLapsedSession: TimedCommand {
     public var session: UUID
     public var notice: NoticeOrder

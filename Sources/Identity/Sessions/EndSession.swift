@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Ends a session and all its tokens. One that is over already stays as it is.
+/// Ends a session and all its tokens. A session that has ended already stays as it is.
 public struct EndSession: Command {
     public var session: UUID
     public var reason: SessionEnd

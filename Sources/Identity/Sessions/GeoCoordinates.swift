@@ -38,7 +38,7 @@ public struct GeoCoordinates: Sendable, Equatable, CustomStringConvertible {
         return "\(number < 0 ? "-" : "")\(abs(number) / parts).\(digits)"
     }
 
-    /// The one that it lies in.
+    /// The square of one degree around the coordinates.
     public var square: GeoSquare {
         GeoSquare(south: Self.degree(north, below: 90), west: Self.degree(east, below: 180))
     }
@@ -108,7 +108,7 @@ public struct GeoSquare: Sendable, Equatable, CustomStringConvertible {
 
 // Their series, so that every machine finds the same: the log is read again elsewhere.
 
-/// From 0 to half a turn.
+/// The sine of an angle from 0 to half a turn.
 private func sine(_ angle: Double) -> Double {
     var (sum, term) = (angle, angle)
     for index in 1...14 {
@@ -118,7 +118,7 @@ private func sine(_ angle: Double) -> Double {
     return sum
 }
 
-/// Of 0 to 1.
+/// The arc sine of a value from 0 to 1.
 private func arcSine(_ value: Double) -> Double {
     // Halving the angle brings the value near zero, where few terms say it.
     var (small, halvings) = (value, 1.0)

@@ -25,7 +25,7 @@ public struct GeoLocation: Sendable, Equatable {
 }
 
 extension Field<GeoLocation> {
-    /// Where nothing of it is known there is none. What is sealed may be gone.
+    /// Nil for an unknown location. Sealed members may be erased.
     static let location = mapped(
         .optional(
             .text("country", "Country of the network, by ISO 3166-1, where it was looked up.")),

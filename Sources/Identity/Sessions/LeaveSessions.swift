@@ -13,7 +13,7 @@ public struct LeaveSessions: Command {
     private static var most: Int { 500 }
 
     /// - Parameter all: the removal that ends these sessions and no others. More than an append takes end by it: their
-    ///   clients are told later (`EndLapsedSession`). Nil: there is none.
+    ///   clients are told later (`EndLapsedSession`). Nil without such a removal.
     public static func end(_ sessions: [EndSession], all: RemoveAccess? = nil) -> [LeaveSessions] {
         guard let all, sessions.count > most else { return each(sessions) { $0.ended = $1 } }
         var command = LeaveSessions()

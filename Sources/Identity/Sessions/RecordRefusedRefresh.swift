@@ -5,7 +5,7 @@ public import Values
 public struct RecordRefusedRefresh: TimedCommand {
     /// What the token is of; that it is authentic is known already.
     public var session: UUID
-    /// Who showed it.
+    /// The client that presented the token.
     public var client: UUID
     public var clientID: String
     public var from: SignInPlace
@@ -32,7 +32,7 @@ public struct RecordRefusedRefresh: TimedCommand {
     public struct Facts: Sendable {
         let session: Versioned<Session>
         let account: Versioned<Account>?
-        /// Of this hour.
+        /// The stream of refusals of this session in this hour.
         let attempt: Versioned<Session>
     }
 

@@ -3,7 +3,7 @@ public import Values
 
 /// One sign-in of one client: the family of all tokens that come of it.
 public struct Session: StreamState {
-    /// Nil until it was opened.
+    /// Nil before the session was opened.
     public private(set) var terms: SessionTerms?
     /// The number of the refresh token that is good now: the leaf.
     public private(set) var generation = 0
@@ -72,7 +72,7 @@ public struct Twin: Sendable, Equatable {
     public let repeatedAt: Timestamp
     public let replacedAt: Timestamp
 
-    /// Copies come within half a leeway of each other. Later it was replaced because nobody seemed to have it: it is
+    /// Copies come within half a leeway of each other. A later token replaced one that no client seemed to have: it is
     /// void.
     func isLiving(_ leeway: Int64) -> Bool {
         2 * (replacedAt.seconds - repeatedAt.seconds) <= 3 * leeway

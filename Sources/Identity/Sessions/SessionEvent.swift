@@ -17,7 +17,7 @@ public enum AuthenticationFactor: String, CaseIterable, Sendable {
     case biometric = "bio"
     /// An OpenID provider said so.
     case provider = "fed"
-    /// One more than the first.
+    /// Multi-factor authentication: a second factor beside the first.
     case multiple = "mfa"
 
     /// A code of an authenticator app, or one that stands in for it: there is one name for all codes.
@@ -28,7 +28,7 @@ public enum AuthenticationFactor: String, CaseIterable, Sendable {
 @dynamicMemberLookup
 public struct SessionTerms: Sendable, Equatable {
     public struct Members: Sendable, Equatable {
-        /// Whose it is. Nil: the client's own.
+        /// The account of the session. Nil: the client's own.
         public var account: UUID?
         /// The account's stamp at that time.
         public var stamp: SecurityStamp
@@ -41,9 +41,9 @@ public struct SessionTerms: Sendable, Equatable {
         public var resources: [String]
         public var factors: [AuthenticationFactor]
         public var openedAt: Timestamp
-        /// However often it is refreshed.
+        /// The absolute expiry time, which no refresh moves.
         public var expiresAt: Timestamp
-        /// Whether it can be refreshed.
+        /// Whether the session has offline access: its tokens can be refreshed.
         public var isOffline: Bool
         public var from: SignInPlace
         /// The grant that opened it.
@@ -120,7 +120,7 @@ public struct SessionTerms: Sendable, Equatable {
     }
 }
 
-/// A failed sign-in.
+/// A failed sign-in of an account or of an unknown address.
 public struct RefusedSignIn: Sendable, Equatable {
     public var method: GrantType
     /// What stands on record in its place, if anything.
@@ -133,7 +133,7 @@ public struct RefusedSignIn: Sendable, Equatable {
     public var clientID: String
     public var app: UUID?
     public var from: SignInPlace
-    /// How many times, where several were summed up; the rest is of the last one.
+    /// Number of summarised refusals; the other fields are those of the last one.
     public var count: Int
 
     public init(
@@ -184,7 +184,7 @@ public enum SessionEvent: FormedEvent {
             })
         package static let ended = EventForm(
             "session.ended", .services, "The session ended before its time.",
-            .choice("reason", "Why it ended."), .optional(.order), .place,
+            .choice("reason", "Reason for which the session ended."), .optional(.order), .place,
             make: SessionEvent.ended)
         package static let detached = EventForm(
             "session.detached", .internal,
@@ -228,7 +228,7 @@ extension Field<SessionEvent.Refresh> {
     fileprivate static let refresh = whole(
         [
             .integer("generation", "Number of the next refresh token."),
-            .time("refreshed_at", "When it was redeemed."),
+            .time("refreshed_at", "Time at which the refresh token was redeemed."),
             .text("key", "Thumbprint of the key that the next token is bound to (RFC 9449).")
                 .optional,
             .integer("parent", "Number of the redeemed token, if not the one before.").optional,

@@ -12,13 +12,13 @@ extension Field<SessionTerms.Members> {
         .optional(
             .uuid("account", "Account of the person; missing where the client acts for itself.")),
         .stamp, .client, .clientID, .optional(.app), .scope, .resources, .factors,
-        .time("opened_at", "When the session was opened."), .expiresAt,
-        .flag("offline", "Whether it can be refreshed."), .opened,
+        .time("opened_at", "Time at which the session was opened."), .expiresAt,
+        .flag("offline", "Whether the session has offline access."), .opened,
         .optional(.way("Grant that opened it, or way within a tenant's app.")),
         .optional(
             .text("key", "Thumbprint of the key that its tokens are bound to (RFC 9449).")),
         .optional(.exchange),
-        .optional(.time("auth_time", "When the person signed in, if before.")),
+        .optional(.time("auth_time", "Time of the sign-in, if it was earlier.")),
         .optional(.uuid("browser", "Browser session that it came of.")),
         .optional(.text("sector", "Sector that knows the person by a sub of its own.")),
         .unless([], .texts("claims", "Claims of user info beside those of its scopes.")),
@@ -69,9 +69,9 @@ extension Field<Opener?> {
 extension Field<RefusedSignIn> {
     static let refused = record(
         .way("Grant that was refused, or way within a tenant's app."),
-        .text("reason", "Why it was refused."), .optional(.account), .client, .clientID,
+        .text("reason", "Reason of the refusal."), .optional(.account), .client, .clientID,
         .optional(.app), .opened,
-        .unless(1, .number("count", "How many refusals it stands for, if several.")),
+        .unless(1, .number("count", "Number of summarised refusals, if several.")),
         make: {
             var refused = RefusedSignIn(
                 method: $0.0, reason: $1, account: $2, client: $3, clientID: $4, app: $5, from: $6,

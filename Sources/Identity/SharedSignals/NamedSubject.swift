@@ -1,6 +1,6 @@
 public import Values
 
-/// A subject that a receiver names, as far as it can ever match anybody (SSF 1.0 section 8.1.3.1). No
+/// A subject that a receiver names, as far as it can ever match an account (SSF 1.0 section 8.1.3.1). No
 /// address is kept: a mail address is known by its mailbox.
 public enum NamedSubject: Hashable, Sendable {
     /// An account by the `sub` that the receiver knows it by.

@@ -1,10 +1,10 @@
 /// What becomes of a stream's signals (SSF 1.0 section 8.1.2).
 public enum SignalStatus: String, Sendable, CaseIterable {
-    /// They are sent.
+    /// Signals are sent.
     case enabled
-    /// They are kept for later.
+    /// Signals are kept for later.
     case paused
-    /// There are none.
+    /// No signals are sent or kept.
     case disabled
 }
 

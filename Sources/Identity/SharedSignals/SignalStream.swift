@@ -2,7 +2,7 @@ public import EventSourcing
 
 /// A stream of security signals to one client.
 public struct SignalStream: StreamState {
-    /// Nil until it was created.
+    /// Nil before the stream was created.
     public private(set) var terms: SignalTerms?
     public private(set) var settings = SignalSettings()
     public private(set) var status = SignalStatus.enabled

@@ -25,9 +25,9 @@ public enum SignalStreamEvent: FormedEvent {
             .settings, make: SignalStreamEvent.changed)
         package static let statusChanged = EventForm(
             "ssf_stream.status_changed", .audit, "The stream was enabled, paused or disabled.",
-            .choice("status", "What becomes of its signals from now on."),
-            .optional(.text("reason", "Why, in the words of the side that changed it.")),
-            .choice("by", "Which side changed it."),
+            .choice("status", "New status of the stream."),
+            .optional(.text("reason", "Reason that was given for the change.")),
+            .choice("by", "Side that changed the status."),
             .optional(.uuid("mail", "Mail that tells the realm's contact.")),
             make: SignalStreamEvent.statusChanged)
         package static let subjectAdded = EventForm(
@@ -91,12 +91,12 @@ extension Field<SignalSettings> {
         [
             .texts("requested", "Event types that the receiver asks for."),
             .text("method", "How the signals are delivered: the method's URN."),
-            .text("endpoint", "Where they are pushed to.").optional,
+            .text("endpoint", "URL that the signals are pushed to.").optional,
             .text(
                 "authorization", "Authorization header that they are pushed with.",
                 .neverLeaves(.sealed)
             ).optional,
-            .text("description", "What the receiver says of the stream.").optional,
+            .text("description", "Description of the stream by its receiver.").optional,
         ], write: \.fields, read: { SignalSettings(recorded: $0) })
 }
 

@@ -30,7 +30,7 @@ public struct SignalTerms: Sendable, Equatable {
     var claim: Claim { Claim("ssf_stream", "\(client)/\(slot)") }
 }
 
-/// Whose signals a stream has before its receiver names anybody.
+/// The subjects of a stream before its receiver adds any.
 public enum DefaultSubjects: String, Sendable, CaseIterable {
     case all = "ALL"
     case none = "NONE"

@@ -23,11 +23,11 @@ public struct NewSigningKey: Sendable, Equatable {
 
 /// What happens to the keys that a realm signs tokens with.
 public enum SigningKeyEvent: FormedEvent {
-    /// Everybody may know it from now on; nothing is signed with it yet.
+    /// The key is in the JWK set from now on; it signs no token yet.
     case published(NewSigningKey)
-    /// It signs.
+    /// The key signs.
     case activated(String)
-    /// It signs nothing any more; what it signed is good while it lasts.
+    /// The key signs no token any more; tokens with its signature stay valid.
     case retired(String, at: Timestamp)
     /// The key is not needed any more.
     case removed(String)
@@ -41,7 +41,8 @@ public enum SigningKeyEvent: FormedEvent {
             make: SigningKeyEvent.activated)
         package static let retired = EventForm(
             "signing_key.retired", .audit, "No token is signed with the key any more.", .kid,
-            .time("retired_at", "When it was retired."), make: SigningKeyEvent.retired)
+            .time("retired_at", "Time at which the key was retired."), make: SigningKeyEvent.retired
+        )
         package static let removed = EventForm(
             "signing_key.removed", .audit, "The key was removed.", .kid,
             make: SigningKeyEvent.removed)

@@ -15,7 +15,7 @@ public struct SigningKeys: StreamState {
         public internal(set) var phase: Phase
     }
 
-    /// Oldest first.
+    /// The keys, the oldest first.
     public private(set) var entries: [Entry] = []
 
     /// The same in every realm, so that it needs no look-up.
@@ -47,7 +47,7 @@ public struct SigningKeys: StreamState {
     /// For this long a retired key is still shown: longer than any token lives.
     public static let overlap: Int64 = 30 * 86_400
 
-    /// What everybody is shown, oldest first.
+    /// The keys of the JWK set, the oldest first.
     public func shown(at now: Timestamp) -> [Entry] {
         entries.filter { entry in
             guard case .retired(let at) = entry.phase else { return true }
@@ -55,7 +55,7 @@ public struct SigningKeys: StreamState {
         }
     }
 
-    /// The one that signs.
+    /// The key that signs.
     public func active(_ algorithm: String) -> NewSigningKey? {
         entries.last { $0.phase == .active && $0.key.algorithm == algorithm }?.key
     }

@@ -9,7 +9,7 @@ public struct CreateWebhook: Command, SubscriptionCreation {
     public var slot: Int
     public var terms: SubscriptionTerms
     public var secret: SubscriptionSecret
-    /// Nil: what happens from now on.
+    /// The position to start after; nil for the end of the log.
     public var startsAfter: Int64?
     /// In development.
     public var mayBeLoopback: Bool

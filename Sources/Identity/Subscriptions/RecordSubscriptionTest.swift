@@ -27,7 +27,7 @@ public struct RecordSubscriptionTest: Command {
 
 /// What came of a test message.
 public struct SubscriptionTest: Sendable, Equatable {
-    /// Of the answer; 0 where there was none.
+    /// HTTP status of the response; 0 without one.
     public var status: Int64
     public var outcome: String
     public var milliseconds: Int64
@@ -44,9 +44,9 @@ public struct SubscriptionTest: Sendable, Equatable {
 extension Field<SubscriptionTest> {
     static let test = record(
         .integer("status", "Status of the answer; 0 if there was none."),
-        .text("outcome", "What came of it, in one word."),
-        .integer("milliseconds", "How long it took."),
-        .integer("sent_at", "When it was sent, in microseconds since 1970."),
+        .text("outcome", "Outcome of the test."),
+        .integer("milliseconds", "Duration in milliseconds."),
+        .integer("sent_at", "Time of the test, in microseconds since 1970."),
         make: {
             SubscriptionTest(
                 status: $0, outcome: $1, milliseconds: $2, at: Timestamp(microseconds: $3))

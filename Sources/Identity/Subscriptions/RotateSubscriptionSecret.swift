@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Gives a subscription a new secret. The old one signs as well for a while.
+/// Gives a subscription a new secret. The old secret signs as well for a grace period.
 public struct RotateSubscriptionSecret: TimedCommand {
     public static let shortest: Int64 = 3600
     public static let longest: Int64 = 7 * 86_400

@@ -41,16 +41,16 @@ public struct Subscription: StreamState {
     public private(set) var standing = Standing.active
     /// Which of its kind's places in the realm it has. Nil for one from before places were numbered.
     public private(set) var slot: Int?
-    /// Nil where it cannot be opened any more.
+    /// Nil where the secret cannot be decrypted any more.
     public private(set) var secret: SubscriptionSecret?
-    /// They sign beside the newer one, each until its time is over: the newest first.
+    /// Older secrets, the newest first: they sign beside the current one until their grace period ends.
     private var oldSecrets: [OldSecret] = []
     private static let mostOldSecrets = 2
     /// Everything up to here was never asked for, or was given up by an administrator.
     public private(set) var startsAfter: Int64?
-    /// How often a place to start from was named.
+    /// Number of starts at a named position.
     public private(set) var starts = 0
-    /// How often it was begun: made, resumed, or sent elsewhere.
+    /// Number of runs: creation, resumption, or a new URL.
     public private(set) var runs = 0
     /// Whether its terms ever had personal fields sent along: erasures are told to it for ever.
     public private(set) var everIncludedPersonal = false

@@ -7,7 +7,7 @@ where Facts == InRealm<Subscription>, Rejection == SubscriptionCreationRejection
     static var kind: Subscription.Kind { get }
 
     var id: UUID { get }
-    /// Which place. Another one has to be tried where it is taken.
+    /// The slot of the subscription. Another slot has to be tried where it is occupied.
     var slot: Int { get set }
     var terms: SubscriptionTerms { get }
     /// In development.

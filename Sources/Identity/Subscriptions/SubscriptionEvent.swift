@@ -25,7 +25,7 @@ public enum SubscriptionEvent: FormedEvent {
     package enum Form {
         package static let created = EventForm(
             "subscription.created", .audit, "A subscription to the realm's events was created.",
-            .choice("kind", "Which kind of subscription it is."), .terms, .optional(.secret),
+            .choice("kind", "Kind of subscription."), .terms, .optional(.secret),
             .optional(
                 .integer(
                     "starts_after",
@@ -48,24 +48,26 @@ public enum SubscriptionEvent: FormedEvent {
         package static let disabled = EventForm(
             "subscription.disabled", .audit,
             "Nothing is sent any more until the subscription is resumed.",
-            .choice("reason", "Why it was disabled."),
+            .choice("reason", "Reason for which the subscription was disabled."),
             .optional(.integer("position", "Position of the event that it stopped at.")),
             .contactMail, make: SubscriptionEvent.disabled)
         package static let halted = EventForm(
             "subscription.halted", .audit,
             "The subscription waits at an event that cannot be sent.",
             .integer("position", "Position of that event."),
-            .text("reason", "Why it cannot be sent."), make: SubscriptionEvent.halted)
+            .text("reason", "Fault for which the event cannot be sent."),
+            make: SubscriptionEvent.halted)
         package static let failing = EventForm(
             "subscription.failing", .audit, "Nothing that was sent has been taken for hours.",
-            .time("since", "Since when."), .contactMail, make: SubscriptionEvent.failing)
+            .time("since", "Time of the first failure."), .contactMail,
+            make: SubscriptionEvent.failing)
         package static let secretRotated = EventForm(
             "subscription.secret_rotated", .audit, "The subscription was given a new secret.",
             .optional(.secret), .time("old_ends", "Until when the old secret signs as well."),
             make: SubscriptionEvent.secretRotated)
         package static let replayed = EventForm(
             "subscription.replayed", .audit, "Events were sent to the subscription again.", .replay,
-            .optional(.integer("queued", "How many events were queued.")),
+            .optional(.integer("queued", "Number of queued events.")),
             .optional(
                 .integer(
                     "next",

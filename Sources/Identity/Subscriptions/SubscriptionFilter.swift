@@ -4,11 +4,11 @@ public import Values
 
 /// Which events a subscription is sent, as its terms say it.
 public struct SubscriptionFilter: Sendable, Equatable {
-    /// Wire names, or what they begin with: `account.*`. Empty: all of the reach.
+    /// Wire names, or what they begin with: `account.*`. Empty for all events of the reach.
     public var types: [String]
-    /// Not these, named in the same way.
+    /// Event types or groups of types that are excluded.
     public var excluded: [String]
-    /// Only events of these streams. Empty: of all.
+    /// Only events of these streams. Empty for all streams.
     public var streams: [UUID]
     /// The kinds of events that come without being named.
     public var reach: EventReach

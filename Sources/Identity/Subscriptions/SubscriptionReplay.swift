@@ -29,7 +29,7 @@ public struct GivenUpDelivery: Sendable, Equatable {
     public var position: Int64
     public var type: String
     public var attempts: Int64
-    /// Of the last answer; 0 where there was none.
+    /// HTTP status of the last response; 0 without one.
     public var status: Int64
 
     public init(position: Int64, type: String, attempts: Int64, status: Int64) {
@@ -43,7 +43,7 @@ public struct GivenUpDelivery: Sendable, Equatable {
 extension Field<GivenUpDelivery> {
     static let delivery = record(
         .integer("position", "Position of the event that was to be delivered."),
-        .text("type", "Type of that event."), .integer("attempts", "How often it was tried."),
+        .text("type", "Type of that event."), .integer("attempts", "Number of delivery attempts."),
         .integer("status", "Status of the last answer; 0 if there was none."),
         make: { GivenUpDelivery(position: $0, type: $1, attempts: $2, status: $3) },
         take: { ($0.position, $0.type, $0.attempts, $0.status) })

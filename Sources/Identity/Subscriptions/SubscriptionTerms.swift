@@ -8,7 +8,7 @@ public struct SubscriptionTerms: Sendable, Equatable {
         case stream
         /// One event after the other: nothing passes an event that cannot be delivered.
         case strict
-        /// As soon as possible.
+        /// No order: each event is sent as soon as possible.
         case none
     }
 
@@ -31,7 +31,7 @@ public struct SubscriptionTerms: Sendable, Equatable {
     }
 
     public var name: String
-    /// What it is for.
+    /// The description of the subscription.
     public var description: String?
     public var url: String
     public var filter: SubscriptionFilter
@@ -69,7 +69,7 @@ extension SubscriptionTerms {
         "keep-alive", "user-agent", "accept", "urd-replay",
     ]
 
-    /// Where a name leads is looked at whenever it is called: it can lead elsewhere tomorrow.
+    /// The address of a host name is checked at every request: DNS can change tomorrow.
     func check(_ kind: Subscription.Kind, mayBeLoopback: Bool = false) throws(FieldFault) {
         do throws(FieldFault.Reason) { try TextRule.label(name, limit: 200) } catch {
             throw FieldFault("name", error)
@@ -142,8 +142,8 @@ extension SubscriptionTerms {
 
 extension Field<SubscriptionTerms> {
     static let terms = mapped(
-        .text("name", "What the administrators call the subscription."),
-        .optional(.text("description", "What the subscription is for.")),
+        .text("name", "Name of the subscription, for administrators."),
+        .optional(.text("description", "Description of the subscription.")),
         .unless("", .text("url", "Where messages are sent; missing for a feed.")), .filter,
         .format, .includesPersonal,
         .optional(.choice("order", "In which order events are sent; missing for a feed.")),

@@ -4,9 +4,9 @@ public import Values
 /// What a person agreed to with a device, or is asked to: in the words of the profile an event. Its stream
 /// follows from the number that apps know it by.
 public struct Approval: StreamState {
-    /// Nil: nobody asked, and nobody agreed.
+    /// Nil before a request for the approval.
     public private(set) var terms: ApprovalTerms?
-    /// Nil until it was answered.
+    /// Nil before the person's answer.
     public private(set) var answer: Answer?
 
     public struct Answer: Sendable, Equatable {
@@ -39,7 +39,7 @@ public struct Approval: StreamState {
         UUID(high: approval.high, low: approval.low ^ 0x0000_6170_7072_0000)
     }
 
-    /// Whether it may be answered at this time.
+    /// Whether the request may be answered at this time.
     public func isOpen(at now: Timestamp) -> Bool {
         guard let terms, answer == nil else { return false }
         return now < terms.at.adding(seconds: Self.patience)
@@ -49,7 +49,7 @@ public struct Approval: StreamState {
 public struct ApprovalTerms: Sendable, Equatable {
     public var number: Int64
     public var client: UUID
-    /// Nil: of nobody whom the realm knows. It waits like others, and nobody can answer.
+    /// Nil for an unknown person. The request waits like others, and no device can answer it.
     public var account: UUID?
     /// The account's stamp at that time.
     public var stamp: Int
@@ -87,7 +87,7 @@ public struct ApprovalTerms: Sendable, Equatable {
         (stamp, removals) = (standing.number, standing.removals)
     }
 
-    /// Whether it opens a session: what a person agrees to beside signs nobody in.
+    /// Whether it opens a session: an approval for another purpose signs no person in.
     public var signsIn: Bool { label.utf8.starts(with: "LOGIN".utf8) }
 
     /// A signature of long ago, or of a clock that is wrong, is none.

@@ -18,9 +18,9 @@ public enum ApprovalEvent: FormedEvent {
             make: ApprovalEvent.requested)
         package static let answered = EventForm(
             "approval.answered", .audit, "The person agreed with a device, or did not.",
-            .flag("approved", "Whether the person agreed."),
+            .flag("approved", "Whether the person approved the request."),
             .uuid("key", "Key of the device that signed."), .account, .client,
-            .time("answered_at", "When it was answered."), make: ApprovalEvent.answered)
+            .time("answered_at", "Time of the answer."), make: ApprovalEvent.answered)
         package static let given = EventForm(
             "approval.given", .audit, "The person agreed with a device that asked itself.",
             .terms,
@@ -28,7 +28,7 @@ public enum ApprovalEvent: FormedEvent {
             make: ApprovalEvent.given)
         package static let signatureUsed = EventForm(
             "approval.signature_used", .internal, "A signature answered a request: it is used.",
-            .uuid("approval", "The request."), .account, .client,
+            .uuid("approval", "Approval request."), .account, .client,
             make: ApprovalEvent.signatureUsed)
     }
 
@@ -59,11 +59,11 @@ extension Field<ApprovalTerms> {
     fileprivate static let terms = record(
         // By it the app that asked fetches its tokens.
         .integer("number", "Number that apps know it by.", .neverLeaves(.plain)), .client,
-        .optional(.account), .stampNumber, .text("label", "What the app calls it."),
-        .choice("method", "By what it is agreed to."),
+        .optional(.account), .stampNumber, .text("label", "Label of the request in the app."),
+        .choice("method", "Method of the approval."),
         .time("signed_at", "Time that is signed with it."),
-        .time("requested_at", "When it was asked for."),
-        .optional(.text("address", "Address that it was asked for from.", .personal(.person))),
+        .time("requested_at", "Time of the request."),
+        .optional(.text("address", "IP address of the request.", .personal(.person))),
         .place, .removals,
         make: {
             var terms = ApprovalTerms(
@@ -75,7 +75,7 @@ extension Field<ApprovalTerms> {
         take: {
             (
                 $0.number, $0.client, $0.account, $0.stamp, $0.label, $0.method, $0.signedAt, $0.at,
-                // Nobody's key would seal it where the account is not known.
+                // No account's key could seal it where the account is not known.
                 $0.account == nil ? nil : $0.address, $0.from, $0.removals
             )
         })

@@ -67,7 +67,7 @@ public struct DeviceProof: SignInProof {
             second: facts.second, second, scope: [], factors: [terms.method.factor])
     }
 
-    /// What it comes to, signing in apart.
+    /// The result of the proof, apart from signing in.
     func examine(
         _ facts: Facts, at now: Timestamp
     ) throws(GrantRefusal) -> (Decision, GrantRefusal?) {

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Puts on record that a person agreed to something within a tenant's app, and lets another device in where a
-/// trusted one says so. Nobody is signed in by it.
+/// trusted one says so. It signs no person in.
 public struct GiveApproval: AnsweringCommand, TimedCommand {
     public var proof: DeviceProof
     public var now: Timestamp

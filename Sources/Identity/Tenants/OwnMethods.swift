@@ -31,7 +31,7 @@ public struct OwnMethods: RealmFacts {
 public struct MethodOwner: Sendable, Equatable {
     public var account: UUID
     public var client: UUID
-    /// It follows from both.
+    /// The stream id, derived from account and client.
     public var stream: UUID
 
     public init(account: UUID, client: UUID, stream: UUID) {
@@ -41,7 +41,7 @@ public struct MethodOwner: Sendable, Equatable {
     }
 }
 
-/// Why a way to sign in stays as it is.
+/// Why a sign-in method stays unchanged.
 public enum TenantMethodRejection: Error, Equatable, Sendable {
     /// The account or the tenant may not go on.
     case notWelcome

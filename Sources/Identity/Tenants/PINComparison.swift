@@ -6,7 +6,7 @@ internal import Values
 public enum PINComparison: Equatable, Sendable {
     case right(hash: String)
     case wrong(hash: String)
-    /// There was nothing to compare with.
+    /// The person has no PIN to compare with.
     case nothing
 }
 

@@ -26,7 +26,7 @@ public struct RegisterNamedPerson: Command {
     public struct Facts: RealmFacts {
         let registration: RegisterAccount.Facts
         let name: Versioned<TenantName>
-        /// Whose name it was until now.
+        /// The account that had the name until now.
         let holder: Versioned<Account>?
 
         public var realm: Versioned<Realm> { registration.realm }

@@ -22,7 +22,7 @@ public struct RequestApproval: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         /// Another request has this number: one more has to be made up.
         case numberTaken
-        /// The time that is signed with it is not now.
+        /// The signed time is not within the tolerance of now.
         case stale
     }
 
@@ -45,7 +45,7 @@ public struct RequestApproval: TimedCommand {
             realm: realm, own: own, approval: try await streams.read(Approval.self, approval))
     }
 
-    /// For whom it cannot be answered it is written all the same, and tells nothing of that.
+    /// A request that no device can answer is written all the same, so that its caller learns nothing of the account.
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard !facts.approval.exists else { throw .numberTaken }
         guard terms.isFresh(at: now) else { throw .stale }

@@ -30,7 +30,7 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
 
     public enum Rejection: Error, Equatable, Sendable {
         case notWelcome
-        /// None was sent, or it is over.
+        /// No code was sent, or it is expired or used.
         case noCode
     }
 

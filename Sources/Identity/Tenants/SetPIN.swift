@@ -7,7 +7,7 @@ public struct SetPIN: AnsweringCommand, TimedCommand {
     public var owner: MethodOwner
     /// What takes its place in the log.
     public var hash: String
-    /// The one that there is, if it was typed.
+    /// The comparison with the current PIN, if it was typed.
     public var current: PINComparison?
     public var session: SignedIn
     /// The mail that tells the person of it.

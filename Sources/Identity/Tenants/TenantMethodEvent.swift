@@ -21,12 +21,12 @@ public enum TenantMethodEvent: FormedEvent {
             .client, .optional(.uuid("mail", "Mail that tells the person of the key.")),
             make: TenantMethodEvent.keyEnrolled)
         package static let keyRemoved = EventForm(
-            "app_method.key_removed", .services, "A device's key signs nobody in any more.",
+            "app_method.key_removed", .services, "A device's key was removed.",
             .keyName, .account, .client, make: TenantMethodEvent.keyRemoved)
         package static let pinSet = EventForm(
             "app_method.pin_set", .services, "The person set a PIN for a tenant's apps.",
             .optional(.text("hash", "Hash of the PIN.", .neverLeaves(.sealed))), .account, .client,
-            .time("set_at", "When it was set."),
+            .time("set_at", "Time at which the PIN was set."),
             .optional(.uuid("mail", "Mail that tells the person of the PIN.")),
             make: TenantMethodEvent.pinSet)
         package static let pinRefused = EventForm(
@@ -81,7 +81,7 @@ extension Field<UUID> {
 
 extension Field<AwaitedApproval> {
     fileprivate static let awaited = record(
-        .uuid("approval", "The request."),
+        .uuid("approval", "Approval request."),
         .integer("number", "Number that apps know the request by.", .neverLeaves(.plain)),
         .expiresAt,
         .optional(
@@ -94,11 +94,12 @@ extension Field<AwaitedApproval> {
 
 extension Field<DeviceKey> {
     fileprivate static let deviceKey = record(
-        .keyName, .choice("method", "What the app uses the key for."),
-        .choice("algorithm", "What it signs with."), .bytes("public_key", "Public key."),
-        .optional(.text("device_type", "What kind of device it is.", .personal(.person))),
-        .optional(.text("device_name", "What the app calls the device.", .personal(.person))),
-        .time("enrolled_at", "When it was enrolled."),
+        .keyName, .choice("method", "Method that the key is for."),
+        .choice("algorithm", "Signature algorithm of the key."),
+        .bytes("public_key", "Public key."),
+        .optional(.text("device_type", "Type of device.", .personal(.person))),
+        .optional(.text("device_name", "Name of the device in the app.", .personal(.person))),
+        .time("enrolled_at", "Enrolment time."),
         .optional(.uuid("approved_by", "Key of the device that let it in.")),
         make: {
             DeviceKey(

@@ -13,7 +13,7 @@ public struct TenantMethods: StreamState {
 
     /// So many wrong PINs, and none is taken until the person has set another one.
     public static let guesses = 5
-    /// More requests than these wait for nobody.
+    /// Maximum number of waiting requests of a person.
     static let mostAwaited = 8
     /// More than this, and no other key is enrolled.
     public static let mostKeys = 20
@@ -78,7 +78,7 @@ public struct AwaitedApproval: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it was over when the other one came.
+    /// Whether the approval was expired when the other request came.
     fileprivate func hasExpired(before other: AwaitedApproval) -> Bool {
         expiresAt.adding(seconds: Approval.patience) <= other.expiresAt
     }

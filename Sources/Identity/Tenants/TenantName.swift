@@ -4,7 +4,7 @@ public import Values
 /// A tenant's own name of a person. The stream follows from the name, so that the person is found by it and it
 /// stands in no event.
 public struct TenantName: StreamState {
-    /// The last one who was given it.
+    /// The last account that was given the name.
     public private(set) var account: UUID?
 
     public init() {}

@@ -22,7 +22,7 @@ public struct TokenClaims: StreamState {
 }
 
 public enum TokenClaimsEvent: FormedEvent {
-    /// All that there are from now on: what was there before and is not named is gone.
+    /// The complete claims from now on: earlier claims that are left out are removed.
     case set(session: UUID, account: UUID, client: UUID, JSONObject)
 
     package enum Form {

@@ -27,7 +27,7 @@ public struct OwnTwoFactor: RealmFacts {
 /// Why a second factor stays as it is.
 public enum TwoFactorRejection: Error, Equatable, Sendable {
     case accountBlocked
-    /// There is one, which has to be removed first.
+    /// The account has an authenticator app, which has to be removed first.
     case enrolledAlready
     case notEnrolled
     /// No secret was shown of late.

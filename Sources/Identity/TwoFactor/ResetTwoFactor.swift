@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Removes an account's second factor on an administrator's word, for a person who has lost the app
-/// and the recovery codes. One that waits to be confirmed is removed as well.
+/// and the recovery codes. An enrolment that waits for its confirmation is removed as well.
 public struct ResetTwoFactor: Command {
     public var account: UUID
     /// The name of the mail that tells its person.

@@ -8,7 +8,7 @@ public struct TwoFactor: StreamState {
     /// What its codes are made with. Nil inside: it was erased, and no code is right any more.
     public private(set) var enrolled: OfferedTOTP?
     public private(set) var enrolledAt: Timestamp?
-    /// Those that were not used.
+    /// The unused recovery codes.
     public private(set) var recoveryCodes: Set<SecretDigest> = []
     /// The last period whose code was used: none up to it is good again.
     private var lastStep: Int64 = -1

@@ -49,7 +49,7 @@ public enum TwoFactorEvent: FormedEvent {
     /// A wrong code was typed. Its owner is told by the mail, where guesses begin to rest.
     case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     case recoveryCodeUsed(SecretDigest)
-    /// Those that were there before are worth nothing.
+    /// Earlier recovery codes are void.
     case recoveryCodesRenewed([SecretDigest])
     /// Nothing is asked for any more; the mail tells the account's owner.
     case removed(account: UUID, mail: UUID)
@@ -123,7 +123,7 @@ extension Field<OfferedTOTP> {
 
 extension Field<ConfirmedTOTP> {
     fileprivate static let confirmation = record(
-        .account, .step, .time("confirmed_at", "When it was set up."), .recoveryCodes, .notice,
+        .account, .step, .time("confirmed_at", "Enrolment time."), .recoveryCodes, .notice,
         make: { ConfirmedTOTP(account: $0, step: $1, at: $2, recoveryCodes: $3, mail: $4) },
         take: { ($0.account, $0.step, $0.at, $0.recoveryCodes, $0.mail) })
 }

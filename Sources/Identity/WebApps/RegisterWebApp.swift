@@ -17,7 +17,7 @@ public struct RegisterWebApp: Command {
         case idTaken
         /// Another one, or a face of the realm, goes by it.
         case slugTaken
-        /// Another one is there.
+        /// Another web app has this origin.
         case originTaken
         case invalid(FieldFault)
     }

@@ -2,8 +2,8 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// Says something else of a web app or a konnector, and leaves the rest as it is. What it is and goes by
-/// stays.
+/// Changes the description of a web app or a konnector, and keeps members that are left out. Kind and slug
+/// cannot change.
 public struct UpdateWebApp: Command {
     public var id: UUID
     /// By name; null takes something back.

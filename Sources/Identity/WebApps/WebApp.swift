@@ -3,7 +3,7 @@ public import EventSourcing
 /// Software that runs on a person's data in a realm of the flagship profile: an app with pages, or
 /// a konnector, which fetches from elsewhere.
 public struct WebApp: StreamState {
-    /// Nil until it was registered.
+    /// Nil before the registration.
     public private(set) var card: WebAppCard?
     public private(set) var isRemoved = false
 
@@ -18,7 +18,7 @@ public struct WebApp: StreamState {
 }
 
 extension Versioned<WebApp> {
-    /// What it is, while it is registered.
+    /// The description, while the web app is registered.
     public var living: WebAppCard? { state.isRemoved ? nil : state.card }
 }
 

@@ -9,7 +9,7 @@ public enum WebAppKind: String, CaseIterable, Sendable {
 /// What a realm says of a web app or a konnector.
 public struct WebAppCard: Sendable, Equatable {
     public var kind: WebAppKind
-    /// What it goes by, and its sub-domain. Never another one.
+    /// The slug of the web app and its sub-domain, which never changes.
     public var slug: String
     public var name: String
     /// What stands before the name, such as the maker's.

@@ -3,7 +3,7 @@ public import EventSourcing
 /// What happens to a web app or a konnector of a realm.
 public enum WebAppEvent: FormedEvent {
     case registered(WebAppCard)
-    /// All that is said of it from now on.
+    /// The complete description of the web app from now on.
     case updated(WebAppCard)
     case removed
 

@@ -1,5 +1,5 @@
 extension MailText {
-    /// The words in English.
+    /// The mail texts in English.
     static func english(_ kind: MailKind.Name) -> MailText {
         switch kind {
         case .emailOtp:

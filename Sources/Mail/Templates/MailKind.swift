@@ -33,7 +33,7 @@ public enum MailKind: Sendable, Hashable {
     case totpGuessed(at: Timestamp)
     /// An app on a device was let in.
     case deviceAdded(device: String, at: Timestamp)
-    /// It has everything from now on.
+    /// The installation has full access from now on.
     case deviceCertified(device: String, at: Timestamp)
     /// Goes to the user's previous address.
     case addressChanged(at: Timestamp)

@@ -144,7 +144,7 @@ private struct MailValues {
 }
 
 extension MailLanguage {
-    /// Who is meant where no name is known.
+    /// The word that a greeting has in place of an unknown name.
     fileprivate var nobody: String {
         switch self {
         case .english: "there"

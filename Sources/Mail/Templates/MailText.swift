@@ -42,9 +42,9 @@ public struct MailOverride: Sendable, Hashable {
 
     public enum Fault: Error, Sendable, Hashable {
         case tooLong(MailText.Part)
-        /// There is nothing in it that is seen.
+        /// The text has no visible character.
         case empty(MailText.Part)
-        /// It is shown as one.
+        /// The text must be one line.
         case severalLines(MailText.Part)
         /// In braces, but nothing that this mail knows in this part.
         case unknownPlaceholder(MailText.Part, String)

@@ -7,7 +7,7 @@ public struct AsOfBuild: Sendable, Equatable {
         case waiting, running, ready, failed, cancelled, expired
     }
 
-    /// Why there is none.
+    /// Why the build failed.
     public enum Fault: String, CaseIterable, Sendable {
         /// An event is missing.
         case logDamaged = "log_damaged"
@@ -72,7 +72,7 @@ public struct AsOfBuild: Sendable, Equatable {
         "analyst_at_" + id.description.split(separator: "-").joined()
     }
 
-    /// Until when it is kept.
+    /// The time until which the build is kept.
     public var expiresAt: Timestamp? {
         state == .ready ? finishedAt?.adding(seconds: AsOfBuildStore.keptSeconds) : nil
     }

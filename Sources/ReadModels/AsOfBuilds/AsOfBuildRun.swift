@@ -22,7 +22,7 @@ public struct AsOfBuildRun: Sendable {
         let hasHole: Bool
     }
 
-    /// The longest first: with two at a time they end together.
+    /// The projections by duration, the longest first: with two at a time they end together.
     private static let projections = [
         "login_history", "daily_counts", "credentials", "sessions", "accounts", "passkeys",
         "clients",

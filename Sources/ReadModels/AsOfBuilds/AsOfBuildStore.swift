@@ -73,14 +73,14 @@ public struct AsOfBuildStore: Sendable {
         return rows.isNull(0, 0) ? count + 1 : rows.int64(0, 0)
     }
 
-    /// Those that are made or kept, the newest first.
+    /// The builds that are being made or kept, the newest first.
     public func builds(in realm: RealmID) async throws(LogFailure) -> [AsOfBuild] {
         try await asking { connection throws(Failure) in
             AsOfBuild.all(try connection.execute(listing, Parameters(realm: realm.name)))
         }
     }
 
-    /// Whether there was anything to end. Nobody sees it from then on; its schema goes with the next sweep.
+    /// Whether there was a build to end. No reader sees it from then on; its schema goes with the next sweep.
     @discardableResult
     public func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
@@ -92,7 +92,7 @@ public struct AsOfBuildStore: Sendable {
 // MARK: - Making
 
 extension AsOfBuildStore {
-    /// One that nobody makes, for this maker alone.
+    /// A build without a maker, leased to this maker.
     /// - Parameter id: this one; nil for the oldest.
     public func claim(
         _ id: UUID? = nil, by maker: UUID
@@ -106,7 +106,7 @@ extension AsOfBuildStore {
     }
 
     /// Keeps the maker's lease.
-    /// - Returns: false where it was cancelled, or another makes it.
+    /// - Returns: false where the build was cancelled, or another node makes it.
     public func keep(_ build: AsOfBuild, by maker: UUID) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
             var parameters = Parameters(in: build.realm, build.id)
@@ -126,8 +126,8 @@ extension AsOfBuildStore {
         }
     }
 
-    /// Drops the schemas of those that nobody wants any more.
-    /// - Returns: how many.
+    /// Drops the schemas of builds that are expired or deleted.
+    /// - Returns: the number of dropped schemas.
     @discardableResult
     public func sweep() async throws(LogFailure) -> Int {
         try await asking { connection throws(Failure) in
@@ -157,7 +157,7 @@ extension AsOfBuild {
     }
 }
 
-/// Of one whose hour is over it is said before anybody swept.
+/// An expired build is reported as such before the sweep.
 private let columns = """
     b.realm, b.id, case when b.state = 'ready' and b.finished_at
             < now() - interval '\(AsOfBuildStore.keptSeconds) seconds' then 'expired' else b.state end,

@@ -113,9 +113,9 @@ public enum CaseFileKind: JobKind {
     public static let table = "case_file"
     public static let lock = "urd case file"
 
-    /// Why none can be made.
+    /// Why the case file cannot be made.
     public enum Fault: String, CaseIterable, Error, Sendable {
-        /// Nothing is about it.
+        /// No event is about the subject.
         case empty
         case tooManyRecords = "too_many_records"
         /// The log is not sealed as far as was asked for.
@@ -128,6 +128,6 @@ public enum CaseFileKind: JobKind {
     }
 }
 
-/// A case file that somebody asked for.
+/// A case file that an administrator requested.
 public typealias CaseFileJob = DurableJob<CaseFileKind>
 public typealias CaseFileStore = DurableJobStore<CaseFileKind>

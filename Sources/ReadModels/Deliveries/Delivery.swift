@@ -10,7 +10,7 @@ public struct Delivery: Sendable, Equatable {
     public var attempts: Int
     public var isReplay: Bool
     public var isGivenUp: Bool
-    /// Of the last answer; nil where there was none.
+    /// HTTP status of the last response; nil without one.
     public var status: Int?
     public var nextAt: Timestamp
 
@@ -60,12 +60,12 @@ public struct DeliveryAttempt: Sendable, Equatable {
     public var type: String
     public var at: Timestamp
     public var milliseconds: Int
-    /// 0 where there was no answer.
+    /// HTTP status of the response; 0 without one.
     public var status: Int
     /// `delivered`, or why not.
     public var outcome: String
     public var isReplay: Bool
-    /// What the answer began with.
+    /// The first bytes of the response body.
     public var answer: String
 
     public static let delivered = "delivered"
@@ -91,9 +91,9 @@ public struct DeliveryAttempt: Sendable, Equatable {
 /// How far a subscription is.
 public struct DeliveryProgress: Sendable, Equatable {
     public var cursor: LogCursor
-    /// Delivered although something before it is not.
+    /// Positions that are delivered although an earlier event is not.
     public var done: [Int64] = []
-    /// Since when nothing has been delivered though something was tried.
+    /// The time since which all attempts have failed.
     public var blockedSince: Timestamp?
     /// How often the receiver could not be reached.
     public var failures = 0

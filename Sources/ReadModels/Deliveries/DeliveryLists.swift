@@ -76,7 +76,7 @@ extension DeliveryStore {
         }
     }
 
-    /// The newest first.
+    /// The attempts, the newest first.
     public func attempts(
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
@@ -131,9 +131,9 @@ extension DeliveryStore {
         }
     }
 
-    /// Has the events of a range sent again that are of these types, and at these positions where some are given. Those
-    /// that are waiting are due at once.
-    /// - Returns: how many are sent again.
+    /// Has the events of a range sent again that are of these types, and at these positions where some are given. Waiting
+    /// deliveries are due at once.
+    /// - Returns: the number of events that are sent again.
     public func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]? = nil,
         order: DeliveryOrder, to subscription: UUID, in realm: RealmID, at now: Timestamp
@@ -154,8 +154,8 @@ extension DeliveryStore {
         }
     }
 
-    /// Has what was given up sent again.
-    /// - Returns: how many are sent again.
+    /// Sends events again that were given up.
+    /// - Returns: the number of events that are sent again.
     public func revive(
         _ subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws -> Int {

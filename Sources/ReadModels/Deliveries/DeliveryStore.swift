@@ -13,7 +13,7 @@ public struct DeliveryStore: Sendable {
     /// Where a subscription begins, if it has to.
     public struct Start: Sendable {
         public var cursor: LogCursor
-        /// How often a place to start from was named, this one included.
+        /// Number of starts at a named position, with this one.
         public var count: Int
         /// How often the subscription was begun, this time included. An administrator who resumes it says that the
         /// receiver is there again: failures of before count no more, and deliveries that wait are tried at once.
@@ -77,11 +77,11 @@ public struct DeliveryStore: Sendable {
         }
     }
 
-    /// What one step came to.
+    /// The changes of one step.
     public struct Step: Sendable {
         public var progress: DeliveryProgress
         public var parked: [Delivery] = []
-        /// None of them is parked as well.
+        /// Settled positions, none of which is parked as well.
         public var settled: [Int64] = []
         public var attempts: [DeliveryAttempt] = []
 

@@ -3,13 +3,13 @@ public import Values
 
 /// How far the reader of a feed is whose cursor is kept.
 public struct FeedCursor: Sendable, Equatable {
-    /// The reader has confirmed everything up to here.
+    /// The cursor up to which the reader has confirmed events.
     public var acknowledged: LogCursor
     /// The last position that it may have been sent.
     public var sent: Int64
-    /// Nil where nothing was ever confirmed.
+    /// Nil before the first confirmation.
     public var acknowledgedAt: Timestamp?
-    /// Until when a reader has it alone; nil where none has.
+    /// The expiry time of the reader's lease; nil without a lease.
     public var leasedUntil: Timestamp?
 
     public init(
@@ -25,10 +25,10 @@ public struct FeedCursor: Sendable, Equatable {
     /// The last event that the reader may have been sent.
     public var sentCursor: LogCursor { LogCursor(epoch: acknowledged.epoch, position: sent) }
 
-    /// What came of asking for it.
+    /// The outcome of a claim for the subscription.
     public enum Claim: Sendable, Equatable {
         case leased(FeedCursor)
-        /// Another reader has it.
+        /// Another reader has the lease.
         case held(until: Timestamp)
         case missing
     }
@@ -36,7 +36,7 @@ public struct FeedCursor: Sendable, Equatable {
     /// What came of confirming events.
     public enum Acknowledgement: Sendable, Equatable {
         case taken
-        /// It is not between what was confirmed and what was sent.
+        /// The cursor is not between the confirmed and the sent one.
         case outOfRange(FeedCursor)
         case missing
     }

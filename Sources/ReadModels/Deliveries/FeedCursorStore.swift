@@ -18,10 +18,10 @@ public struct FeedCursorStore: Sendable {
         do { return try await database.run(ask) } catch { throw .unavailable }
     }
 
-    /// How long a reader that vanished keeps others out.
+    /// The term of a lease: how long a reader that vanished keeps other readers out.
     static let term = "interval '30 seconds'"
 
-    /// Nil where nobody has read by it yet.
+    /// Nil before the first reader of the subscription.
     public func cursor(of subscription: UUID, in realm: RealmID) async throws(LogFailure)
         -> FeedCursor?
     {
@@ -31,7 +31,7 @@ public struct FeedCursorStore: Sendable {
         }
     }
 
-    /// - Parameter start: where the subscription begins, if nobody has read by it yet.
+    /// - Parameter start: where the subscription begins, before its first reader.
     public func claim(
         _ lease: FeedLeaseName, from start: LogCursor, takingOver: Bool
     ) async throws(LogFailure) -> FeedCursor.Claim {
@@ -81,7 +81,7 @@ public struct FeedCursorStore: Sendable {
     }
 
     /// Keeps the leases of this node for another term.
-    /// - Returns: those that it still has.
+    /// - Returns: the leases that the node still has.
     public func renew(_ leases: [FeedLeaseName]) async throws(LogFailure) -> Set<FeedLeaseName> {
         guard !leases.isEmpty else { return [] }
         return try await asking { connection throws(Failure) in
@@ -101,7 +101,7 @@ public struct FeedCursorStore: Sendable {
         }
     }
 
-    /// Lets the next reader in at once.
+    /// Releases a lease, so that the next reader can have the subscription at once.
     public func release(_ lease: FeedLeaseName) async throws(LogFailure) {
         try await asking { connection throws(Failure) in
             var parameters = Parameters(in: lease.realm, lease.subscription)

@@ -1,7 +1,7 @@
 import Postgres
 import Threads
 
-/// Fills a build that nobody reads yet, with several connections at once: each takes a realm, or
+/// Fills a build without readers, with several connections at once: each takes a realm, or
 /// its share of the streams of a big one.
 struct BuildFilling: Sendable {
     private struct Unit: Sendable {

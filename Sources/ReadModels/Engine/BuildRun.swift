@@ -33,7 +33,7 @@ struct BuildRun {
             try? Builds.drop(projection.name, build, connection)
             throw error
         }
-        // Readers have it: whatever fails from here on is no reason to drop it.
+        // Readers have the build: a failure from here on is no reason to drop it.
         if let live { try retire(live.number) }
         return comparison
     }
@@ -104,7 +104,7 @@ struct BuildRun {
         }
     }
 
-    /// What is empty keeps what it was taught.
+    /// Empty tables keep their statistics.
     private func learn(_ build: Int) throws {
         for table in projection.tableNames(build) {
             let found = try connection.executeOnce(

@@ -22,7 +22,7 @@ struct LiveBuild {
     }
 }
 
-/// What is registered, and how it comes and goes.
+/// The table of builds: registration, switch and removal.
 enum Builds {
     static func projections(_ connection: Connection) throws(Postgres.Failure) -> [String] {
         let rows = try connection.run("select distinct projection from urd.projection_build")
@@ -132,7 +132,7 @@ enum Builds {
         try sweep(projection, connection)
     }
 
-    /// Drops tables and functions of builds that are not registered: whatever ended a run half-way,
+    /// Drops tables and functions of builds that are not registered: however a run ended half-way,
     /// nothing of it stays. A table that is still read, as a dump reads all tables, stays for a later
     /// sweep.
     static func sweep(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
@@ -173,7 +173,7 @@ enum Builds {
     }
 
     /// Drops all that a projection ever had, at once: once it is not registered, nothing would come
-    /// back for what is left of it. Waits for who reads it.
+    /// back for what is left of it. Waits for its readers.
     static func forget(
         _ projection: String, _ connection: Connection, _ pace: ReaderWait.Pace,
         _ report: @escaping ProjectionEngine.Report

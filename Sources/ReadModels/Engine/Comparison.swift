@@ -21,7 +21,7 @@ public enum Comparison: Sendable, Equatable {
     case equal(rows: Int64)
     /// The first of them, in the order of their keys.
     case different([Difference])
-    /// There was nothing of the same making to compare with.
+    /// The live build has another definition, so that there is no build to compare with.
     case incomparable
 }
 
@@ -127,8 +127,8 @@ extension BuildRun {
         where l.projection = $1 and l.build = $2 and ($4::text is null or l.realm = $4)
         """
 
-    /// Two 64-bit sums over the text of all rows: equal exactly when the rows are, whatever their
-    /// order, but for a chance that nobody will live to see.
+    /// Two 64-bit sums over the text of all rows: equal exactly when the rows are, in any
+    /// order, but for a negligible chance.
     private static func sums(_ live: String, _ new: String) -> String {
         func sum(_ table: String) -> String {
             """

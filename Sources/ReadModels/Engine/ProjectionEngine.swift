@@ -1,6 +1,6 @@
 import Postgres
 
-/// Builds projections, beside the live ones and without standing in anybody's way.
+/// Builds projections, beside the live ones and without blocking readers or writers.
 ///
 /// Blocks its thread, for as long as a rebuild takes: not for the cooperative pool. Everything goes
 /// on while it works; a build that it left unfinished, however it ended, is dropped by the next.
@@ -31,7 +31,7 @@ public struct ProjectionEngine: Sendable {
 
     /// Gives every projection a live build of this binary's making, and removes those that this
     /// binary doesn't know.
-    /// - Returns: what was built.
+    /// - Returns: the names of the new builds.
     public func migrate(
         report: @escaping (String, ProjectionProgress) -> Void = { _, _ in }
     ) throws -> [String] {

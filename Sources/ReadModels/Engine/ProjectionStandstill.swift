@@ -1,11 +1,11 @@
 public import Postgres
 public import Values
 
-/// A read model that follows the log and does not get on in a realm, whatever keeps it: the time is that for which the next
-/// event has waited, by the database.
+/// A read model that follows the log and makes no progress in a realm, for any reason: the time is that for which the
+/// next event has waited, by the database.
 public struct ProjectionStandstill: Sendable, Equatable {
     public let projection: String
-    /// Where it has stood still for longest.
+    /// The realm whose projection has stood still for longest.
     public let realm: String
     public let seconds: Double
     /// How many events wait there.

@@ -11,7 +11,7 @@ public struct ProjectionTrouble: Sendable, Equatable {
     }
 
     public let projection: String
-    /// Nil: it is well everywhere.
+    /// Nil where the projection runs in all realms.
     public let trouble: Trouble?
 
     /// - Parameter lag: so many events a read model that follows may be behind.

@@ -28,7 +28,7 @@ struct ReaderWait {
     /// Faults of the world that are no readers: more of them than this, and it is given up.
     private static var faults: Int { 100 }
 
-    /// What is switched.
+    /// The relations that the switch exchanges.
     let relations: [String]
     let pace: Pace
     let connection: Connection

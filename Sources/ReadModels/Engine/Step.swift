@@ -30,7 +30,7 @@ struct Step: Sendable {
                 ? nil : Halt(position: rows.int64(0, 2), why: rows.text(0, 3)))
     }
 
-    /// Hands an inline build over to append. False: not now.
+    /// Hands an inline build over to append. False where the build cannot be handed over now.
     static func attach(
         _ realm: String, _ projection: String, _ build: Int, _ connection: Connection
     ) throws(Postgres.Failure) -> Bool {

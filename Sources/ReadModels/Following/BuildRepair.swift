@@ -30,7 +30,7 @@ extension ProjectionFollower {
         }
     }
 
-    /// When it is tried again, and how long that took to come.
+    /// The time of the next attempt, and the back-off before it.
     private struct Standing {
         let until: ContinuousClock.Instant
         let pause: Duration
@@ -42,7 +42,7 @@ extension ProjectionFollower {
         let halt: Step.Halt?
     }
 
-    /// Those whose turn it is. Those that go on again are told of.
+    /// The halted builds whose turn it is. Builds that run again are reported.
     private func standingStill(_ standing: inout [Track: Standing]) async -> [Halted] {
         let found = try? await database.run { connection throws(Postgres.Failure) in
             let rows = try connection.execute(readingHalted)
@@ -79,7 +79,7 @@ extension ProjectionFollower {
         case asFarAsPossible
     }
 
-    /// Goes on until it is with the others again. Returns why it could not.
+    /// Runs the build until it has caught up with the others. Returns the fault otherwise.
     private func mend(_ one: Halted) async -> Step.Halt? {
         while !Task.isCancelled {
             let mended = try? await database.run { [page] connection throws(Postgres.Failure) in
@@ -103,7 +103,7 @@ extension ProjectionFollower {
     }
 
     /// A walk waits to be woken. Should that ever fail, after a restore for one, where positions
-    /// come a second time, the track is moved from here; so are stragglers, for whom nobody waits.
+    /// come a second time, the track is moved from here; so are stragglers, for which no reader waits.
     func lookForLost() async throws {
         while true {
             try await Task.sleep(for: Self.lostRound)

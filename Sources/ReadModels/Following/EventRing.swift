@@ -11,7 +11,7 @@ public final class EventRing: Sendable {
     public enum Outlook: Sendable {
         /// And the block that they are, where they are one.
         case events([RecentEvent], block: RecentBlock?)
-        /// It has all there is.
+        /// The reader has all events.
         case nothing
         /// What it needs is not held here: it reads a page.
         case behind
@@ -29,9 +29,9 @@ public final class EventRing: Sendable {
 
     struct Waiter {
         let id: UInt64
-        /// When it is woken though there is nothing for it.
+        /// The tick at which the reader is woken without an event.
         let tick: UInt64
-        /// When it is woken if it was passed over since it was here.
+        /// The tick at which the reader is woken if an event passed since its last read.
         let passedTick: UInt64
         let position: Int64
         let continuation: CheckedContinuation<Int64, Never>
@@ -56,12 +56,12 @@ public final class EventRing: Sendable {
         var nextGroup = 0
         var nextID: UInt64 = 0
         var alarms: UInt64 = 0
-        /// The last that passed.
+        /// The tick of the last event that passed.
         var tick: UInt64
         var reader: Task<Void, Never>?
         var isOver = false
 
-        /// With how far nothing concerns them.
+        /// The waiters to wake, each with the position up to which no event concerns it.
         mutating func takeWaiters(through position: Int64) -> [(Waiter, Int64)] {
             var woken: [(Waiter, Int64)] = []
             for id in groups.keys { woken += take(id, through: position) }
@@ -110,7 +110,7 @@ public final class EventRing: Sendable {
         }
     }
 
-    /// True where nobody follows any more: then nobody can enter either.
+    /// True without followers: then no waiter can enter either.
     func leave(_ group: Int) -> Bool {
         let reader: Task<Void, Never>? = state.withLock { state in
             state.groups[group]?.followers -= 1
@@ -282,7 +282,7 @@ public final class EventRing: Sendable {
         case more
         /// It ended where the log did: what comes then is told by the hub, and is not looked for.
         case head
-        /// Nothing was read.
+        /// No events were read.
         case nothing
     }
 

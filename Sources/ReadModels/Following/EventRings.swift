@@ -17,7 +17,7 @@ public final class EventRings: Sendable {
     /// Seconds, as `tick` counts them.
     public var ticks: UInt64 { count.load(ordering: .relaxed) }
 
-    /// Once a second.
+    /// Ticks the rings once a second.
     public func tick() {
         let now = count.wrappingAdd(1, ordering: .relaxed).newValue
         for ring in all { ring.wake(due: now) }

@@ -36,7 +36,7 @@ final class FollowingMetrics: Sendable {
         if isNew { halted[projection].set(0) }
     }
 
-    /// All that stand still.
+    /// Sets the gauges of all halted projections.
     func note(halted found: [(projection: String, realm: String)]) {
         let counts = state.withLock { state in
             var now = state.halted.mapValues { _ in 0 }

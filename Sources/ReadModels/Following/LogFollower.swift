@@ -3,7 +3,7 @@ public import EventStore
 import Values
 
 /// The events of a realm from a position on, in order and for ever: what is in the log, then what
-/// is appended. What is sealed stays so. For subscribers: feeds, webhooks.
+/// is appended. Sealed fields stay sealed. For subscribers: feeds, webhooks.
 public struct LogFollower<Log: EventLog>: AsyncSequence, Sendable {
     public typealias Element = Recorded
     public typealias Failure = FollowFailure
@@ -86,7 +86,7 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
         try await next(isolation: nil)
     }
 
-    /// False: there is nothing more just now.
+    /// False where the log has no further events now.
     private mutating func fetch(
         isolation actor: isolated (any Actor)?
     ) async throws(FollowFailure) -> Bool {

@@ -53,7 +53,7 @@ public final class ProjectionFollower: Sendable {
         self.metrics = FollowingMetrics(metrics)
     }
 
-    /// Runs until it is cancelled. An outage of the database is waited out.
+    /// Runs until the task is cancelled. An outage of the database is waited out.
     public func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await self.mend() }

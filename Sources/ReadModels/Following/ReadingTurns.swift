@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets a few in at a time, in the order in which they came.
+/// Admits a few readers at a time, in the order of their arrival.
 final class ReadingTurns: Sendable {
     private struct State {
         var free: Int

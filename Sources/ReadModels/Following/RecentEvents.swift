@@ -5,7 +5,7 @@ import Synchronization
 /// An event that many followers are sent: what was made of it for one of them is there for all.
 public final class RecentEvent: Sendable {
     public let event: Recorded
-    /// Where a reader is who has it.
+    /// The cursor of a reader that has the event.
     public let cursor: LogCursor
     private let encodings = Mutex<[(form: String, bytes: [UInt8])]>([])
 

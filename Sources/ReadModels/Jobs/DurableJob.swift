@@ -3,12 +3,12 @@ public import JSON
 public import Postgres
 public import Values
 
-/// A kind of work that somebody asks for and nobody waits for: it is a row, so that any node makes it, and another goes
+/// A kind of work that an administrator orders and no request waits for: it is a row, so that any node makes it, and another goes
 /// on where one died.
 public protocol JobKind: Sendable {
     associatedtype Question: JobQuestion
     associatedtype Progress: JobProgress
-    /// Why it cannot be made.
+    /// Why the result cannot be made.
     associatedtype Fault: RawRepresentable<String> & CaseIterable & Error & Equatable & Sendable
 
     /// In the schema `urd`; the names of its statements begin so, too.
@@ -17,7 +17,7 @@ public protocol JobKind: Sendable {
     static var lock: String { get }
 }
 
-/// What is asked.
+/// The input of a job.
 public protocol JobQuestion: Sendable, Equatable {
     var json: JSON { get }
 
@@ -25,11 +25,11 @@ public protocol JobQuestion: Sendable, Equatable {
     init?(_ bytes: [UInt8])
 }
 
-/// How far it is.
+/// The progress of a job.
 public protocol JobProgress: Sendable, Equatable {
     /// What is read of a row `c`.
     static var columns: String { get }
-    /// The same for the one who makes it.
+    /// The columns of the progress that its maker reads.
     static var makersColumns: String { get }
     /// What is kept, with parameters from $4 on.
     static var assignments: String { get }
@@ -50,7 +50,7 @@ public enum JobState: String, CaseIterable, Sendable {
     case waiting, running, ready, failed, cancelled
 }
 
-/// A job that somebody asked for.
+/// A job that an administrator requested.
 public struct DurableJob<Kind: JobKind>: Sendable, Equatable {
     public typealias State = JobState
     public typealias Fault = Kind.Fault
@@ -66,7 +66,7 @@ public struct DurableJob<Kind: JobKind>: Sendable, Equatable {
     public var fault: Fault?
     public var progress: Kind.Progress
     public var finishedAt: Timestamp?
-    /// It was finished so long ago that it is handed out no more.
+    /// Whether the finished job is too old to be handed out.
     public var isExpired: Bool
 
     public init(

@@ -52,7 +52,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         }
     }
 
-    /// Whether there was anything to end.
+    /// Whether there was a job to end.
     @discardableResult
     public func cancel(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> Bool {
         try await asking { connection throws(Failure) in
@@ -60,7 +60,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         }
     }
 
-    /// One that nobody makes, for this maker alone.
+    /// A job without a maker, leased to this maker.
     /// - Parameter id: this one; nil for the oldest.
     public func claim(
         _ id: UUID? = nil, by maker: UUID
@@ -74,7 +74,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
     }
 
     /// Keeps how far it is, and the maker's lease.
-    /// - Returns: false where it was cancelled, or another makes it.
+    /// - Returns: false where the job was cancelled, or another node has the lease.
     public func save(
         _ progress: Kind.Progress, of job: Job, by maker: UUID
     ) async throws(LogFailure) -> Bool {
@@ -95,7 +95,7 @@ public struct DurableJobStore<Kind: JobKind>: Sendable {
         }
     }
 
-    /// Of those that nobody can have any more. They are spoken of for a week.
+    /// Drops results that can no longer be fetched. Their jobs are listed for a week.
     public func forgetOld() async throws(LogFailure) {
         try await asking { connection throws(Failure) in
             _ = try connection.execute(statements.forgetting, Parameters())

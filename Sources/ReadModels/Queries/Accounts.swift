@@ -12,7 +12,7 @@ public struct AccountView: Sendable, Equatable {
     public var phoneMailbox: UUID?
     public var isConfirmed: Bool
     public var isDisabled: Bool
-    /// When it is deleted, if nobody calls it off.
+    /// The time of the scheduled deletion, unless it is cancelled.
     public var deletionDue: Timestamp?
     public var registeredAt: Timestamp
     public var changedAt: Timestamp
@@ -69,7 +69,7 @@ extension ReadModelQueries {
 }
 
 extension ReadModelQueries {
-    /// At most so many behind the first ones, the newest first.
+    /// A page of accounts behind skipped ones, the newest first.
     public func newestAccounts(
         in realm: RealmID, behind skipped: Int, limit: Int
     ) async throws(LogFailure) -> [AccountView] {

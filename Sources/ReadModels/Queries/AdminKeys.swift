@@ -12,7 +12,7 @@ public struct AdminKeyView: Sendable, Equatable {
     public var scope: AdminScope
     public var permissions: AdminPermissions
     public var createdAt: Timestamp
-    /// Nil while it opens anything.
+    /// Nil for a valid key.
     public var revokedAt: Timestamp?
 
     public init(

@@ -2,8 +2,8 @@ internal import EventSourcing
 internal import Postgres
 internal import Values
 
-/// A question to the audit trail, as SQL. It reads on from a position in the order of the log, whatever
-/// else is asked; a time is a position too, which is looked for first.
+/// A question to the audit trail, as SQL. It reads on from a position in the order of the log, with any
+/// other condition; a time is a position too, which is looked for first.
 struct AuditQuestion {
     private(set) var parameters: Parameters
     private var name = "audit_page"

@@ -51,9 +51,9 @@ public struct AuditSelection: Sendable, Equatable {
     public var signInsOf: String?
     /// A wire name, or what many begin with up to a dot.
     public var type: String?
-    /// From this moment on.
+    /// The start of the range, inclusive.
     public var since: Timestamp?
-    /// Before this moment.
+    /// The end of the range, exclusive.
     public var until: Timestamp?
     public var isNewestFirst = false
     /// What must hold as well: see `filteredAuditTrail`.

@@ -11,7 +11,7 @@ public struct ClientView: Sendable, Equatable {
     public var clientID: String
     /// Under the names of RFC 7591, without the personal members; `vouched_for` is for the log.
     public var metadata: JSONObject
-    /// Nil where it has none.
+    /// Nil for a client without a secret.
     public var secret: SecretDigest?
     public var isDisabled: Bool
     public var issuedAt: Timestamp

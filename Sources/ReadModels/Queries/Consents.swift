@@ -29,7 +29,7 @@ public struct ConsentView: Sendable, Equatable {
 }
 
 extension ReadModelQueries {
-    /// By the stream of the two. Withdrawn ones are not found.
+    /// By the stream of the two. Withdrawn consents are not found.
     public func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
         try await row(byID, Parameters(in: realm, id))
     }

@@ -12,7 +12,7 @@ public struct DeliveryView: Sendable, Equatable {
     public var position: Int64
     public var hasFailed: Bool
     public var attempts: Int
-    /// When it is tried next, or was given up.
+    /// The time of the next attempt, or at which the delivery was given up.
     public var dueAt: Timestamp
     /// What a server answered last; 0 where none was reached.
     public var code: Int?

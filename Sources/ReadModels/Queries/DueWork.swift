@@ -37,7 +37,7 @@ public struct DueWork: Sendable {
         self.database = database
     }
 
-    /// That which waits longest, first.
+    /// The due entries, those that have waited longest first.
     /// - Parameters:
     ///   - now: the latest time that it is in any realm.
     ///   - isDue: whether it is by the time of its own realm.

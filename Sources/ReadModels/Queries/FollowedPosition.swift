@@ -49,7 +49,7 @@ public struct FollowedPosition: Sendable, Equatable {
     public let epoch: Int
     public let position: Int64
     public let head: Int64
-    /// It stopped, and stays where it is until it is mended.
+    /// Whether the projection halted, and stays at its position until it is repaired.
     public let isHalted: Bool
 
     public init(epoch: Int, position: Int64, head: Int64, isHalted: Bool = false) {

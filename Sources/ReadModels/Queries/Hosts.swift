@@ -27,7 +27,7 @@ extension ReadModelQueries {
         try await row(byName, Parameters(in: .system, host))?.realm
     }
 
-    /// In the order of their names.
+    /// The hosts in the order of their names.
     public func hosts(
         of realm: RealmID, after: String?, limit: Int
     ) async throws(LogFailure) -> ListPage<HostView> {

@@ -120,7 +120,7 @@ extension KnownSessions.Kept {
 }
 
 extension LogMoves {
-    /// Nil where there is no answer.
+    /// Nil without an answer of the database.
     fileprivate static func read(
         of realm: RealmID, after position: Int64, over connection: Connection
     ) -> LogMoves? {

@@ -77,9 +77,9 @@ public struct LoginSelection: Sendable, Equatable {
     public var account: UUID?
     public var clientID: String?
     public var isRefused: Bool?
-    /// From this moment on.
+    /// The start of the range, inclusive.
     public var since: Timestamp?
-    /// Before this moment.
+    /// The end of the range, exclusive.
     public var until: Timestamp?
     /// What must hold as well: see `filteredLoginHistory`.
     public var filter: FilterExpression?

@@ -16,7 +16,7 @@ public struct PasskeyView: Sendable, Equatable {
     public var transports: [String]
     public var enrolledAt: Timestamp
     public var usedAt: Timestamp?
-    /// The version of its stream that has its name. Nil where it was given none.
+    /// The version of its stream that has its name. Nil for a passkey without one.
     public var named: Int?
 
     public init(
@@ -55,7 +55,7 @@ public struct PasskeyView: Sendable, Equatable {
 }
 
 extension ReadModelQueries {
-    /// By the id that its authenticator gave it, in any account. Removed ones are not found.
+    /// By the id that its authenticator gave it, in any account. Removed passkeys are not found.
     public func passkey(
         ofCredential credential: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> PasskeyView? {
@@ -64,7 +64,7 @@ extension ReadModelQueries {
         }
     }
 
-    /// Newest first.
+    /// The passkeys of an account, the newest first.
     public func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView] {
@@ -73,7 +73,7 @@ extension ReadModelQueries {
         }
     }
 
-    /// The same, asked for now and waited for later.
+    /// Begins the query of the passkeys now; the answer is awaited later.
     public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         let answer = passkeysByAccount.begin(account, in: realm)
         return { () throws(LogFailure) in

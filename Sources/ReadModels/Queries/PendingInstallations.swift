@@ -2,7 +2,7 @@ public import EventSourcing
 public import Postgres
 public import Values
 
-/// Apps on devices that nobody let in, of every realm. It follows the log at a small distance; whether
+/// Apps on devices that no owner let in, of every realm. It follows the log at a small distance; whether
 /// one is to go the command decides, which looks at its own stream.
 public struct PendingInstallations: Sendable {
     public struct Entry: Sendable, Hashable {
@@ -16,7 +16,7 @@ public struct PendingInstallations: Sendable {
         self.database = database
     }
 
-    /// Those that were registered before a time, the oldest first.
+    /// The installations that were registered before a time, the oldest first.
     public func page(before time: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
         try await database.rows(listing, Parameters(until: time, limit: limit)) { rows, row in
             RealmID(rows.text(row, 0)).map { Entry(realm: $0, client: rows.identifier(row, 1)) }

@@ -6,11 +6,11 @@ import Values
 public enum ReadFailure: Error, Equatable, Sendable {
     /// It is not at the end of the log, and the question must not be answered from the past.
     case behind
-    /// Too many are waiting: try again soon.
+    /// The queue of queries is full: retry soon.
     case busy
     /// The database cannot be reached or failed.
     case unavailable
-    /// What is read cannot be what was written.
+    /// The row cannot be one that a projection wrote.
     case damaged
 
     /// The same in the words of the log: a model that is behind is not available.

@@ -37,7 +37,7 @@ extension ReadModelQueries {
         return nil
     }
 
-    /// In the order of their names.
+    /// The realms in the order of their names.
     public func realms(after: String?, limit: Int) async throws(LogFailure) -> ListPage<RealmView> {
         var parameters = Parameters(realm: after ?? "")
         parameters.add(Int64(limit))

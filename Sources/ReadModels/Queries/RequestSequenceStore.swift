@@ -26,7 +26,7 @@ public final class RequestSequenceStore: Sendable {
         }
     }
 
-    /// Takes a number for a token. False: that one was used, or a higher one.
+    /// Takes a number for a token. False: that number or a higher one was used (replay).
     public func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID
     ) async throws(LogFailure) -> Bool {
@@ -37,7 +37,7 @@ public final class RequestSequenceStore: Sendable {
         }
     }
 
-    /// The same, for who does not wait.
+    /// The same operation for callers that do not wait.
     func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID,
         then use: @escaping @Sendable (Result<Bool?, ReadFailure>) -> Void
@@ -86,7 +86,7 @@ public final class RequestSequenceStore: Sendable {
     /// Remembers what a token or a device has signed without a number.
     ///
     /// - Parameters:
-    ///   - most: so many of it are remembered, and further ones refused.
+    ///   - most: maximum number of remembered values; further ones are refused.
     ///   - lasts: whether its key may live for good; else it has ended within a month.
     /// - Returns: false where it was shown before, or there is no room.
     public func remember(

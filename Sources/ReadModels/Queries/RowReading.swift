@@ -45,7 +45,7 @@ extension Parameters {
         add(now.seconds)
     }
 
-    /// At most so many behind the first ones.
+    /// A page with a limit, behind skipped rows.
     init(in realm: RealmID, behind skipped: Int, limit: Int) {
         self.init(realm: realm.name)
         add(Int64(skipped))

@@ -10,7 +10,7 @@ public struct SessionView: Sendable, Equatable {
     public var terms: SessionTerms
     /// The number of the refresh token that is good now.
     public var generation: Int
-    /// When that was given, if it is not the first.
+    /// The time of the last token refresh, if any.
     public var refreshedAt: Timestamp?
     /// It ended before its time: by itself, or because its account, its client or its realm may not
     /// go on.
@@ -40,7 +40,7 @@ public struct SessionView: Sendable, Equatable {
 /// A session, and those that it ends with: of one moment.
 public struct SessionLine: Sendable {
     public let session: SessionView
-    /// Those that it names, and those that these name; what was never opened is not among them.
+    /// The sessions above it, and those above these; sessions that were never opened are left out.
     public let above: [UUID: SessionView]
 
     public init(session: SessionView, above: [UUID: SessionView]) {
@@ -81,9 +81,9 @@ extension ReadModelQueries {
         try await reading { () throws(ReadFailure) in try await lines.find(session, in: realm) }
     }
 
-    /// The session of a request that is signed by its key, and whose number is used up by that. Nil: it is not
-    /// signed by it, or that number or a higher one was used up before. Both are asked for one after the other, and who
-    /// waits is woken once.
+    /// The session of a request that is signed by its key, and whose sequence number is used up by that. Nil: the signature is
+    /// missing, or that number or a higher one was used up before. Both queries are sent one after the other, and the caller
+    /// is woken once.
     public func line(
         of session: UUID, signing sequence: Int64, in realm: RealmID,
         isRight: @escaping @Sendable (SessionView) -> Bool

@@ -64,7 +64,7 @@ extension Subscription.Standing {
 }
 
 extension ReadModelQueries {
-    /// Deleted ones are not found.
+    /// Deleted subscriptions are not found.
     public func subscription(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> SubscriptionView? {

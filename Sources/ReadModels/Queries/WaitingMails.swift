@@ -1,12 +1,12 @@
 public import Postgres
 public import Values
 
-/// Mails, or messages, that have waited for so long that somebody should look at what takes them.
+/// Mails, or messages, that have waited for so long that an operator should look at the mail server or gateway.
 public struct WaitingMails: Sendable, Equatable {
     /// Messages to phones, not mails.
     public let areMessages: Bool
     public let count: Int64
-    /// When the oldest was asked for.
+    /// The time of the oldest request.
     public let since: Timestamp
     public let seconds: Double
     /// The realm of the oldest.
@@ -53,7 +53,7 @@ public struct WaitingMails: Sendable, Equatable {
     }
 
     /// Of mails and of messages, all columns as text. Those that were asked for a while ago are looked at, however many wait
-    /// beside them: each is tried again and again, so that none of them is due long after the others.
+    /// beside them: each mail is retried again and again, so that none of them is due long after the others.
     /// - Parameter now: the time, as SQL.
     public static func question(at now: String) -> String {
         """

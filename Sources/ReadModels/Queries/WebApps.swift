@@ -26,7 +26,7 @@ public struct WebAppView: Sendable, Equatable {
 }
 
 extension ReadModelQueries {
-    /// Removed ones are not found.
+    /// Removed web apps are not found.
     public func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
         try await row(byID, Parameters(in: realm, id))
     }

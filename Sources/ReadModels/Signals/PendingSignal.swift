@@ -7,12 +7,12 @@ public struct PendingSignal: Sendable, Equatable {
     public var position: Int64
     /// As the token names it.
     public var type: String
-    /// Or the device of nobody: its signals are told in order. Nil: it is about the stream itself.
+    /// The account, or a device without one: its signals are told in order. Nil: it is about the stream itself.
     public var account: UUID?
     /// What a verification gives back.
     public var state: String?
     public var issuedAt: Timestamp
-    /// How often it was pushed in vain while others got through.
+    /// Number of failed delivery attempts while others succeeded.
     public var attempts: Int
 
     public init(

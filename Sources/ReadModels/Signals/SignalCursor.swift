@@ -16,7 +16,7 @@ public struct SignalCursor: Sendable, Equatable {
     public var heardAt: Timestamp
     public var failures: Int
     public var failingSince: Timestamp?
-    /// Until then nothing is pushed.
+    /// The end of the back-off: no signal is pushed before.
     public var nextAt: Timestamp?
     /// Signals that its receiver has yet to confirm.
     public var pending: Int

@@ -119,7 +119,7 @@ extension ReadModelQueries {
     }
 
     /// Puts a verification among what is to be delivered. False: the last one was asked for too short a
-    /// time ago.
+    /// interval ago.
     public func verifySignals(
         of stream: UUID, in realm: RealmID, by signal: PendingSignal, atLeastAfter seconds: Int64
     ) async throws(LogFailure) -> Bool {

@@ -3,7 +3,7 @@ internal import Postgres
 
 /// How far the streams of signals of all realms are behind.
 public struct SignalLag: Sendable, Equatable {
-    /// Of the one that is furthest behind.
+    /// The lag of the slowest stream, in events.
     public var events: Int64
     /// How old the oldest event is that a receiver has yet to confirm.
     public var seconds: Double

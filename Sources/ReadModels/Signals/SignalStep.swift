@@ -2,7 +2,7 @@ public import Values
 
 /// A step of a stream: from where it was to where it is, and what came of it.
 public struct SignalStep: Sendable {
-    /// Nil: it never was anywhere.
+    /// The stored cursor; nil for a new stream.
     public var from: SignalCursor?
     public var epoch: Int
     public var position: Int64
@@ -13,7 +13,7 @@ public struct SignalStep: Sendable {
     /// lost it, or it comes again.
     public var keptTo: Int64
     public var signals: [PendingSignal]
-    /// When it is made.
+    /// The time of the step.
     public var at: Timestamp
 
     public init(

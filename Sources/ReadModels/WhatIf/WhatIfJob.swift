@@ -5,11 +5,11 @@ public import Values
 
 /// A policy that is to be tried, and on what.
 public struct WhatIfQuestion: JobQuestion {
-    /// As it was written.
+    /// The policy as it was written.
     public var policy: JSON
     /// What the log has in the place of the addresses that the policy names.
     public var sources: [String]
-    /// Everything up to here is left out.
+    /// The position up to which events are left out.
     public var after: Int64
     /// The last position that is looked at.
     public var until: Int64
@@ -56,11 +56,11 @@ public struct WhatIfQuestion: JobQuestion {
 public struct WhatIfProgress: JobProgress {
     /// The last position that is in the state.
     public var position: Int64 = 0
-    /// What it has come to by then; nil to keep what was kept before, and empty for nothing.
+    /// The engine's state at that position; nil to keep the stored one, empty for none.
     public var state: [UInt8]?
     /// The last position that was looked at.
     public var scanned: Int64 = 0
-    /// Nil before it is whole.
+    /// Nil before the result is complete.
     public var result: [UInt8]?
 
     public static let columns = "c.position, c.scanned, null::bytea"

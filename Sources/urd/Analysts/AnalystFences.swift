@@ -58,7 +58,7 @@ enum AnalystFences {
             self.init(functions: count, databases: row[1] ?? "")
         }
 
-        /// What is wrong, and how it is mended.
+        /// The problem, and its remedy.
         var words: (what: String, mend: String)? {
             if functions > 0 {
                 return (

@@ -47,7 +47,7 @@ struct AnalystRoles {
         connection.address(user: name, password: password)
     }
 
-    /// False where the cluster has a role of that name, which may be anybody's.
+    /// False where the cluster has a role of that name, which may belong to another database.
     func add(_ name: String, realm: String, password: String) throws(Postgres.Failure) -> Bool {
         // What is sent is what PostgreSQL keeps: its logs do not see the password.
         let verifier = try connection.verifier(ofPassword: password, of: name)
@@ -110,7 +110,8 @@ struct AnalystRoles {
         for attempt in 1...20 {
             try endSessions(of: parameters)
             do throws(Postgres.Failure) {
-                try run("select format('alter role %I nologin password null', $1::text)", parameters)
+                try run(
+                    "select format('alter role %I nologin password null', $1::text)", parameters)
                 break
             } catch {
                 guard attempt < 20, connection.isAlive else { throw error }
@@ -146,7 +147,7 @@ struct AnalystRoles {
         return (0..<rows.count).map { rows.text($0, 0) }
     }
 
-    /// What is open to analysts on this server. Nil: it cannot be seen.
+    /// What is open to analysts on this server. Nil where the rights of analysts cannot be seen.
     func gaps() throws(Postgres.Failure) -> AnalystFences.Gaps? {
         let rows = try connection.executeOnce(AnalystFences.question, Parameters())
         return AnalystFences.Gaps((0..<rows.width).map { rows.text(0, $0) })

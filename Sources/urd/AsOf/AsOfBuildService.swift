@@ -45,7 +45,7 @@ struct AsOfBuildService: Sendable {
     }
 
     /// Makes one in this process, where no server is at it.
-    /// - Returns: false where somebody else makes it, or it is made.
+    /// - Returns: false where another process makes the build, or the build is finished.
     func make(_ id: UUID, told: @escaping @Sendable () async -> Void) async throws -> Bool {
         guard let build = try await rows.claim(id, by: maker) else { return false }
         try await making.make(build, told: told)

@@ -49,7 +49,7 @@ struct CaseFileAnswers: CaseFiles, StoredJobs {
         }
     }
 
-    /// What was signed once and cannot be proven now is damaged.
+    /// A signed position that cannot be proven now means damage.
     private func proving<Value: Sendable>(
         _ read: () async throws -> Value
     ) async throws(LogFailure) -> Value {

@@ -1,6 +1,6 @@
 import Values
 
-/// It was asked wrongly; the text says how to ask.
+/// A wrong usage of the command line; the text says how to use it.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let description: String
 

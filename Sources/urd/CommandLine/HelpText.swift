@@ -15,7 +15,7 @@ enum HelpText {
             .joined(separator: "\n")
     }
 
-    /// What begins with one word stands together, where the first of it stood.
+    /// Commands with the same first word stand together, at the first of them.
     static func byNoun(_ commands: [CommandForm]) -> [CommandForm] {
         var nouns: [String] = []
         for command in commands where !nouns.contains(command.path.first ?? "") {

@@ -55,7 +55,7 @@ protocol Subcommand: AnySubcommand {
     static var operands: [Operand] { get }
     /// The settings that it reads: each is a flag of this command, too.
     static var settings: [any AnySetting] { get }
-    /// Whether it asks before it runs.
+    /// Whether the command asks for a confirmation before it runs.
     static var consequence: Consequence { get }
 }
 

@@ -96,7 +96,7 @@ extension FieldType {
 }
 
 extension EventField.Visibility {
-    /// Without to whom, and how it is kept.
+    /// The visibility of a field in a word, without its readers and its sealing.
     fileprivate var shortDescription: String {
         switch self {
         case .open: "open"

@@ -109,7 +109,7 @@ struct FeedCommand: Subcommand {
         }
     }
 
-    /// Seconds until it is worth asking again.
+    /// Seconds until a retry makes sense (Retry-After).
     private static func refusal(_ response: Response) throws -> Double {
         if [429, 502, 503, 504].contains(response.status.code) {
             let asked = response.headers["Retry-After"].flatMap { Double($0) } ?? 1

@@ -9,7 +9,7 @@ struct KeysRotateDerive: Subcommand {
     static let examples = ["urd keys rotate-derive --realm demo"]
     static let details = """
         What is made from now on is made under the new key. What was made under the old one is accepted \
-        until `urd keys retire-derive` destroys that: nobody is signed out before. Names, such as `sub`, \
+        until `urd keys retire-derive` destroys that: no user is signed out before. Names, such as `sub`, \
         stay as they are.
 
         Run it when every node has this version of Urd. Between announcing the key and using it, it waits \

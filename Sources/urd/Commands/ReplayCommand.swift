@@ -32,7 +32,7 @@ struct ReplayCommand: Subcommand {
             Option.flag("json", "Write the events as they come, a line each"),
         ]
 
-    /// What a sign-in and its end are.
+    /// The events of a sign-in and of the end of a session.
     private static let signIns = [
         SessionEvent.Form.opened.name, SessionEvent.Form.refused.name, SessionEvent.Form.ended.name,
         BrowserSessionEvent.Form.opened.name, BrowserSessionEvent.Form.refused.name,

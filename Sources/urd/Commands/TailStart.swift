@@ -7,7 +7,7 @@ enum TailStart {
     case position(Int64)
     case cursor(LogCursor)
 
-    /// Nil where nothing is said.
+    /// Nil without an option for the start.
     init?(_ arguments: Arguments) throws(UsageError) {
         guard let text = arguments.value("from"), text.contains(":") else {
             guard let position = try arguments.position("from") else { return nil }

@@ -11,8 +11,8 @@ struct Verify: Subcommand {
         Derives every leaf and the whole tree again and compares them with what was stored and
         signed, and with the last checkpoint outside the database. Names the first position that was
         changed, removed, inserted or reordered. A realm whose keys cannot be opened is named, and the
-        others are verified all the same. Counts the sealed events that nobody can read though nobody
-        erased them. Ends with 1 when something is wrong.
+        others are verified all the same. Counts the sealed events that cannot be read though they
+        were not erased. Ends with 1 when something is wrong.
         """
     static let options = [
         Option.value("realm", "realm", "Only this realm"),

@@ -157,7 +157,7 @@ extension Cluster {
             .joined(separator: "\n")
     }
 
-    /// Ends what a run left behind that was killed before it could tidy up. The caller holds the
+    /// Ends the processes of a run that was killed before it could tidy up. The caller holds the
     /// folder's lock, so a server that works in the cluster's data is such a leftover.
     /// `inUse` is the socket's folder of the run that goes on.
     static func endLeftovers(
@@ -192,7 +192,7 @@ extension Cluster {
         }
     }
 
-    /// Removes what must not outlive the run.
+    /// Removes the temporary socket folder, which must not outlive the run.
     func tidy() {
         if ClusterPlace.isTemporarySocketFolder(socketFolder) { try? File.removeTree(socketFolder) }
     }

@@ -3,7 +3,7 @@ import Glibc
 /// Where the private cluster lives: a folder of the user who runs it, which no other user can open.
 struct ClusterPlace: Equatable, Sendable {
     let path: String
-    /// Who runs it; nil when we do ourselves.
+    /// The user that runs the cluster; nil for the current user.
     let account: Account?
 
     var data: String { path + "/data" }
@@ -69,7 +69,7 @@ struct ClusterPlace: Equatable, Sendable {
 extension ClusterPlace {
     private static let elsewhere = ["/var/lib/urd-dev", "/var/tmp/urd-dev"]
 
-    /// The place that is in use; nil when there is none yet.
+    /// The folder of the running cluster; nil without one.
     static func existing(in folder: DevelopmentFolder) throws -> ClusterPlace? {
         var path = folder.postgres
         if let text = try? File.text(folder.elsewhereFile) {

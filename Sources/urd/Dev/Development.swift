@@ -29,7 +29,7 @@ final class Development: Sendable {
 
     private enum Happening: Sendable {
         case signal
-        /// Serving ended, because it was asked to or because it failed.
+        /// The server stopped: by request, or with an error.
         case ended((any Error)?)
         case postgresLost(String)
         case tooSlow

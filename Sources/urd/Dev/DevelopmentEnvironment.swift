@@ -39,7 +39,7 @@ struct DevelopmentEnvironment: Equatable, Sendable {
         lines.map { "\($0.name)=\(Self.quoted($0.value))\n" }.joined()
     }
 
-    /// What the last run wrote down.
+    /// The environment that the last run wrote down.
     static func demo(in text: String) -> Demo? {
         let values = values(in: text)
         guard let realm = values["URD_REALM"], let key = values["URD_ADMIN_KEY"],

@@ -12,7 +12,7 @@ import Values
 /// What `urd dev` has the rest of Urd do.
 struct DevelopmentRun: DevelopmentSteps {
     let console: Console
-    /// Those of mailing, and of calling others.
+    /// The settings of mailing and of outgoing requests.
     let settings: Settings
 
     func migrate(_ place: DevelopmentPlace) async throws {

@@ -18,7 +18,7 @@ protocol DevelopmentSteps: Sendable {
     ) async throws
 }
 
-/// Where everything of this run is.
+/// Folders, ports and addresses of this run.
 struct DevelopmentPlace: Equatable, Sendable {
     /// As the application's role, and as the schema's owner.
     let databaseURL: String

@@ -95,7 +95,7 @@ extension DemoData {
             realm.merging(["account_id": .string(id), "roles": ["affiliation": ["student"]]]) {
                 own, _ in own
             })
-        // Nobody guesses it, and it is typed by nobody.
+        // No attacker guesses it, and no person types it.
         let passphrase = Base64URL.encode(Random.bytes(18))
         try await setPassphrase(passphrase, of: account)
         return passphrase

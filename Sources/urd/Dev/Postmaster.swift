@@ -51,7 +51,7 @@ final class Postmaster: Sendable {
 
     var ending: ChildProcess.Ending? { state.withLock { $0.ending } }
 
-    /// Waits for its end, whyever it comes.
+    /// Waits for the end of PostgreSQL, for any reason.
     func end() async -> ChildProcess.Ending {
         await withCheckedContinuation { continuation in
             let ending = state.withLock { state in

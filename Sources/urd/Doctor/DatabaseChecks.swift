@@ -8,13 +8,13 @@ struct DoctorTools: Sendable {
     let newestSchema: Int
     /// Now, in microseconds since 1970.
     let now: @Sendable () -> Int64
-    /// Why this binary and the schema's history do not go together. Nil: they do.
+    /// Why this binary and the schema's history do not go together. Nil: the versions fit.
     var refusal: @Sendable (_ address: String) async throws -> String? = { _ in nil }
     /// Lets time pass between two looks.
     var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
-    /// Writes something that is gone again at once.
+    /// Tries a write, to a temporary table.
     var write: @Sendable (_ address: String) async -> WriteTrial = { _ in .done }
-    /// What the realms' keys and logs are like. Nil: they are not looked at.
+    /// What the realms' keys and logs are like. Nil without a check.
     var realms: @Sendable (Settings) async throws -> RealmsReport? = { _ in nil }
     /// What was chosen for the realms, or for the one of this name.
     var postures: @Sendable (Settings, _ realm: String?) async throws -> [RealmPosture] = { _, _ in

@@ -6,7 +6,7 @@ struct Diagnosis: Equatable, Sendable {
         case fine
         /// It works, but not as it should in production.
         case warning
-        /// It does not work, or is not safe.
+        /// The check found a fault or a weakness.
         case wrong
     }
 
@@ -14,7 +14,7 @@ struct Diagnosis: Equatable, Sendable {
     let verdict: Verdict
     let what: String
     let remedy: String?
-    /// Where it was found, if not everywhere.
+    /// The realm of the diagnosis, if it concerns only one.
     var realm: String?
 
     /// As the table shows it.

@@ -16,7 +16,7 @@ extension DatabaseChecks {
                 + "a reader is there; one that is needed no more can be deleted.")
     }
 
-    /// Nothing was confirmed for a day, though there was something.
+    /// Subscriptions without a confirmation for a day, though they had events to confirm.
     private static let laggingCursors = """
         select s.realm, s.subscription::text, (h.position - c.position)::text,
             to_char(coalesce(c.last_at, s.created_at) at time zone 'UTC',

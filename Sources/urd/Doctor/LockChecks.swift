@@ -4,7 +4,7 @@ extension DatabaseChecks {
     /// A lock that is held for a moment is nothing: who holds one is looked at twice.
     private static let between = Duration.seconds(3)
 
-    /// Who keeps writes out by what it has locked. Nil where there is no log yet.
+    /// The sessions whose locks block writes. Nil where there is no log yet.
     func locks(_ facts: [String: String]) async -> Diagnosis? {
         let check = "locks"
         guard facts["log"]?.isEmpty == false else { return nil }

@@ -5,7 +5,7 @@ extension DatabaseChecks {
         facts["log"]?.isEmpty == false && facts["schema"].flatMap { Int($0) } ?? 0 >= 4
     }
 
-    /// Nil as long as there are none.
+    /// Nil while there are no read models.
     func readModels(_ facts: [String: String]) async -> Diagnosis? {
         let check = "read models"
         guard hasReadModels(facts) else { return nil }
@@ -57,7 +57,7 @@ extension DatabaseChecks {
             let realm = first[1]
         else { return nil }
         return .wrong(
-            "read models", "nobody knows how far \(projection) is in \(realm)",
+            "read models", "the position of \(projection) in \(realm) is lost",
             mend:
                 "A node that runs finds out within a minute, or fills it anew there. If none does: "
                 + "`urd projections rebuild \(projection)`.")

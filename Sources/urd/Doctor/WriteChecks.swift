@@ -1,4 +1,4 @@
-/// What came of trying to write.
+/// The outcome of a trial write.
 enum WriteTrial: Equatable, Sendable {
     case done
     /// The role may not try.
@@ -8,7 +8,7 @@ enum WriteTrial: Equatable, Sendable {
 }
 
 extension DatabaseChecks {
-    /// Nil where it is known already that nothing can be written.
+    /// Nil on a standby, which takes no writes.
     func writes(_ facts: [String: String]) async -> Diagnosis? {
         let check = "writes"
         guard facts["recovery"] != "true" else { return nil }

@@ -29,7 +29,7 @@ struct ExportRotation: Sendable {
         return LogCursor(epoch: epoch, position: last)
     }
 
-    /// Where to go on: behind the newest file, or behind what is kept beside the files, which somebody may
+    /// Where to go on: behind the newest file, or behind what is kept beside the files, which an operator may
     /// have taken away.
     func place() throws -> LogCursor? {
         let known = try File.names(in: folder).compactMap(end)

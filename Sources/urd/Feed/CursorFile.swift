@@ -4,7 +4,7 @@ import EventSourcing
 struct CursorFile: Sendable {
     let path: String
 
-    /// Nil where nothing was kept yet.
+    /// Nil without a stored cursor.
     func read() throws(CommandFailure) -> LogCursor? {
         guard File.exists(path) else { return nil }
         let text: String

@@ -66,7 +66,7 @@ struct FeedAddress: Sendable {
             + (arguments.values["from-time"] ?? []).map { (name: "from_time", value: $0) }
     }
 
-    /// What is kept of a place goes before where it was to begin.
+    /// The stored cursor of a feed takes precedence over the option for the start.
     func request(from cursor: LogCursor?) -> OutgoingRequest {
         var headers: Headers = [
             "Authorization": "Bearer \(key)", "Accept": "application/x-ndjson",

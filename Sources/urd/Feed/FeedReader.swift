@@ -71,7 +71,7 @@ final class FeedReader: Sendable {
     /// Whether anything came over this connection.
     var hasMoved: Bool { state.withLock { $0.hasMoved } }
 
-    /// False: no more is wanted.
+    /// Takes a chunk of the stream; false ends the request.
     func take(_ piece: [UInt8]) -> Bool {
         state.withLock { state in
             do throws(CommandFailure) {
@@ -123,7 +123,7 @@ final class FeedReader: Sendable {
         state.written = cursor
     }
 
-    /// False where nobody takes it any more.
+    /// False where the reader has closed the output.
     private func handle(_ bytes: [UInt8], _ cursor: LogCursor) throws(CommandFailure) -> Bool {
         if let screen = work.screen { return screen.show(bytes) }
         guard let program = work.program else {

@@ -18,7 +18,7 @@ final class ReplayScreen: Sendable {
         if !asJSON { console.write(ReplayLine.header) }
     }
 
-    /// False where nobody takes it any more.
+    /// False where the reader has closed the output.
     func show(_ bytes: [UInt8]) -> Bool {
         wipe()
         if asJSON {

@@ -14,7 +14,7 @@ final class FindingRun: Sendable {
     private let reached = Atomic<Int64>(0)
 
     private static let span: Int64 = 2_000
-    /// Where much happens at once, it is looked at together.
+    /// Events that come close together are read as one batch.
     private static let pause = Duration.milliseconds(20)
     private static let longestRest: Int64 = 60_000_000
     private static let shortestRest: Int64 = 500_000
@@ -26,7 +26,7 @@ final class FindingRun: Sendable {
         self.realm = realm
     }
 
-    /// How far it is.
+    /// Position up to which the run has read the log.
     var position: Int64 { reached.load(ordering: .relaxed) }
 
     private var store: Store { service.store }
@@ -114,7 +114,7 @@ final class FindingRun: Sendable {
                     CloseFinding(id: id, cause: .quiet, others: try await others(than: id)))
                 service.closed.add(1)
             } catch is CloseFinding.Rejection {
-                // Somebody else closed it just now.
+                // Another node or an administrator closed it just now.
                 continue
             }
         }

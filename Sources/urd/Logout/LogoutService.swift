@@ -39,7 +39,7 @@ final class LogoutService: Sendable {
         return configuration
     }
 
-    /// Runs until it is cancelled.
+    /// Sends logout notices until the task is cancelled.
     func run() async throws {
         try await rounds.run(first: { await self.endLapsed() }, { await self.deliver($0) })
     }
@@ -74,7 +74,7 @@ final class LogoutService: Sendable {
         }
     }
 
-    /// - Returns: how long it is left alone then.
+    /// - Returns: the delay before the next attempt.
     private func deliver(_ entry: DueWork.Entry) async -> Duration {
         do {
             var outcome = RecordLogoutNotice.Outcome.pointless

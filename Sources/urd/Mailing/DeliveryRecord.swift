@@ -45,7 +45,7 @@ final class DeliveryRecord: Sendable {
         }
     }
 
-    /// Runs until it is cancelled.
+    /// Records deliveries until the task is cancelled.
     func write() async {
         await withTaskCancellationHandler {
             while !Task.isCancelled {
@@ -85,8 +85,8 @@ final class DeliveryRecord: Sendable {
         writer?.resume()
     }
 
-    /// What the server said is not lost to an outage: it is told until it is on record. Whatever
-    /// stands in the way, a mail that was taken is not sent again by this process.
+    /// What the server said is not lost to an outage: it is told until it is on record. However
+    /// long that takes, a mail that was taken is not sent again by this process.
     private func write(
         _ deliveries: [RecordDeliveries.Delivery], in realm: RealmID
     ) async {

@@ -42,7 +42,7 @@ final class Mailer: Sendable {
         record = DeliveryRecord(store, of: kind)
     }
 
-    /// Runs until it is cancelled. An outage of the database is waited out.
+    /// Runs until the task is cancelled. An outage of the database is waited out.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await self.record.write() }
@@ -95,11 +95,11 @@ final class Mailer: Sendable {
     private struct Order: Sendable {
         let entry: DueWork.Entry
         let event: Recorded
-        /// It was tried before, or waited.
+        /// Whether an attempt failed before, or the mail waited.
         let isLate: Bool
     }
 
-    /// All that are taken together are read together.
+    /// Reads the mails of all entries in one query.
     private func read(_ entries: [DueWork.Entry]) async -> [Order] {
         var orders: [Order] = []
         for (realm, entries) in Dictionary(grouping: entries, by: \.realm) {

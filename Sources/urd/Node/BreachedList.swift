@@ -19,13 +19,13 @@ struct BreachedList: Sendable {
     }
 
     private static let digits = 40
-    /// How many places are looked at before it is believed.
+    /// Number of lines that are sampled before the list is trusted.
     private static let probes = 256
     /// Longer than any line is.
     private static let window = 256
 
     /// Why nothing would ever be found in it, if that can be seen: other digests, another order, no file.
-    /// Some places are looked at, for it may be long.
+    /// Only some lines are sampled, since the file may be long.
     func fault() -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return SystemFailure("open", path, code: errno).description }

@@ -21,7 +21,7 @@ final class DueWorkRounds: Sendable {
     /// Whether this node still does it, to be looked at before what shall not happen twice.
     var isOurs: Bool { leadership.isCertain }
 
-    /// Runs until it is cancelled. An outage of the database is waited out.
+    /// Runs until the task is cancelled. An outage of the database is waited out.
     /// - Parameters:
     ///   - first: what the node that leads does at the beginning of each round.
     ///   - dispatch: says for how long an entry is left alone then: until the read model has seen its

@@ -4,10 +4,10 @@ import API
 /// done at once. A request from a new block, or about a new target, is served within a turn or two of each of the
 /// others, however many requests one of them has waiting.
 ///
-/// It does nothing itself: it says what is to be done.
+/// The type performs no work: it returns the actions.
 struct FairTurns {
     struct Limits {
-        /// Worked for at once.
+        /// Number of passphrase comparisons that run at once.
         var atOnce = 2
         /// In all, and from one source.
         var mostWaiting = 64
@@ -30,9 +30,9 @@ struct FairTurns {
 
     private let limits: Limits
     private var running: [Place] = []
-    /// In the order in which they came.
+    /// Waiting entries in the order of their arrival.
     private var waiting: [Place] = []
-    /// Of the one who began last.
+    /// The round of the entry that began last.
     private var round = 0
 
     init(_ limits: Limits) {

@@ -22,7 +22,7 @@ final class GeoDatabases: Sendable {
     private struct File {
         let path: String
         var database: GeoDatabase?
-        /// Of what was read, or refused, last.
+        /// The stamp of the file that was read, or refused, last.
         var stamp: Stamp?
         var isMissing = false
     }
@@ -98,7 +98,7 @@ final class GeoDatabases: Sendable {
                     "built_at": .integer(database.builtAt),
                 ])
         } catch {
-            // Whoever writes to it goes on, and it is looked at again.
+            // The process that writes to it goes on, and it is looked at again.
             if error as? GeoDatabase.Failure == .changing { return }
             files.withLock {
                 $0[index].stamp = stamp

@@ -3,10 +3,10 @@ import ReadModels
 /// What a node has in hand of the work that is due: that which is under way, and that whose record the read
 /// model has not seen yet.
 struct InFlightWork {
-    /// As many are under way at once.
+    /// Maximum number of entries under way.
     let limit: Int
     private var underWay: Set<DueWork.Entry> = []
-    /// Until when each is left alone.
+    /// The time until which each settled entry is left alone.
     private var settled: [DueWork.Entry: ContinuousClock.Instant] = [:]
 
     init(limit: Int) {
@@ -28,7 +28,7 @@ struct InFlightWork {
         return fresh
     }
 
-    /// The work is done, and is not taken again before that time.
+    /// The work on an entry is done, and the entry is not taken again before a time.
     mutating func settle(_ entry: DueWork.Entry, until: ContinuousClock.Instant) {
         underWay.remove(entry)
         settled[entry] = until

@@ -15,7 +15,7 @@ final class Inbox: MailCarrier {
         var letters: [InboxLetter] = []
         /// Where the letters to an address are, oldest first.
         var byAddress: [String: [Int]] = [:]
-        /// How many were dropped from the front.
+        /// Number of messages that were dropped from the front.
         var dropped = 0
         /// Those who wait for the first letter to an address.
         var waiting: [String: [Waiting]] = [:]

@@ -22,7 +22,7 @@ final class Leases: Sendable {
             })
     }
 
-    /// Lets go of all of them, when their work has ended. Without it they are taken a moment later.
+    /// Releases all leases once their work has ended. Without it another node takes them over a moment later.
     func release() async {
         guard database.isReachable else { return }
         _ = try? await database.run { [node] connection throws(Postgres.Failure) in

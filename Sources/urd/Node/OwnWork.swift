@@ -5,7 +5,7 @@ import HTTPClient
 import ReadModels
 import Values
 
-/// What a node's own services have in common: those that nobody asked for, such as deliveries.
+/// What a node's own services have in common: those without a request, such as deliveries.
 extension Store {
     /// Dispatches a command that the service of this name decided on.
     func dispatch<C: Command>(

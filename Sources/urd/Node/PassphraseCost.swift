@@ -17,7 +17,7 @@ final class PassphraseCost: Sendable {
 
     private let state = Mutex(State())
 
-    /// What new texts are made with.
+    /// The scrypt parameters of new hashes.
     var own: Scrypt.Parameters { state.withLock { $0.own } }
 
     /// Measures on a thread of its own; until that is done the least is good enough.
@@ -44,7 +44,7 @@ final class PassphraseCost: Sendable {
     /// enumeration.
     func forNobody() -> Scrypt.Parameters { state.withLock { $0.dearest } }
 
-    /// What is missing after a text was worked with, so that it tells nothing of it how long that took.
+    /// The scrypt work that is missing after a hash was compared, so that the duration tells nothing of the hash.
     func rest(after text: String) -> Scrypt.Parameters? {
         guard let spent = Scrypt.parameters(of: text) else { return nil }
         let dearest = state.withLock { state in

@@ -12,7 +12,7 @@ final class ProjectionReport: Sendable {
         var at: ContinuousClock.Instant
     }
 
-    /// Who still waits is told so again.
+    /// Interval between two messages about a projection that still waits.
     private static var interval: Duration { .seconds(60) }
 
     private let name: String

@@ -27,12 +27,12 @@ final class NotificationService: Sendable {
         outcomes = Outcomes(store.metrics)
     }
 
-    /// Runs until it is cancelled.
+    /// Delivers due notifications until the task is cancelled.
     func run() async throws {
         try await rounds.run { await self.deliver($0) }
     }
 
-    /// - Returns: how long it is left alone then.
+    /// - Returns: the delay before the next attempt.
     private func deliver(_ entry: DueWork.Entry) async -> Duration {
         do {
             let attempt = try await delivery.attempt(entry.id, in: entry.realm)

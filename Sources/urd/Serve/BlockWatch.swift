@@ -88,7 +88,7 @@ final class BlockWatch: Sendable {
 
     var standing: [BlockMemory.Standing] { memory.withLock { $0.standing } }
 
-    /// Until it is cancelled.
+    /// Watches blocked queries until the task is cancelled.
     func run() async throws {
         let gauge = store.metrics.gauge(
             "urd_writes_blocked_seconds",

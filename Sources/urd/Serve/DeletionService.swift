@@ -53,7 +53,7 @@ struct DeletionService: Sendable {
         }
     }
 
-    /// One round. True: there may be more.
+    /// One round. True where more deletions may be due.
     private func pass() async -> Bool {
         guard
             let due = try? await deletions.due(at: clock.now(), limit: Self.batch)
@@ -66,7 +66,7 @@ struct DeletionService: Sendable {
         return due.count == Self.batch
     }
 
-    /// What could not be done now is due the next time as well.
+    /// An account that cannot be deleted now is due the next time as well.
     private func dispatch(_ entry: Deletions.Entry) async {
         let fields: JSONObject = [
             "realm": .string(entry.realm.name), "account": .string(entry.account.description),

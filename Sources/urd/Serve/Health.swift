@@ -123,7 +123,7 @@ final class Health: Sendable {
         }
     }
 
-    /// Whatever takes them is silent, or says no: another node would hear the same.
+    /// The server that takes them is silent, or refuses: another node would hear the same.
     private static func mails(_ reading: RealmsWatch.Reading) -> ComponentState {
         ComponentState(
             name: "mails", isReady: true,

@@ -48,7 +48,7 @@ final class RealmsWatch: Sendable {
         }
     }
 
-    /// What is older says nothing any more.
+    /// An older reading is stale.
     static let mostAge = Duration.seconds(60)
 
     private let store: Store
@@ -60,7 +60,7 @@ final class RealmsWatch: Sendable {
         self.readyLag = Int64(readyLag)
     }
 
-    /// What was read last; before anything was, it is read now.
+    /// The last reading; the first call reads the database.
     func reading() async throws -> Reading {
         if let known = last.withLock({ $0 }) { return known }
         return try await read()
@@ -79,7 +79,7 @@ final class RealmsWatch: Sendable {
         return reading
     }
 
-    /// Shows what stands still until it is cancelled, and says so when something begins to, and when all goes on again.
+    /// Reports projections that stand still until the task is cancelled, with a log line when the first one halts and when all run again.
     func run() async throws {
         let leaseGauge = store.metrics.gauge(
             "urd_lease_unheld_seconds",

@@ -17,7 +17,7 @@ struct Subscribers: Sendable {
         findings = FindingService(store, queries)
     }
 
-    /// Runs until it is cancelled.
+    /// Serves subscribers until the task is cancelled.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await webhooks.run() }

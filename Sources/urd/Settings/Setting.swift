@@ -158,7 +158,7 @@ extension Setting where Value == MailAddress {
 }
 
 extension Setting where Value == [Network] {
-    /// None unless said.
+    /// No networks by default.
     static func networks(_ name: String, _ summary: String) -> Setting {
         Setting(
             name: name, placeholder: "networks", defaultText: nil, summary: summary,

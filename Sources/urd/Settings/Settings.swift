@@ -19,7 +19,7 @@ struct SettingsFailure: Error, Equatable, CustomStringConvertible {
 
 /// The settings of this run. A flag beats the environment, that a file, that the default.
 struct Settings: Sendable {
-    /// Where a value came from.
+    /// The source of a setting's value.
     enum Origin: Equatable, Sendable {
         case flag
         case environment(String)

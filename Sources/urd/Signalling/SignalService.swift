@@ -68,7 +68,7 @@ final class SignalService: Sendable {
         }
     }
 
-    /// Now and then those that are polled as well, to find the forsaken ones.
+    /// Now and then also the polled streams, to find the abandoned ones.
     private func streams(all: Bool) async -> [SignalStreamEntry] {
         if all {
             try? await queries.forgetRefusedSignals()

@@ -66,12 +66,12 @@ struct DeliveryQueue: Sendable {
         window.count < Self.windowLimit && parkedCount < Self.parkedLimit
     }
 
-    /// What is delivered although something before it is not. What is not wanted shows by itself.
+    /// Positions that are delivered although an earlier event is not. An unwanted event needs no entry.
     var doneAbove: [Int64] { window.filter { $0.isDone && $0.isWanted }.map(\.position) }
 
     var isIdle: Bool { underWay == 0 }
 
-    /// Whether something is still to be delivered of what was read.
+    /// Whether an event that was read is still to be delivered.
     var hasWork: Bool { parkedCount > 0 || window.contains { !$0.isDone } }
 
     /// Parks a delivery by its position in the log, but never before one that is under way.
@@ -156,7 +156,7 @@ struct DeliveryQueue: Sendable {
         return items
     }
 
-    /// When something parked is due that is not under way.
+    /// The time at which the next parked event is due that is not under way.
     var nextDue: Timestamp? {
         lanes.lazy.filter { !busy.contains($0.key) }.compactMap { $0.value.first?.due }.min()
     }
@@ -175,7 +175,7 @@ struct DeliveryQueue: Sendable {
         advance()
     }
 
-    /// It failed, and is tried again at a time.
+    /// The delivery failed, and is retried at a time.
     mutating func fail(_ item: Item, until due: Timestamp, _ record: inout Record) {
         guard let lane = release(item) else { return }
         if var first = lanes[lane]?.first, first.position == item.position {

@@ -2,7 +2,7 @@ import Values
 
 /// When a receiver asks to be called again (RFC 9110 section 10.2.3).
 enum RetryAfter {
-    /// In how many seconds: said so, or as a date. Nil where it is neither.
+    /// In how many seconds: said so, or as a date. Nil for a value in neither form.
     static func seconds(_ text: String, at now: Timestamp) -> Int64? {
         Int64(text) ?? date(text, near: now).map { $0.seconds - now.seconds }
     }

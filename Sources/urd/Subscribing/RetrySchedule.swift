@@ -8,7 +8,7 @@ enum RetrySchedule {
     static let attempts = pauses.count + 1
     static let longestRest: Duration = .seconds(86_400)
 
-    /// Nil once it was tried often enough.
+    /// Nil after the last attempt.
     /// - Parameters:
     ///   - attempts: how many failed.
     ///   - chance: 0..<1. Receivers that failed together are not called again together.
@@ -22,7 +22,7 @@ enum RetrySchedule {
         return max(usual, min(asked, longestRest))
     }
 
-    /// How long a receiver is left alone that could not be reached so many times. It is never given up here.
+    /// How long a receiver is left alone that could not be reached so many times. The delivery is never given up here.
     static func rest(
         after failures: Int, chance: Double, asked: Duration? = nil
     ) -> Duration {

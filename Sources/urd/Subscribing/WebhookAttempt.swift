@@ -34,7 +34,7 @@ struct WebhookLag: Sendable {
 
 /// One attempt to deliver an event.
 extension WebhookRunner {
-    /// Begins with all that may be sent now.
+    /// Begins all deliveries that may be sent now.
     func start(
         _ run: inout WebhookRun, at now: Timestamp, issuer: String,
         _ group: inout ThrowingDiscardingTaskGroup<any Error>

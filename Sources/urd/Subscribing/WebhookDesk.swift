@@ -9,7 +9,7 @@ import Values
 /// What administrators ask and do about deliveries.
 struct WebhookDesk: WebhookDeliveries {
     let store: DeliveryStore
-    /// Nil where nothing is sent.
+    /// Nil where the process sends no webhooks.
     let sender: WebhookSender?
     let mayBeLoopback: Bool
 

@@ -21,7 +21,7 @@ extension WebhookRunner {
     /// Where the types are named that matter, so many places are looked at at once.
     private static let span: Int64 = 1000
 
-    /// Takes in what was read, and reads on where there may be more.
+    /// Takes in the events of a page, and reads the next page where there may be more.
     func advance(
         _ reading: Reading, _ run: inout WebhookRun,
         _ group: inout ThrowingDiscardingTaskGroup<any Error>

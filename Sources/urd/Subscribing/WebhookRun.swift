@@ -101,7 +101,7 @@ struct WebhookRun: Sendable {
         goneAt.map { .gone(from: subscription.terms.url, position: $0) } ?? end
     }
 
-    /// Whether nothing more is started, and what is under way is let finish first.
+    /// Whether no delivery is started any more, and deliveries under way may finish.
     var isWindingUp: Bool { end == .changed && !queue.isIdle }
 
     /// Whether the terms have yet to say that an event is sent at all.
@@ -199,7 +199,7 @@ struct WebhookRun: Sendable {
         finish(.disabled(.failing, position: queue.position + 1))
     }
 
-    /// When it has to be looked at again though nothing happens.
+    /// The time at which the run has to be looked at without any event.
     func nextLook(at now: Timestamp) -> Timestamp? {
         var moments = [isResting(at: now) ? progress.restsUntil : queue.nextDue]
         if let since = progress.blockedSince, queue.hasWork {
@@ -304,7 +304,7 @@ struct WebhookRun: Sendable {
         return attempts.count >= Self.stepSize || now >= due || now < first.at
     }
 
-    /// What has changed since it was asked last; nil where nothing has.
+    /// The changes since the last call; nil without changes.
     mutating func takeStep() -> DeliveryStore.Step? {
         var moved = progress
         moved.cursor = LogCursor(epoch: progress.cursor.epoch, position: queue.position)

@@ -31,7 +31,7 @@ final class WebhookRunner: Sendable {
         /// What was read of the log last, until the run takes it in.
         var passage: Result<Passage, any Error>?
         var recording = Recording.isDone(.success(true))
-        /// Whether nothing more is begun, not even what is ready.
+        /// Whether no delivery is begun any more, not even a ready one.
         var isHeld = false
         var hasRung = false
         var isToEnd = false
@@ -49,7 +49,7 @@ final class WebhookRunner: Sendable {
     /// How far the log is read.
     enum Reading {
         case isDone
-        /// There may be more at once.
+        /// There may be more events at once.
         case isBehind
         /// Deliveries go on meanwhile.
         case isUnderWay
@@ -77,13 +77,13 @@ final class WebhookRunner: Sendable {
 
     var store: Store { service.store }
 
-    /// How far it is behind.
+    /// The lag behind the log.
     var lag: WebhookLag { shared.withLock { $0.lag } }
 
     /// Whether another runner begins with what an administrator changed.
     var isEnding: Bool { shared.withLock { $0.isToEnd } }
 
-    /// Has it start nothing more, and end once what is under way has been answered.
+    /// Starts no delivery any more, and ends once the deliveries under way are answered.
     /// - Returns: false where it only waits for better times: its task has to be cancelled.
     func end() -> Bool {
         let endsByItself = shared.withLock { shared in
@@ -183,7 +183,7 @@ final class WebhookRunner: Sendable {
                     "the cursor is beyond the head of the log", position: cursor.position)
             }
         }
-        // Nobody may remember what was sent of a tail that is known to be lost.
+        // No receiver may remember what was sent of a tail that is known to be lost.
         if let kept = history.loss(since: known.rewoundAt) {
             return try await tellRewound(run, keptTo: kept, history.head)
         }

@@ -60,8 +60,8 @@ struct WebhookSender: Sendable {
     func mayCall(_ address: IPAddress) -> Bool { destinations.allow(address) }
 
     /// - Parameters:
-    ///   - limit: it waits for others of that limit.
-    ///   - begins: asked when its turn comes; where it says no, nothing is sent.
+    ///   - limit: the requests of one limit wait for each other.
+    ///   - begins: called when the request's turn comes; false sends no request.
     func send(
         _ message: WebhookMessage, to subscription: Subscription, in realm: RealmID,
         within patience: Duration? = nil, limit: RequestLimit? = nil,

@@ -102,7 +102,7 @@ final class WebhookService: Sendable {
         }
     }
 
-    /// Begins what is to be delivered and ends what is not any more.
+    /// Starts runners of new webhooks and ends runners of removed ones.
     private func reconcile(_ realm: RealmID, _ running: inout [Key: Running]) async -> Bool {
         guard
             let wanted = try? await queries.subscriptions(in: realm, after: nil, limit: 1000)

@@ -9,7 +9,7 @@ struct ChildProcess: Sendable {
         "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "LANG=C", "TZ=UTC",
     ]
     var folder = "/"
-    /// Under whose name; ours when nil.
+    /// The user that runs the process; nil for the current user.
     var account: Account?
     /// Sent to it by the kernel when we die, however we die.
     var signalWhenWeDie: String?
@@ -17,7 +17,7 @@ struct ChildProcess: Sendable {
     var output: Int32?
     /// Where it writes errors; with its output when nil.
     var errors: Int32?
-    /// What it reads; nothing when nil.
+    /// The descriptor of the standard input; nil for no input.
     var input: Int32?
 
     struct Ending: Equatable, Sendable {
@@ -39,7 +39,7 @@ struct ChildProcess: Sendable {
         }
     }
 
-    /// Starts it. It is in a process group of its own, so that Ctrl-C in the terminal reaches us
+    /// Starts the process. It is in a process group of its own, so that Ctrl-C in the terminal reaches us
     /// alone and we stop things in order.
     ///
     /// With `signalWhenWeDie` the thread that calls this must live as long as the child: for the

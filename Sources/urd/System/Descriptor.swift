@@ -2,7 +2,7 @@ import Glibc
 
 /// File descriptors: what the system's calls leave to the caller.
 enum Descriptor {
-    /// Writes all of it, or gives up where the other end is closed.
+    /// Writes all bytes, or gives up where the other end is closed.
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
         _ = try? write(bytes, to: descriptor, "descriptor")
     }

@@ -4,10 +4,10 @@ import Synchronization
 import Values
 
 /// A file that is written piece by piece under another name and has its own once it is whole and on the disk:
-/// nobody ever finds half of it there.
+/// no reader ever finds half of it there.
 final class DraftFile: Sendable {
     private struct State {
-        /// Negative once it is closed.
+        /// Negative once the file is closed.
         var descriptor: Int32
         var hash = SHA256.Incremental()
         var count: Int64 = 0
@@ -54,7 +54,7 @@ final class DraftFile: Sendable {
         return digest
     }
 
-    /// Nothing of it is left.
+    /// Deletes the draft.
     func discard() {
         state.withLock { state in
             guard state.descriptor >= 0 else { return }

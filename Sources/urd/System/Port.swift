@@ -5,7 +5,7 @@ enum Port {
     enum State: Equatable, Sendable {
         case free
         case taken
-        /// Below 1024 without the right to it.
+        /// The port is below 1024, and the process lacks the privilege.
         case forbidden
         case unknown(Int32)
     }

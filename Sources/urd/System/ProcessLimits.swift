@@ -26,7 +26,7 @@ struct ProcessLimits: Equatable, Sendable {
         (1536 + 128 * UInt64(processors)) * Self.mebibyte
     }
 
-    /// What there is too little of, and what to do about it.
+    /// Each limit that is too low, with its remedy.
     var shortages: [CommandFailure] {
         var found: [CommandFailure] = []
         if files < OpenFiles.least {

@@ -5,7 +5,7 @@ struct Option: Equatable, Sendable {
         /// On when it stands alone; `true` or `false` may follow.
         case toggle
         case value(String)
-        /// May be given again and again.
+        /// The option may be repeated.
         case values(String)
     }
 
@@ -29,7 +29,7 @@ struct Option: Equatable, Sendable {
     static let csv = Option.flag("csv", "Write the rows as CSV (RFC 4180) instead of a table")
     static let help = Option.flag("help", "Show this help")
 
-    /// As help shows it.
+    /// The option as help shows it.
     var usage: String {
         switch form {
         case .flag: "--\(name)"
@@ -44,7 +44,7 @@ struct Operand: Equatable, Sendable {
     enum Count: Equatable, Sendable {
         case one
         case optional
-        /// All words that are left; last in the list.
+        /// All remaining words of the command line; last in the list.
         case rest
     }
 

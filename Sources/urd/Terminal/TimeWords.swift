@@ -21,7 +21,7 @@ enum TimeWords {
         input.place == .path && ["moment", "from", "to"].contains(input.name)
     }
 
-    /// - Returns: nil where the text is no time.
+    /// - Returns: nil where the text is no time or duration.
     static func read(_ text: String, now: Timestamp) -> String? {
         let day = { (seconds: Int64) in String(now.adding(seconds: seconds).description.prefix(10))
         }

@@ -84,7 +84,7 @@ private let newYork = GeoLocation(
         #expect(found.places == ["CH N47E008", "US N40W074"])
         #expect(
             FindingRule.impossibleTravel.sentence(at: found.places).hasSuffix(
-                "so fast: CH N47E008, then US N40W074."))
+                "time between: CH N47E008, then US N40W074."))
         #expect(
             self.story([(zurich, 0), (newYork, slow + 1)]).found(.impossibleTravel).isEmpty)
     }

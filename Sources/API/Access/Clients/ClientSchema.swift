@@ -19,7 +19,7 @@ enum ClientSchema {
     static let registration = Schema.named(
         "NewClient",
         .object(
-            [.optional("client_id", clientID, "Its name in OAuth; without it, one is made.")]
+            [.optional("client_id", clientID, "OAuth client id; generated if it is left out.")]
                 + members))
 
     /// A client as it is answered.
@@ -32,19 +32,19 @@ enum ClientSchema {
             answered + [
                 .optional(
                     "client_secret", clientSecret,
-                    "Shown in this answer, and in repeats of it, and nowhere else."),
+                    "Client secret, shown in this response and in repeats of it only."),
                 .optional(
                     "client_secret_expires_at", .integer(0...0),
-                    "0: it is valid until it is rotated."),
+                    "Expiry time of the secret; always 0: it is valid until it is rotated."),
             ]))
 
     private static let answered: [Member] =
         [
-            .required("client_id", clientID, "Its name in OAuth."),
+            .required("client_id", clientID, "OAuth client id."),
             .required(
                 "client_id_issued_at", .integer(0...JSON.exactIntegers.upperBound),
-                "Since when it is there, in seconds since 1970."),
-            .required("enabled", .boolean, "Whether it may get and use tokens."),
+                "Registration time, in seconds since 1970."),
+            .required("enabled", .boolean, "Whether the client may get and use tokens."),
         ]
         + MetadataField.all.map { .optional($0.name, shape(of: $0), $0.about) }
 

@@ -1,7 +1,7 @@
 /// What kind of device a user agent speaks of, as coarsely as people speak of their devices. It is kept
 /// for ever, so it must not tell one person from another.
 enum DeviceKind {
-    /// The first that fits: many name others that they want to be taken for.
+    /// The first match counts: many user agents name other browsers for compatibility.
     private static let signs: [(sign: String, kind: String)] = [
         ("iphone", "iPhone"), ("ipad", "iPad"), ("ipod", "iPod"), ("android", "Android"),
         ("windows", "Windows"), ("cros ", "Chromebook"), ("macintosh", "Mac"),
@@ -10,10 +10,10 @@ enum DeviceKind {
         ("darwin/", "Apple"), ("okhttp/", "Android"), ("curl/", "curl"),
     ]
 
-    /// Each once, sorted.
+    /// All device kinds, each once, sorted.
     static let all: [String] = Set(signs.map(\.kind)).sorted()
 
-    /// Nil where nothing is said, or nothing that is known.
+    /// Nil without a user agent, or for an unknown one.
     static func of(userAgent: String?) -> String? {
         guard let userAgent else { return nil }
         // Longer ones say no more, and reading them would cost.

@@ -9,7 +9,7 @@ internal import Values
 /// their own.
 enum ProofFault: Error {
     case invalid(String)
-    /// Ours is missing, or is over.
+    /// The nonce of this server is missing, or has expired.
     case nonce
 }
 
@@ -25,7 +25,7 @@ extension RealmContext {
         ProvenCall(method: request.method.rawValue, address: place.issuer + request.path)
     }
 
-    /// The proof that a request brings (RFC 9449 section 4.3), nil without one. It has not been used up.
+    /// The proof that a request brings (RFC 9449 section 4.3), nil without one. The proof is not used up yet (replay).
     func keyProof(
         of request: Request, for call: ProvenCall, with token: String? = nil
     ) throws(ProofFault) -> UsedProof? {

@@ -25,7 +25,7 @@ final class RefusedClientCounters: Sendable {
     private struct Entry: Sendable {
         /// Nil where nothing came since the last record.
         var sum: Sum?
-        /// Nil until the first one is recorded.
+        /// Nil before the first record.
         var recordedAt: Duration?
     }
 
@@ -54,10 +54,10 @@ final class RefusedClientCounters: Sendable {
         if isNew { arrival.yield() }
     }
 
-    /// Has what is due looked for.
+    /// Wakes the writer of due records.
     func wake() { arrival.yield() }
 
-    /// What is to be recorded now. With `all` it is all that there is.
+    /// The counts that are to be recorded now. With `all` it is all that there is.
     func take(at now: Duration, all: Bool = false) -> [(key: Key, sum: Sum)] {
         entries.withLock { entries in
             var due: [(key: Key, sum: Sum)] = []

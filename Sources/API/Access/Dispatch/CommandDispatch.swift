@@ -67,7 +67,7 @@ extension RealmContext {
 
     func nextSubjects() -> NextSubjects { NextSubjects(mailbox: newID(), phone: newID()) }
 
-    /// A new name for something: ordered by time, and not to be guessed.
+    /// A new id: ordered by time, and unpredictable.
     func newID() -> UUID {
         var random = SystemRandom()
         return .v7(at: clock.now(), using: &random)

@@ -2,8 +2,8 @@ internal import EventSourcing
 internal import Values
 
 extension EventLog {
-    /// How this very write ended before, and in which stream; nil if it is a new one. For what is
-    /// looked up by a name that the write itself may have ended.
+    /// The stored outcome of a repeated write with the same idempotency key, with its stream; nil for a new write. For objects
+    /// that are looked up by a name that the write itself may have removed.
     func earlier(_ write: Write) async throws(LogFailure) -> (done: Done, stream: UUID)? {
         switch try await outcome(of: write.command, digest: write.digest, in: write.realm) {
         case .duplicate(let positions)?:

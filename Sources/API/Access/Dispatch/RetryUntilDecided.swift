@@ -23,7 +23,7 @@ private struct Pauses {
     private var pause: Duration = .milliseconds(10)
     private var left: Duration = .seconds(300)
 
-    /// Waits a little, and longer each time. False where trying again is of no use.
+    /// Waits with a back-off. False for a failure that a retry cannot mend.
     mutating func next(after failure: LogFailure) async -> Bool {
         guard RequestScope.current?.hasAppended == true, failure.isPassing, left > .zero else {
             return false
@@ -38,7 +38,7 @@ private struct Pauses {
 }
 
 extension LogFailure {
-    /// It may be over in a moment.
+    /// Whether the failure may be over in a moment.
     fileprivate var isPassing: Bool {
         switch self {
         case .busy, .unavailable, .full, .fenced, .contended, .keyMissing: true

@@ -15,7 +15,7 @@ struct EventActor: Sendable, Equatable {
     }
 
     let kind: Kind
-    /// Nil where there is no other of its kind.
+    /// Nil for an actor whose kind has a single member.
     let id: String?
 
     init(_ actor: String) {

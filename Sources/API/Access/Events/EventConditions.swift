@@ -13,12 +13,13 @@ enum EventConditions {
     static let parameters = [
         Parameter(
             "type", in: .query, .list(of: type, 1...50),
-            "Only events of this type, or of all whose types begin like account.*"),
+            "Event type to include, or a group of types such as account.*"),
         Parameter(
-            "not_type", in: .query, .list(of: type, 1...50), "No events of this type or these."),
+            "not_type", in: .query, .list(of: type, 1...50),
+            "Event type or group of types to exclude."),
         Parameter(
             "stream", in: .query, .list(of: Fields.id, 1...50),
-            "Only events of this stream: the id of an account, a client, a session."),
+            "Stream to include: the id of an account, a client or a session."),
     ]
 
     private static let type = Schema.text(

@@ -117,34 +117,38 @@ struct EventEnvelope: Sendable {
         "EventEnvelope",
         .object(
             .required(
-                "id", .text(26...26), "Names the event on every channel and in every retry."),
-            .required("type", .text(1...100), "Its wire name, such as session.opened."),
-            .required("revision", .integer(1...10_000), "Which shape of its fields this is."),
-            .required("schema", .text(1...500), "Address of the JSON Schema of `data`."),
-            .required("realm", Fields.realm, "The realm that it happened in."),
+                "id", .text(26...26), "Event id, the same on every channel and in every retry."),
+            .required("type", .text(1...100), "Event type, such as session.opened."),
+            .required("revision", .integer(1...10_000), "Revision of the event type's schema."),
+            .required("schema", .text(1...500), "URI of the JSON Schema of `data`."),
+            .required("realm", Fields.realm, "Realm of the event."),
             .required(
                 "epoch", .integer(0...999_999_999),
                 "Epoch of the realm's log: a restore or failover begins another one."),
-            .required("position", Fields.position, "Where it stands in the realm's log."),
+            .required("position", Fields.position, "Position of the event in the realm's log."),
             .required(
-                "cursor", .text(3...25), "Where reading goes on behind it: epoch and position."),
-            .required("at", Fields.time, "When it happened."),
-            .required("stream", Fields.id, "The stream that it belongs to."),
-            .required("version", Fields.position, "Where it stands in its stream."),
-            .optional("subject", Fields.id, "Whose key its personal fields are sealed under."),
-            .required("command", Fields.id, "The command that made it."),
-            .required("actor", .text(0...300), "Who asked for it."),
-            .optional("client", .text(0...300), "Through which client."),
-            .optional("correlation", .text(0...300), "The trace that it belongs to."),
+                "cursor", .text(3...25), "Cursor to read on behind this event: epoch and position."),
+            .required("at", Fields.time, "Time of the event."),
+            .required("stream", Fields.id, "Stream of the event."),
+            .required("version", Fields.position, "Version of the event's stream."),
+            .optional("subject", Fields.id, "Subject whose key seals the personal fields."),
+            .required("command", Fields.id, "Id of the command that appended the event."),
             .required(
-                "leaf", .text(43...43), "Its leaf in the realm's Merkle tree, in base64url."),
-            .required("data", .openObject, "Its fields, as `schema` describes them."),
+                "actor", .text(0...300),
+                "Actor that caused the event, such as account:… or client:…."),
+            .optional("client", .text(0...300), "Client through which the actor sent the request."),
+            .optional("correlation", .text(0...300), "Trace id of the request."),
+            .required(
+                "leaf", .text(43...43),
+                "Leaf hash of the event in the realm's Merkle tree, in base64url."),
+            .required("data", .openObject, "Fields of the event, as `schema` describes them."),
             .optional(
-                "truncated", .boolean, "Its fields are left out, for they are too long to be sent."),
-            .optional("href", .text(1...500), "Where all of it is shown, where it is truncated."),
+                "truncated", .boolean,
+                "Whether the fields are left out because they are too long to be sent."),
+            .optional("href", .text(1...500), "URL of the complete event, if it is truncated."),
             .required(
                 "personal", .oneOf(Personal.allCases.map(\.rawValue)),
-                "Whether it has personal fields, and what became of them.")))
+                "State of the personal fields, if the event has any.")))
 
     static let example: JSON = [
         "id": "evt_Xb1cKx3mQ0q0k5yq2G8j7w", "type": "session.ended", "revision": 1,

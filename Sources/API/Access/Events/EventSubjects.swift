@@ -5,7 +5,7 @@ internal import Values
 /// Whom the events that a reader is sent are to be about. An event does not always say so itself: the index does,
 /// which follows the log at a small distance (decision 0129).
 public struct EventSubjects: Sendable {
-    /// Empty: all.
+    /// The accounts; empty for all.
     var accounts: Set<UUID> = []
     var clients: Set<UUID> = []
     /// What asks the index about them.

@@ -7,10 +7,9 @@ internal import ReadModels
 enum FilterText {
     static let parameter = Parameter(
         "filter", in: .query, .text(1...FilterParser.mostCharacters),
-        """
-        Only what meets this filter, in the syntax of SCIM (RFC 7644 section 3.4.2.2): \
-        docs/analysts/filters.md lists its attributes.
-        """, example: #"type sw "session." and not (actor eq "system")"#)
+        "Filter in the syntax of SCIM (RFC 7644 section 3.4.2.2): "
+            + "docs/analysts/filters.md lists its attributes.",
+        example: #"type sw "session." and not (actor eq "system")"#)
 
     static func expression(
         of text: String, _ vocabulary: FilterVocabulary, field: String = "filter"

@@ -6,7 +6,7 @@ internal import ReadModels
 internal import Values
 
 /// An assertion that an app of the federation profile signed by a key of its own, and may have encrypted to the realm.
-/// It is taken apart and not yet believed.
+/// It is parsed, and its signature is not verified yet.
 struct AppAssertion {
     /// What shows that the app has the key (RFC 7800): the key itself, or the name of one that it showed before.
     enum Confirmation {
@@ -21,7 +21,7 @@ struct AppAssertion {
     private let members: JSONObject
 
     private static let longest = SignedStatement.longestText
-    /// In seconds: what names no end is good for so long, and what names a later one for no longer.
+    /// Maximum lifetime of an assertion in seconds, with or without an `exp`.
     static let longestLife: Int64 = 1800
     private static let leeway: Int64 = 30
 
@@ -109,7 +109,7 @@ struct AppAssertion {
         let kept: JSON
         fileprivate let verifier: VerificationKey
 
-        /// Nil for what is none, or has no name.
+        /// Nil for an invalid key, or one without a `kid`.
         init?(_ key: JSON) {
             guard var members = key.object, let id = members["kid"]?.string, !id.isEmpty else {
                 return nil
@@ -145,7 +145,7 @@ extension RealmContext {
 }
 
 extension TokenMint {
-    /// The stream of a device that goes by a key of its own: nobody else comes to have it by the name alone.
+    /// The stream of a device that goes by a key of its own: no other app comes to have it by the name alone.
     func federatedDevice(_ name: String, key: String) -> UUID {
         .v8(derive(.federatedDevice, [0xFF] + Array("\(name.utf8.count) \(name) \(key)".utf8)))
     }

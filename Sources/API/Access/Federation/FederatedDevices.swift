@@ -66,7 +66,7 @@ struct FederatedDevices {
         }
     }
 
-    /// Signs the person out on one of them. False where they are not signed in there.
+    /// Signs the person out on one of them. False where the person is not signed in on the device.
     func disconnect(
         _ device: UUID, of account: UUID, by commands: Commands, as caller: Commands.Caller
     ) async throws(Problem) -> Bool {

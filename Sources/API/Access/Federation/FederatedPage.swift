@@ -6,17 +6,18 @@ internal import Values
 struct FederatedPage: Sendable {
     struct Items<Item: Sendable>: Sendable {
         var items: [Item]
-        /// The last one's name, where there are more.
+        /// The name of the last item, where there are more items.
         var next: UUID?
     }
 
     static let most = 1000
 
     static let parameters = [
-        Parameter("limit", in: .query, .integer(1...Int64(most)), "How many at most.", example: 50),
+        Parameter(
+            "limit", in: .query, .integer(1...Int64(most)), "Maximum number of items.", example: 50),
         Parameter(
             "after", in: .query, .text(36...36, Names.uuid),
-            "The last one of the page before: the header Link names it.",
+            "Last item of the previous page, as the header Link names it.",
             example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"),
     ]
 
@@ -33,7 +34,7 @@ struct FederatedPage: Sendable {
             after: call.text("after").flatMap { UUID($0) })
     }
 
-    /// Of what comes behind the place that was asked for, in its order: one more shows that there are more.
+    /// The items behind `after`, in their order: one more than the limit shows that there are more.
     func items<Item: Sendable>(of all: [Item], _ name: (Item) -> UUID) -> Items<Item> {
         let part = all.prefix(limit)
         return Items(items: Array(part), next: part.count < all.count ? part.last.map(name) : nil)

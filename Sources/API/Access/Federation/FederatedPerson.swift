@@ -34,7 +34,7 @@ struct FederatedPerson {
     var subject: String { claims["email"]?.string ?? "" }
 
     /// What an assertion says. Services read the usual ones without asking whether they are there: those that they
-    /// are told and that nobody knows are empty.
+    /// are told and that are unknown are empty.
     func attributes(for service: FederationService) -> JSONObject {
         let chosen = service.attributes
         var members = attributes(chosen)

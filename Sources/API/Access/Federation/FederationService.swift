@@ -11,7 +11,7 @@ extension FederationService {
     /// What the app knows it by: the first of its addresses.
     var address: String? { client.metadata.redirectURIs.first }
 
-    /// What it is told of people.
+    /// The attributes of people that the service gets.
     var attributes: Set<FederationAttribute> {
         let chosen = client.metadata.federationAttributes.compactMap(FederationAttribute.init)
         return Set(chosen.isEmpty ? FederationAttribute.usual : chosen)

@@ -14,7 +14,7 @@ public final class ServiceCrawler: Sendable {
     /// When each service is due, by this process: a restart asks once more.
     private let due = Mutex<[UUID: Duration]>([:])
 
-    /// In seconds: how long an answer is good that says nothing of it, and at least and at most.
+    /// Cache lifetime of a response without Cache-Control, in seconds; then the bounds of one with it.
     private static let usual: Int64 = 86_400
     private static let least: Int64 = 300
     private static let most: Int64 = 7 * 86_400
@@ -26,7 +26,7 @@ public final class ServiceCrawler: Sendable {
         self.fetch = fetch
     }
 
-    /// Begins to look at those that are due; nobody waits for it, and none of them for another: a host that
+    /// Begins to look at those that are due; no request waits for it, and none of them for another: a host that
     /// does not answer delays its own service alone.
     func visit(
         _ services: [FederationService],
@@ -45,7 +45,7 @@ public final class ServiceCrawler: Sendable {
         }
     }
 
-    /// Those that nobody looks at now, and not again for a while, whether they answer or not.
+    /// Hosts that no task looks at now, and not again for a while, whether they answer or not.
     private func take(_ services: [FederationService]) -> [(service: UUID, host: String)] {
         let now = passed()
         return due.withLock { due in
@@ -102,7 +102,7 @@ public final class ServiceCrawler: Sendable {
 /// `services.txt`: lines with a type and a link, and how long the file is good.
 struct ServicesText {
     let link: String
-    /// Seconds.
+    /// Cache lifetime of the response in seconds.
     let lifetime: Int64?
 
     private static let type = "application/x-rsd+json"

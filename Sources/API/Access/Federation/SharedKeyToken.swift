@@ -4,11 +4,11 @@ internal import JSON
 internal import Values
 
 /// A JWT that is signed by a shared key (HS256), as clients of the profile make them: times that may be texts, and either
-/// alphabet of Base64. It is taken apart and not yet believed.
+/// alphabet of Base64. It is parsed, and its signature is not verified yet.
 struct SharedKeyToken {
     let keyID: String?
     let members: JSONObject
-    /// What was signed. A JWT that is good once is known by this: its signature could be spelt in another way.
+    /// The signed bytes. A JWT that is good once is known by this: its signature could be spelt in another way.
     let signed: [UInt8]
     private let signature: [UInt8]
 
@@ -39,7 +39,7 @@ struct SharedKeyToken {
         bytes(part).flatMap(ClaimsText.parse)
     }
 
-    /// Some apps write the alphabet of RFC 4648 section 4, without its padding. What is signed is the text as
+    /// Some apps write the alphabet of RFC 4648 section 4, without its padding. The signature covers the text as
     /// it was sent.
     private static func bytes(_ part: Substring) -> [UInt8]? {
         let isPlain = part.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
@@ -90,7 +90,7 @@ struct SharedKeyToken {
     /// - Parameter request: what it is good once with, where it may be good with several.
     func digest(with request: [UInt8]) -> [UInt8] { SHA256.hash(signature + request) }
 
-    /// Whether the times that it has, if any, allow it.
+    /// Whether the token is valid at a time: `nbf`, `iat` and `exp`, where it has them.
     func isOpen(at now: Timestamp, within leeway: Int64) -> Bool {
         guard hasBegun(at: now.seconds + leeway) else { return false }
         guard members["exp"] != nil else { return true }

@@ -15,7 +15,7 @@ final class FeedLease: Sendable {
     private let cursors: any FeedCursors
     private let leases: FeedLeases
     private let noted = Atomic(Standing.held.rawValue)
-    /// Everything up to here may be sent.
+    /// The cursor up to which events may be sent.
     private let permitted = Mutex(LogCursor.start)
 
     init(_ name: FeedLeaseName, _ cursors: any FeedCursors, of leases: FeedLeases) {
@@ -47,7 +47,7 @@ final class FeedLease: Sendable {
         do throws(LogFailure) {
             return try await cursors.cursor(of: name.subscription, in: name.realm) != nil
         } catch {
-            // Nobody can say that it is gone.
+            // It cannot be known that the lease is gone.
             return true
         }
     }

@@ -102,7 +102,7 @@ public final class Feeds: Sendable {
         }
     }
 
-    /// Wakes those who wait for long, once a second.
+    /// Wakes feeds with a time-out once a second.
     private func keepTime() async throws {
         while true {
             try await Task.sleep(for: .seconds(1))
@@ -146,7 +146,7 @@ private final class FeedGrant: Sendable {
         FeedPlace.Standing(rawValue: noted.load(ordering: .relaxed)) ?? .revoked
     }
 
-    /// What was revoked stays so.
+    /// Revoked access is not granted again.
     func note(_ standing: FeedPlace.Standing) {
         doubts.store(0, ordering: .relaxed)
         if self.standing != .revoked { noted.store(standing.rawValue, ordering: .relaxed) }
@@ -165,7 +165,7 @@ final class FeedPlace: Sendable {
     enum Standing: UInt8 {
         case good
         case revoked
-        /// For too long nobody could say.
+        /// The reader's access could not be checked for too long.
         case unknown
     }
 

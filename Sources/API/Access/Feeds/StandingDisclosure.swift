@@ -44,7 +44,7 @@ public struct StandingDisclosure: Sendable {
     public func due(at now: Timestamp) -> Timestamp? {
         guard !waiting.isEmpty else { return nil }
         guard waiting.count < Self.most, let lastRecord else { return now }
-        // A clock that went back keeps nobody waiting for longer.
+        // A clock that went back keeps no reader waiting for longer.
         return min(lastRecord, now).adding(seconds: Self.pause)
     }
 

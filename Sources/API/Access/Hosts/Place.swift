@@ -28,7 +28,7 @@ public final class HostConfiguration: Sendable {
     public let webApp: WebAppPlace?
     /// The app's own where it has some, else the realm's.
     public let settings: Settings
-    /// How often what may be asked there.
+    /// The rate limits of the place.
     public let rates: RateTable
     /// The realm's issuer in tokens. Made of what is set, or of an assigned host.
     public let issuer: String

@@ -53,7 +53,7 @@ public struct Places: Sendable {
             "No realm answers at this host. The issuers here are \(known.joined(separator: ", ")).")
     }
 
-    /// Nil where something has to be looked up before, or refused.
+    /// Nil where the host has to be looked up, or the request refused.
     func knownGround(of request: Request) -> HostConfiguration? {
         guard let arrival = try? forwarding.arrival(of: request),
             let lead = leads.known(arrival.host, at: queries.revision(of: .system)) ?? nil,
@@ -86,7 +86,7 @@ public struct Places: Sendable {
 /// Where a host leads to, before anything is known of what is there.
 private final class Lead: Sendable {
     let realm: RealmID
-    /// The name itself, or the one that it is under, was assigned.
+    /// Whether the host name itself, or its parent domain, was assigned.
     let isAssigned: Bool
     /// The directory has it with its port.
     let hasPort: Bool

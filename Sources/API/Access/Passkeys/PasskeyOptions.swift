@@ -51,8 +51,12 @@ enum PasskeyOptions {
     static func userHandle(of account: UUID) -> [UInt8] { Array(account.description.utf8) }
 
     static let begun = Schema.object(
-        .required("ceremonyId", Fields.id, "To be given back with what comes of it."),
-        .required("options", .openObject, "For `navigator.credentials`, as WebAuthn names it."))
+        .required(
+            "ceremonyId", Fields.id, "Id of the WebAuthn ceremony, to be sent back with its result."
+        ),
+        .required(
+            "options", .openObject, "Options for `navigator.credentials`, in the form of WebAuthn.")
+    )
 
     static let exampleOfBegun: JSON = [
         "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",

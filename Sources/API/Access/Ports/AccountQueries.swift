@@ -13,7 +13,7 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> ListPage<AccountView>
 
-    /// Newest first.
+    /// The passkeys of an account, the newest first.
     func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView]
@@ -38,7 +38,7 @@ public protocol AccountQueries: SessionQueries, BrowserQueries {
 }
 
 public protocol SessionQueries: Sendable {
-    /// Also one that is over.
+    /// Sessions that have ended are found as well.
     func line(of session: UUID, in realm: RealmID) async throws(LogFailure) -> SessionLine?
 
     /// Where an account is signed in, newest first, from behind `after` on.
@@ -68,7 +68,7 @@ extension SessionQueries {
         }
     }
 
-    /// All that are wanted, however many there are.
+    /// All requested sessions, without a limit.
     func sessions(
         of account: UUID, in realm: RealmID, at now: Timestamp,
         where isWanted: (OpenSessionView) -> Bool

@@ -20,7 +20,7 @@ public protocol BrowserQueries: Sendable {
 }
 
 extension BrowserQueries {
-    /// All of them, however many there are.
+    /// All browser sessions, without a limit.
     func browserSessions(
         of account: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> [BrowserSessionView] {

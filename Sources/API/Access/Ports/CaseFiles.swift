@@ -4,7 +4,7 @@ public import Values
 
 /// Case files: who asked for them, and what convinces their readers.
 public protocol CaseFiles: DurableJobs where Kind == CaseFileKind {
-    /// The newest signed checkpoint, and its size. Nil before anything was sealed.
+    /// The newest signed checkpoint, and its size. Nil before the first checkpoint.
     func checkpoint(
         of realm: RealmID
     ) async throws(LogFailure) -> (size: Int64, note: [UInt8])?
@@ -19,7 +19,7 @@ public protocol CaseFiles: DurableJobs where Kind == CaseFileKind {
         of positions: [Int64], in realm: RealmID
     ) async throws(LogFailure) -> EventExtent
 
-    /// Leaves of the tree that a checkpoint signs, by tiles of 256, from one on. None where there are no more.
+    /// Leaves of the tree that a checkpoint signs, by tiles of 256, from one on. Empty where there are no more leaves.
     func leaves(
         fromTile tile: Int64, count: Int, under note: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> [[[UInt8]]]

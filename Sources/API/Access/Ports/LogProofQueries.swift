@@ -5,8 +5,8 @@ public protocol LogProofQueries: Sendable {
     /// The newest signed checkpoint (C2SP tlog-checkpoint), as its signer wrote it.
     func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]?
 
-    /// Why the event at a position is in the log that the newest checkpoint signs. Nil: it is not
-    /// sealed yet, or there is none.
+    /// Proof that the event at a position is in the log that the newest checkpoint signs. Nil: the event is not
+    /// sealed yet, or does not exist.
     func inclusionProof(
         of position: Int64, in realm: RealmID
     ) async throws(LogFailure) -> InclusionView?
@@ -17,7 +17,7 @@ public protocol LogProofQueries: Sendable {
         at positions: ClosedRange<Int64>, of realm: RealmID
     ) async throws(LogFailure) -> [[UInt8]]
 
-    /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil: not sealed yet.
+    /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil before its checkpoint.
     func tile(
         level: Int, index: Int64, width: Int, of realm: RealmID
     ) async throws(LogFailure) -> [UInt8]?

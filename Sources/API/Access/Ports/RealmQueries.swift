@@ -7,8 +7,8 @@ public import Values
 public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, SignalQueries,
     RequestSequences
 {
-    /// The session of a request that is signed by its key, and whose number is used up by that, on all nodes. Nil:
-    /// it is not signed by it, or that number or a higher one was used up before.
+    /// The session of a request that is signed by its key, and whose sequence number is used up by that, on all nodes. Nil:
+    /// the signature is missing, or that number or a higher one was used up before.
     func line(
         of session: UUID, signing sequence: Int64, in realm: RealmID,
         isRight: @escaping @Sendable (SessionView) -> Bool
@@ -32,7 +32,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> ListPage<InviteView>
 
-    /// By the stream of the two. Withdrawn ones are not found.
+    /// By the stream of the two. Withdrawn consents are not found.
     func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView?
 
     func consents(
@@ -53,22 +53,22 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries, Sig
     /// By the stream of its address.
     func account(mailbox: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView?
 
-    /// At most so many behind the first ones, the newest first.
+    /// A page of accounts behind skipped ones, the newest first.
     func newestAccounts(
         in realm: RealmID, behind skipped: Int, limit: Int
     ) async throws(LogFailure) -> [AccountView]
 
-    /// By the id that its authenticator gave it, in any account. Removed ones are not found.
+    /// By the id that its authenticator gave it, in any account. Removed passkeys are not found.
     func passkey(
         ofCredential credential: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> PasskeyView?
 
-    /// Newest first.
+    /// The passkeys of an account, the newest first.
     func passkeys(
         of account: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [PasskeyView]
 
-    /// The same, asked for now and waited for later.
+    /// Begins the query of the passkeys now; the answer is awaited later.
     func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]>
 }
 
@@ -81,7 +81,7 @@ extension RealmQueries {
         throw .unavailable
     }
 
-    /// For those that are asked at once.
+    /// The default for a port that answers at once.
     public func beginPasskeys(of account: UUID, in realm: RealmID) -> Later<[PasskeyView]> {
         { () throws(LogFailure) in try await passkeys(of: account, in: realm) }
     }

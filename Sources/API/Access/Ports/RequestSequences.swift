@@ -3,7 +3,7 @@ public import Values
 
 /// The replay guard of requests that tokens have signed: `RequestSequenceStore` over the database.
 public protocol RequestSequences: Sendable {
-    /// Takes a number for a token, on all nodes. False: that one was used, or a higher one.
+    /// Takes a number for a token, on all nodes. False: that number or a higher one was used (replay).
     func advance(
         _ token: UUID, to sequence: Int64, in realm: RealmID
     ) async throws(LogFailure) -> Bool

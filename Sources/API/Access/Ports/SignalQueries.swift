@@ -8,7 +8,7 @@ public protocol SignalQueries: Sendable {
         of client: UUID, in realm: RealmID
     ) async throws(LogFailure) -> [SignalStreamView]
 
-    /// Nil: nothing was ever looked at for it.
+    /// Nil for a stream whose log was never read.
     func signalCursor(
         of stream: UUID, in realm: RealmID
     ) async throws(LogFailure) -> SignalCursor?
@@ -18,7 +18,7 @@ public protocol SignalQueries: Sendable {
         of stream: UUID, in realm: RealmID, by step: SignalStep
     ) async throws(LogFailure) -> Bool
 
-    /// Those to be delivered next.
+    /// The next signals to be delivered.
     func pendingSignals(
         of stream: UUID, in realm: RealmID, limit: Int
     ) async throws(LogFailure) -> [PendingSignal]

@@ -5,7 +5,7 @@ public import Values
 
 /// What is asked of the web apps and konnectors of a realm. Answers are as fresh as the log.
 public protocol WebAppQueries: Sendable {
-    /// Removed ones are not found.
+    /// Removed web apps are not found.
     func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView?
 
     func webApp(

@@ -6,7 +6,7 @@ public import Values
 
 /// What is asked of a realm's subscriptions. Answers are as fresh as the log.
 public protocol SubscriptionQueries: Sendable {
-    /// Deleted ones are not found.
+    /// Deleted subscriptions are not found.
     func subscription(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> SubscriptionView?
@@ -24,7 +24,7 @@ public protocol WebhookDeliveries: Sendable {
     /// Whether such an address may be called at all.
     func mayCall(_ address: IPAddress) -> Bool
 
-    /// Nil before anything was delivered.
+    /// Nil before the first delivery.
     func standing(
         of subscription: UUID, in realm: RealmID
     ) async throws(LogFailure) -> DeliveryStanding?
@@ -35,7 +35,7 @@ public protocol WebhookDeliveries: Sendable {
         since: Timestamp?, after: Int64, limit: Int
     ) async throws(LogFailure) -> ListPage<Delivery>
 
-    /// The newest first.
+    /// The attempts, the newest first.
     func attempts(
         of subscription: UUID, in realm: RealmID, position: Int64?, outcome: String?,
         since: Timestamp?, before: Int64, limit: Int
@@ -53,13 +53,13 @@ public protocol WebhookDeliveries: Sendable {
     ) async throws(LogFailure) -> [Int64]
 
     /// - Parameter chosen: the positions among them; nil for all.
-    /// - Returns: how many are sent again.
+    /// - Returns: the number of events that are sent again.
     func replay(
         _ range: ClosedRange<Int64>, types: [String], streams: [UUID], among chosen: [Int64]?,
         order: DeliveryOrder, to subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Int
 
-    /// - Returns: how many are sent again.
+    /// - Returns: the number of events that are sent again.
     func revive(
         _ subscription: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> Int
@@ -71,7 +71,7 @@ public protocol WebhookDeliveries: Sendable {
     ) async -> DeliveryAttempt
 }
 
-/// Where nothing is delivered.
+/// The port of a process without webhooks.
 public struct NoDeliveries: WebhookDeliveries {
     public init() {}
 

@@ -121,7 +121,7 @@ public final class Upstream: Sendable {
         return metadata
     }
 
-    /// The ID token that a code is redeemed for. Not yet believed.
+    /// The ID token that a code is redeemed for. The signature is not verified yet.
     func redeem(
         _ code: String, verifier: String, redirect: String, at provider: Provider,
         _ metadata: ProviderMetadata

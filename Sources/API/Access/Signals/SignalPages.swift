@@ -3,12 +3,12 @@ internal import Synchronization
 internal import Values
 
 /// What the events of each realm amount to, read and worked out once for all the streams of signals of a
-/// realm on this node. Nothing that is sealed is opened for it.
+/// realm on this node. No sealed field is opened for it.
 public final class SignalPages: Sendable {
     /// The newest stretch of a realm's log that was read.
     private struct Window {
         var epochs: EpochHistory
-        /// Nothing up to here is held.
+        /// The position up to which no event is held.
         var first: Int64
         var last: Int64
         var sources: [SignalSource]

@@ -24,7 +24,7 @@ struct GrantForm: Sendable {
         }
     }
 
-    /// For one that is redeemed in a way of its own.
+    /// A grant with its own redemption.
     init<G: Grant>(
         _ grant: G.Type, _ members: [Member], hesitates: Bool = true,
         redeem:

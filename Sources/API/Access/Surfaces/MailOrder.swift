@@ -12,7 +12,7 @@ struct MailOrder {
     var isForTheOldAddress = false
     /// It goes to the address that the realm's settings name, and is about the event's stream.
     var isForTheContact = false
-    /// By what it goes there. To phones nothing but codes is sent.
+    /// The channel of the message. To phones nothing but codes is sent.
     var channel = Channel.mail
     var deadline: Timestamp?
     /// Of what proves something: it is mailed as long as the account's proofs are of this generation.

@@ -2,7 +2,7 @@ internal import Identity
 
 /// The keys that a realm's secrets and names are derived from.
 public enum DerivationKey: Sendable, Equatable {
-    /// Never replaced.
+    /// The key for names, which is never replaced.
     case name
     /// A version of the derive key; 0 is the one in use.
     case version(Int)

@@ -9,7 +9,7 @@ internal import Values
 /// are rotated like them: one that retired opens what was encrypted to it while it is still shown.
 struct RealmEncryptionKeys: Sendable {
     let keys: [DecryptionKey]
-    /// As everybody is shown them.
+    /// The public keys of the JWK set.
     let published: [JSON]
 }
 

@@ -9,7 +9,7 @@ struct MagicLinks {
 
     init(_ context: RealmContext) { self.context = context }
 
-    /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
+    /// The link that a token belongs to, while it can be redeemed. A look does not use the link up.
     func find(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
         guard let id = UUID(user), let shown = context.mint.shown(magicToken: token),
             case let account = try await RealmLookups(context).folded(Account.self, id),

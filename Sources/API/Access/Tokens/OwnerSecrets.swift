@@ -99,7 +99,7 @@ extension TokenMint {
         readMailed(text, .keepAccount)
     }
 
-    /// What is mailed.
+    /// The URL that is mailed.
     func address(of link: IssuedMailedLink) -> String {
         switch link.purpose {
         case .signIn: link.base + magicCode(link.id)

@@ -5,7 +5,7 @@ internal import Values
 /// Sealed state that a client or browser carries for us, so that nothing is stored meanwhile: the
 /// bearer cannot read it, change it, or use it for another purpose.
 extension TokenMint {
-    /// Nothing longer is opened.
+    /// Maximum length of a sealed text that is opened.
     static let longestSealed = 16 << 10
 
     /// Of characters that need no escape in a URL.

@@ -1,6 +1,6 @@
 internal import Identity
 
-/// How strong a sign-in was.
+/// The strength of a sign-in: authentication methods and level.
 struct SignInStrength {
     private let factors: [AuthenticationFactor]
 

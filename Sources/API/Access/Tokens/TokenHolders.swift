@@ -9,7 +9,7 @@ extension TokenMint {
         text.flatMap(readRefreshToken).map { "session \($0.session)" }
     }
 
-    /// Of this code alone: who has one that is used or over keeps nobody from using another one.
+    /// Of this code alone: the holder of a used or expired code keeps no other person from using theirs.
     func holder(ofCode text: String?) -> String? {
         text.flatMap(readAuthorizationCode).map { "code \($0.id)" }
     }

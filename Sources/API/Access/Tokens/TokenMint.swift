@@ -12,7 +12,7 @@ public struct TokenMint: Sendable {
     let derivation: Derivation
     /// How many versions of the derive key are accepted.
     let versions: Int
-    /// What this derives, it derives from this one.
+    /// The version of the derive key that this mint uses.
     var versionNumber = 0
 
     public init(versions: Int = 1, derivation: @escaping Derivation) {

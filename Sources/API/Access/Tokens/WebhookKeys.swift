@@ -29,7 +29,7 @@ public final class WebhookKeys: Sendable {
         time = RealmTime(clock, commands.events)
     }
 
-    /// Those that sign now: the active one first.
+    /// The keys that sign now: the active one first.
     public func signing(in realm: RealmID) async throws(LogFailure) -> [Ed25519.PrivateKey] {
         let now = time.now(in: realm)
         return try await entries(of: realm).reversed().filter { entry in
@@ -43,7 +43,7 @@ public final class WebhookKeys: Sendable {
         }
     }
 
-    /// What everybody is shown, oldest first.
+    /// The published keys, the oldest first.
     func shown(in realm: RealmID) async throws(LogFailure) -> [SigningKeys.Entry] {
         let now = time.now(in: realm)
         return try await entries(of: realm).filter { entry in

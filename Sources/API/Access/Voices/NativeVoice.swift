@@ -79,14 +79,14 @@ extension Problem {
     static let nativeSchema = Schema.named(
         "NativeProblem",
         .object(
-            .required("title", .text(1...100), "A code for programs."),
-            .required("status", .integer(400...599), "The status of the response."),
-            .required("detail", .text(1...1000), "What is wrong.")))
+            .required("title", .text(1...100), "Error code for programs."),
+            .required("status", .integer(400...599), "HTTP status of the response."),
+            .required("detail", .text(1...1000), "Explanation of the error.")))
 
     /// What is said of a single member, of an enrolment, or of a link.
     static let nativeSmallSchema = Schema.named(
         "NativeError",
         .object(
-            .optional("error", .text(1...1000), "What is wrong with a member."),
-            .optional("Message", .text(1...1000), "What is wrong with an enrolment, or a link.")))
+            .optional("error", .text(1...1000), "Explanation of an invalid member."),
+            .optional("Message", .text(1...1000), "Explanation of a failed enrolment or link.")))
 }

@@ -32,14 +32,19 @@ extension Problem {
     static let oauthSchema = Schema.named(
         "OAuthError",
         .object(
-            .required("error", .text(1...100), "A code for programs."),
-            .optional("error_description", .text(1...1000), "What is wrong, for developers."),
-            .optional("error_uri", .text(1...1000), "Where to read more."),
-            .optional("auth_session", .text(1...8192), "To go on with, at the challenge endpoint."),
-            .optional("second_factor_required", .boolean, "There: a `totp_code` is missing."),
+            .required("error", .text(1...100), "Error code (RFC 6749 section 5.2)."),
+            .optional(
+                "error_description", .text(1...1000), "Explanation of the error, for developers."),
+            .optional("error_uri", .text(1...1000), "URI of the error's documentation."),
+            .optional(
+                "auth_session", .text(1...8192),
+                "Authorization session to continue with at the challenge endpoint."),
+            .optional(
+                "second_factor_required", .boolean,
+                "Whether a `totp_code` is missing, at the challenge endpoint."),
             .optional(
                 "methods", .list(of: .text(1...100), 0...20),
-                "With `mfa_required`: what a browser can ask for.")))
+                "Second factors that a browser can ask for, with the error `mfa_required`.")))
 }
 
 /// RFC 6749 section 5.2: printable ASCII without quotes and backslashes.

@@ -8,7 +8,7 @@ struct Accent: Sendable, Equatable {
 
     static let usual = Accent(Tint(red: 0x1F, green: 0x3A, blue: 0x5F))
 
-    /// With or without `#` before it.
+    /// The colour with or without `#` in front.
     init?(_ text: String) {
         let digits = text.utf8.first == UInt8(ascii: "#") ? String(text.dropFirst()) : text
         guard digits.utf8.count == 6, let number = UInt32(digits, radix: 16),

@@ -24,7 +24,7 @@ enum AccountNote: String, CaseIterable {
         case .passkeyRemoved: say("The passkey was removed.", "Der Passkey wurde entfernt.")
         case .methodRemoved:
             say(
-                "Removed. Nobody can sign in with it any more.",
+                "Removed. It no longer signs in to your account.",
                 "Entfernt. Niemand kann sich mehr damit anmelden.")
         case .passphraseSet: say("The passphrase is set.", "Die Passphrase ist gesetzt.")
         case .passphraseRemoved:

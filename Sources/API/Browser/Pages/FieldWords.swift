@@ -3,7 +3,7 @@ internal import PhoneNumbers
 
 /// What is said at a field that cannot be taken as it is.
 extension Words {
-    /// What is typed to sign in or to join.
+    /// The label of the address field at sign-in and registration.
     func signInAddress(_ takesPhones: Bool) -> String {
         takesPhones
             ? self("E-mail address or phone number", "E-Mail-Adresse oder Telefonnummer")
@@ -62,7 +62,7 @@ extension Words {
             "Nehmen Sie den Link aus der neuesten E-Mail, oder fordern Sie einen neuen an.")
     }
 
-    /// Of people and of things that they name.
+    /// The message for an invalid name, of a person or an object.
     var unfitName: String {
         self(
             "Use at most 100 characters, without invisible ones or ones that reverse the text.",

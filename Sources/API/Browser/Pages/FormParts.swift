@@ -109,7 +109,7 @@ enum Parts {
         HTML.element(.input, .type("hidden"), .name(name), .value(value))
     }
 
-    /// Whose passphrase is set, for programs that keep passphrases. It is neither seen nor sent.
+    /// Whose passphrase is set, for programs that keep passphrases. The field is neither visible nor sent.
     static func userName(_ name: String?, _ say: Words) -> HTML {
         HTML.element(
             .input, .type("email"), .label(say("E-mail address", "E-Mail-Adresse")),

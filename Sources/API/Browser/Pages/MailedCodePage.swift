@@ -6,7 +6,7 @@ struct OwnerCodePage {
     let visit: Visit
     let action: String
     let isWrong: Bool
-    /// What can be ticked beside it.
+    /// The checkbox beside the code.
     var check: HTML?
 
     func response(@HTMLBuilder hidden: () -> HTML) -> Response {

@@ -75,7 +75,7 @@ struct Page: Sendable {
             "default-src 'none'", "style-src 'self'", "img-src 'self'\(logo ?? "")",
             "base-uri 'none'",
         ]
-        // First where it allows anybody: the router looks for it there.
+        // First where it allows any origin: the router looks for it there.
         rules.insert(
             "frame-ancestors \(framedBy ?? "'none'")", at: framedBy == nil ? rules.endIndex : 0)
         let sources = foreignScript.map { " \($0.sources)" } ?? ""

@@ -8,7 +8,7 @@ public import Values
 public struct InboxContext: RouteContext {
     /// Newest first: of one address, or of all.
     let letters: @Sendable (_ address: String?, _ after: UUID?) -> [InboxLetter]
-    /// The same, where there is none yet as soon as the first one comes.
+    /// The first message of a list that may be waited for.
     let awaited:
         @Sendable (_ address: String, _ after: UUID?, _ limit: Duration) async -> [InboxLetter]
 
@@ -38,25 +38,32 @@ public enum InboxRoutes {
         right: .nothing,
         parameters: [
             Parameter(
-                "to", in: .query, .text(1...320), "Only those to this mail address or phone number."
+                "to", in: .query, .text(1...320), "Mail address or phone number of the recipient."
             ),
-            Parameter("after", in: .query, Fields.id, "Only those that came after this one."),
+            Parameter(
+                "after", in: .query, Fields.id, "Id of the message behind which the list begins."),
             Parameter(
                 "wait", in: .query, .integer(0...30),
-                "With `to`: so many seconds at most for the first one to come."),
+                "Seconds to wait for the first message to `to`."),
         ],
         answer: .ok(
             "The mails.",
             .list(
                 of: .object(
-                    .required("id", Fields.id, "Its id."),
+                    .required("id", Fields.id, "Message id."),
                     .required(
-                        "channel", .oneOf(Channel.allCases.map(\.rawValue)), "By what it goes."),
-                    .required("to", .text(1...320), "To whom."),
-                    .required("subject", .text(0...400), "About what; empty in a message."),
-                    .required("text", .text(1...100_000), "As text."),
-                    .required("html", .text(0...1_000_000), "As HTML; empty in a message."),
-                    .required("at", Fields.time, "When.")), 0...100),
+                        "channel", .oneOf(Channel.allCases.map(\.rawValue)),
+                        "Channel of the message."),
+                    .required(
+                        "to", .text(1...320), "Mail address or phone number of the recipient."),
+                    .required(
+                        "subject", .text(0...400),
+                        "Subject of a mail; empty for a message to a phone."),
+                    .required("text", .text(1...100_000), "Body as plain text."),
+                    .required(
+                        "html", .text(0...1_000_000),
+                        "Body as HTML; empty for a message to a phone."),
+                    .required("at", Fields.time, "Time of the message.")), 0...100),
             example: [])
     ) { call throws(Problem) in
         let address = call.text("to").map(normalised)
@@ -76,7 +83,7 @@ public enum InboxRoutes {
         .get, "/inbox/{id}", id: "showMail", tag: "Inbox",
         summary: "Shows a mail.",
         right: .nothing,
-        parameters: [Parameter("id", in: .path, Fields.id, "Its id.", example: exampleID)],
+        parameters: [Parameter("id", in: .path, Fields.id, "Message id.", example: exampleID)],
         answer: Answer(status: .ok, description: "The mail.", content: .text("text/html")),
         refusals: [.noSuchRoute]
     ) { call throws(Problem) in

@@ -21,7 +21,7 @@ public struct Letter: Sendable, Equatable {
     public let code: String?
     /// A language tag.
     public let language: String
-    /// When what it brings is of no use any more.
+    /// The expiry time of the mailed code or link.
     public let deadline: Timestamp?
     /// Where gateways send delivery receipts of the realm's messages, without the channel; nil where its public
     /// address is not known.

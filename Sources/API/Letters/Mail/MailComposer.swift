@@ -47,7 +47,7 @@ public struct MailComposer: Sendable {
     /// Nil where the recipient is gone, or there is nothing to say.
     ///
     /// - Parameter isLate: it was not made when it was asked for. A code or link that was replaced or used since is
-    ///   sent to nobody.
+    ///   not sent.
     public func letter(
         for event: Recorded, isLate: Bool = false
     ) async throws(LogFailure) -> Letter? {
@@ -168,7 +168,7 @@ extension Person {
         return people.dropLast().last ?? nil
     }
 
-    /// As an account's events left it. Nil where it was erased, or never was.
+    /// As an account's events left it. Nil where the person was erased, or never existed.
     static func latest(_ events: [Recorded]) -> Person? {
         var person: Person?
         for event in events {

@@ -3,7 +3,7 @@ internal import JSON
 internal import Mail
 
 /// A realm's own words for its mails, as its settings have them: by kind, language and part. What is
-/// not there is said in ours.
+/// missing comes from our templates.
 enum MailWords {
     static let schema = Schema.named(
         "MailWords",
@@ -13,15 +13,17 @@ enum MailWords {
                     kind.rawValue,
                     .object(
                         MailLanguage.allCases.map { language in
-                            .optional(language.rawValue, parts, "In this language.")
-                        }), "Of this kind.")
+                            .optional(language.rawValue, parts, "Texts in this language.")
+                        }), "Texts of this kind of mail.")
             }))
 
     private static let parts = Schema.named(
         "MailParts",
         .object(
             MailText.Part.allCases.map { part in
-                .optional(part.rawValue, .text(1...4_000), "Names in braces stand for values.")
+                .optional(
+                    part.rawValue, .text(1...4_000),
+                    "Text of the part; names in braces are placeholders.")
             }))
 
     static func overrides(of settings: Settings) -> [MailTemplates.Key: MailOverride] {

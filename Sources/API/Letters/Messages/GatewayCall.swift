@@ -110,11 +110,11 @@ struct GatewayCall {
 /// What came of handing a message to a gateway.
 enum GatewayVerdict: Equatable {
     case taken
-    /// It did not take it, and will not: another one may.
+    /// The gateway refused the message for good: another gateway may accept it.
     case refused(code: Int, MailFault)
-    /// It did not take it now.
+    /// The gateway did not accept the message now.
     case later(code: Int, MailFault)
-    /// Perhaps it took it: it is sent by nothing else.
+    /// The gateway may have accepted the message: no other gateway sends it.
     case unknown(code: Int)
 
     init(_ answer: ProviderAnswer) {

@@ -21,7 +21,7 @@ public struct MessageCourier: Sendable {
         return gateways
     }
 
-    /// The first that takes it is the last that is asked, and so is one that perhaps took it.
+    /// The first gateway that accepts the message is the last that is tried, and so is one that may have accepted it.
     public func carry(
         _ letter: Letter, as id: UUID, by gateways: MessageGateways
     ) async -> RecordDeliveries.Outcome {

@@ -49,7 +49,7 @@ struct AppleMessages: Sendable {
             body: body)
     }
 
-    /// The same however often it is sent.
+    /// The id of a message on a device, the same in every retry.
     private static func name(of message: PushMessage, on device: PushDevice) -> String {
         UUID.v8(SHA256.hash(message.id.bytes + Array(device.token.utf8))).description
     }

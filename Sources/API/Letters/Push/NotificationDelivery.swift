@@ -32,7 +32,7 @@ public struct NotificationDelivery: Sendable {
         public let gone: [DropDeviceToken]
     }
 
-    /// Nil where there is nothing to do any more.
+    /// Nil where the notification needs no attempt any more.
     public func attempt(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> Attempt? {
@@ -90,7 +90,7 @@ public struct NotificationDelivery: Sendable {
         }
     }
 
-    /// Those that took it.
+    /// The installations that accepted the notification.
     private func push(
         _ message: PushMessage, to devices: [PushDevice], _ round: inout Round
     ) async -> [UUID] {

@@ -108,7 +108,7 @@ enum PushVerdict: Sendable, Equatable {
     case taken
     /// The device does not exist any more.
     case gone(code: Int)
-    /// Trying again would not help.
+    /// The provider refused the message: a retry would not help.
     case refused(code: Int)
     /// It may go later, after so many seconds where the provider says how many.
     case later(code: Int, after: Int64?)
@@ -119,7 +119,7 @@ public struct ProviderCall: Sendable, Equatable {
     public var address: String
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
-    /// It would be shown or paid for twice if it came twice.
+    /// Whether a duplicate would be shown or paid for twice.
     public var isSentOnce = false
 
     public static func == (left: ProviderCall, right: ProviderCall) -> Bool {
@@ -131,9 +131,9 @@ public struct ProviderCall: Sendable, Equatable {
 
 public enum ProviderAnswer: Sendable {
     case answered(status: Int, body: [UInt8], retryAfter: Int64?)
-    /// Nothing was sent.
+    /// No connection: the message was not sent.
     case unreachable
-    /// No answer came: whether it was taken is not known.
+    /// No response came: it is unknown whether the provider accepted the message.
     case unanswered
     /// No request may go to the address, or it is none.
     case forbidden

@@ -4,8 +4,8 @@ internal import Values
 
 extension GrantForm {
     static let magicLink = GrantForm([
-        .optional("user_id", .text(1...64), "Whose link it is: the `userId` in it."),
-        .optional("magic_token", .text(1...128), "The `token` in the link that was mailed."),
+        .optional("user_id", .text(1...64), "Account id: the `userId` in the link."),
+        .optional("magic_token", .text(1...128), "Token in the mailed link."),
         .totpCode,
     ]) { call throws(Problem) -> MagicLinkGrant in
         guard let account = call.body["user_id"]?.string.flatMap({ UUID($0) }),

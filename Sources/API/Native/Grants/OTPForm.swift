@@ -4,12 +4,13 @@ internal import JSON
 extension GrantForm {
     static let otp = GrantForm([
         .optional(
-            "username", .text(1...320), "Whose code it is: a mail address or a phone number."),
-        .optional("otp_code", .text(1...64), "The code that was sent."),
+            "username", .text(1...320), "Mail address or phone number that the code was sent to."),
+        .optional("otp_code", .text(1...64), "Code that was sent."),
         .optional(
             "first_name", .text(1...100),
-            "The name of the person who joins with the code."),
-        .optional("last_name", .text(1...100), "The same."),
+            "First name of the person who registers with the code."),
+        .optional(
+            "last_name", .text(1...100), "Last name of the person who registers with the code."),
         .totpCode,
     ]) { call throws(Problem) -> OTPGrant in
         guard let username = call.body["username"]?.string,

@@ -4,9 +4,9 @@ extension GrantForm {
     static let passkey = GrantForm(
         PasskeyGrant.self,
         [
-            .optional("ceremony_id", .text(1...64), "The ceremony that began it."),
+            .optional("ceremony_id", .text(1...64), "Id of the WebAuthn ceremony."),
             .optional(
-                "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
+                "assertion", .text(1...65_536), "Result of `navigator.credentials.get`, as JSON."),
         ]
     ) { call, request throws(Problem) in
         let remembered = try await PasskeyProofs(call).grant(mayRemember: true)

@@ -5,12 +5,12 @@ internal import JSON
 internal import ReadModels
 internal import Values
 
-/// What people see of their own passkeys, and do with them. Those of others are not there.
+/// What people see of their own passkeys, and do with them. Passkeys of other accounts are not found.
 enum PasskeyListRoutes {
     static let table: [Route<RealmContext>] = [list, rename, remove]
 
     private static let path: PathTemplate = "/connect/passkey/{id}"
-    private static let id = Parameter("id", in: .path, .text(1...64), "The passkey.")
+    private static let id = Parameter("id", in: .path, .text(1...64), "Passkey id.")
 
     private static let list = Route<RealmContext>(
         .get, "/connect/passkey", id: "listPasskeys", tag: "Passkeys",
@@ -20,10 +20,14 @@ enum PasskeyListRoutes {
             "The passkeys.",
             .list(
                 of: .object(
-                    .required("Id", Fields.id, "Names it here; no authenticator knows it."),
-                    .required("DisplayName", .text(1...100), "What its owner calls it."),
-                    .required("CreatedAt", Fields.time, "When it was enrolled."),
-                    .optional("LastUsedAt", Fields.time, "When it was last signed in with.")),
+                    .required(
+                        "Id", Fields.id, "Passkey id, which the authenticator does not know."),
+                    .required(
+                        "DisplayName", .text(1...100),
+                        "Display name, chosen by the owner of the passkey."),
+                    .required("CreatedAt", Fields.time, "Enrolment time."),
+                    .optional(
+                        "LastUsedAt", Fields.time, "Time of the last sign-in with the passkey.")),
                 0...Passkey.mostPerAccount),
             example: []),
         refusals: Place.refusals + [.nativeGrantsDisabled]
@@ -48,9 +52,12 @@ enum PasskeyListRoutes {
         right: .account, voice: .native, parameters: [id],
         body: Body(
             schema: .object(
-                .required("DisplayName", .text(1...100), "What its owner calls it.")),
+                .required(
+                    "DisplayName", .text(1...100),
+                    "Display name, chosen by the owner of the passkey.")),
             example: ["DisplayName": "Phone"]),
-        answer: Answer(status: .noContent, description: "It is named.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The passkey is renamed.", content: .nothing),
         refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
@@ -69,7 +76,8 @@ enum PasskeyListRoutes {
         summary: "Removes a passkey: it can no longer be used to sign in.",
         detail: "The account's person is told by mail.", right: .account, voice: .native,
         parameters: [id],
-        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The passkey is removed.", content: .nothing),
         refusals: Place.refusals + [
             .nativeGrantsDisabled, .noSuchPasskey, .reauthenticationRequired,
         ]

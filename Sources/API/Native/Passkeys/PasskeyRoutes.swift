@@ -19,7 +19,10 @@ enum PasskeyRoutes {
         detail: "Nothing is kept until the answer comes to the token endpoint.", right: .nothing,
         voice: .native,
         body: .form(
-            .object(.optional("client_id", .text(1...255), "The client that will redeem it.")),
+            .object(
+                .optional(
+                    "client_id", .text(1...255),
+                    "OAuth client id of the client that will redeem the assertion.")),
             example: ["client_id": "phone"]),
         answer: .ok(
             "A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
@@ -78,15 +81,16 @@ enum PasskeyRoutes {
             """, right: .account, voice: .native,
         body: Body(
             schema: .object(
-                .optional("ceremonyId", .anything, "The ceremony."),
+                .optional("ceremonyId", .anything, "Id of the WebAuthn ceremony."),
                 .optional(
-                    "attestation", .anything, "What `navigator.credentials.create` gave.")),
+                    "attestation", .anything, "Result of `navigator.credentials.create`.")),
             example: [
                 "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",
                 "attestation": ["type": "public-key"],
             ], maximumBytes: 256 * 1024),
         answer: .ok(
-            "It is enrolled.", .object(.required("Message", .text(1...200), "For people.")),
+            "The passkey is enrolled.",
+            .object(.required("Message", .text(1...200), "Message for the user.")),
             example: ["Message": "Passkey enrolled successfully."]),
         refusals: refusals + [.invalidEnrollment, .reauthenticationRequired, .invalidToken]
     ) { call throws(Problem) in

@@ -33,7 +33,7 @@ struct AuthorizationRequest: Equatable {
     var languages: String?
     /// The thumbprint of the key that the code is bound to (`dpop_jkt`).
     var key: String?
-    /// It was pushed under this name, and can be granted once.
+    /// The id of the pushed request, which can be granted once.
     var pushed: UUID?
     var askedAt: Timestamp
     /// The browser session at that time.

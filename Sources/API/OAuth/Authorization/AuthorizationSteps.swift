@@ -102,7 +102,7 @@ extension Call<RealmContext> {
         return try await named(fresh, answer)
     }
 
-    /// A page that tells what is wrong names the app, if that is checked. One that is not leads nobody
+    /// A page that tells what is wrong names the app, if that is checked. An unchecked one leads no user
     /// on who has not agreed to it before (RFC 9700 section 4.11.2).
     private func named(
         _ known: KnownClient, _ answer: (KnownClient) async throws(AuthorizationRefusal) -> Response

@@ -10,7 +10,7 @@ enum ResponseMode: String, CaseIterable {
     case fragment
 
     /// Whether the client can read an answer that comes so. A client with a secret has a server, from which a
-    /// fragment hides the code: only somebody else who wrote its request would ask for one.
+    /// fragment hides the code: only an attacker who wrote its request would ask for one.
     func reaches(_ redirectURI: String, of client: ClientMetadata) -> Bool {
         switch self {
         case .query: true

@@ -20,12 +20,12 @@ enum AuthorizeRoutes {
                 Takes the parameters of OpenID Connect Core section 3.1.2.1 with PKCE (RFC 7636), \
                 a pushed request (RFC 9126) or a signed one (RFC 9101). A client that keeps no \
                 secret must send a code_challenge. Where the redirect URI is not one of the \
-                client's, nobody is sent anywhere.
+                client's, there is no redirect.
                 """,
             right: .nothing, voice: .page,
             answer: Answer(
                 status: .seeOther, description: "To the client, or to a page of the realm.",
-                content: .nothing, headers: [("Location", "Where to.")]),
+                content: .nothing, headers: [("Location", "URL of the redirect.")]),
             refusals: Place.refusals + [.invalidRequest]
                 + (method == .post ? [.unsupportedMediaType] : [])
         ) { call throws(Problem) in

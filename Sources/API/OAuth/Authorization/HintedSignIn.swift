@@ -7,7 +7,7 @@ internal import Values
 struct HintedSignIn {
     let clientID: String
     let subject: String
-    /// The sign-in that it was given for.
+    /// The session of the `id_token_hint`.
     let session: UUID?
 }
 

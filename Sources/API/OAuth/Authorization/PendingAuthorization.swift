@@ -20,7 +20,7 @@ struct PendingAuthorization: Equatable {
     let asks: Agreement
     /// What the user agreed to before, if a user is signed in.
     let remembered: Agreement
-    /// Who is expected.
+    /// The `login_hint` of the request.
     let loginHint: String?
     /// How strong the sign-in should be, in the words of `acr`; nil: as it likes.
     let level: String?
@@ -43,7 +43,7 @@ extension RealmContext {
         mint.seal(asked.json, for: .authorizationRequest)
     }
 
-    /// Nil for what was not sealed here, or has expired.
+    /// Nil for a request that was not sealed here, or has expired.
     func authorizationRequest(_ sealed: String) -> AuthorizationRequest? {
         guard let json = mint.unseal(sealed, for: .authorizationRequest),
             let asked = AuthorizationRequest(json),

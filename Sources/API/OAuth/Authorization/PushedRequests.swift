@@ -22,18 +22,23 @@ enum PushedRequests {
         body: .form(
             .object(
                 ClientCredentials.members + [
-                    .optional("response_type", .text(1...100), "`code`."),
-                    .optional("redirect_uri", .text(1...2048), "Where the answer goes."),
-                    .optional("request", .text(1...16384), "A signed request (RFC 9101)."),
-                    .optional("request_uri", .text(1...16384), "Not here."),
+                    .optional("response_type", .text(1...100), "Response type; always `code`."),
+                    .optional("redirect_uri", .text(1...2048), "Redirect URI of the response."),
+                    .optional("request", .text(1...16384), "Signed request object (RFC 9101)."),
+                    .optional(
+                        "request_uri", .text(1...16384),
+                        "Request URI; not allowed in a pushed request."),
                 ]),
             example: ["client_id": "web", "response_type": "code"]),
         answer: Answer(
             status: .created, description: "What to send the browser with.",
             content: .json(
                 .object(
-                    .required("request_uri", .text(1...16384), "The request's name."),
-                    .required("expires_in", .integer(1...600), "Seconds.")),
+                    .required(
+                        "request_uri", .text(1...16384),
+                        "Request URI for the authorization endpoint."),
+                    .required(
+                        "expires_in", .integer(1...600), "Lifetime of the request URI in seconds.")),
                 example: ["request_uri": "urn:ietf:params:oauth:request_uri:…", "expires_in": 90])),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .invalidProof, .nonceNeeded],
         traits: .forScripts

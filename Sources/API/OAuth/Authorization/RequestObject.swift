@@ -8,7 +8,7 @@ internal import Values
 extension AuthorizationReader {
     private static let types = TokenTypes(
         ["oauth-authz-req+jwt", "JWT"], mayBeAbsent: true)
-    /// In seconds: what is older, or meant to be good for longer, is refused.
+    /// Maximum age and lifetime of a request object in seconds.
     private static let longestLifetime: Int64 = 3600
 
     /// What the client wants: what its object says, and of the parameters beside it nothing. So the object

@@ -9,10 +9,10 @@ struct RequestedClaims: Equatable {
     var subjects: [String] = []
     /// The levels (`acr`), one of which the sign-in must have.
     var levels: [String] = []
-    /// Without it there is to be no answer at all.
+    /// Whether the `acr` claim is essential: without the level the request is refused.
     var needsLevel = false
 
-    /// All that can be asked for so; what else is asked for is passed over.
+    /// The claims that can be requested; others are ignored.
     static let known = [
         "name", "given_name", "family_name", "locale", "updated_at", "email", "email_verified",
         "phone_number", "phone_number_verified",

@@ -9,7 +9,7 @@ extension AuthorizationRequest {
         return AuthenticationLevel.known(levels).first
     }
 
-    /// What comes next, as far as it is about who is signed in, since when, and how.
+    /// The next step, as far as it depends on the user, the time and the strength of the sign-in.
     enum Step: Equatable {
         case login
         case goOn(SignedInBrowser)

@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import ReadModels
 
-/// The page between this server and a client that registered itself, whom nobody here has checked: without
+/// The page between this server and a client that registered itself, which no administrator has checked: without
 /// it every such client would make an open redirector of the realm (RFC 9700 section 4.11.2).
 struct UncheckedClientPage {
     enum Way {

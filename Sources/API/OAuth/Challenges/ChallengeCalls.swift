@@ -218,7 +218,7 @@ extension Call<RealmContext> {
         return text
     }
 
-    /// What is still missing, and how to go on: under a new name each time.
+    /// The refusal that names the missing factor, with a new `auth_session` to continue with.
     func insufficient(_ step: ChallengeStep) throws(Problem) -> Problem {
         guard let session = context.mint.seal(step.json, for: .challenge) else {
             throw Problem(.internalError)

@@ -26,24 +26,31 @@ enum ChallengeRoutes {
         body: .form(
             .object(
                 ClientCredentials.members + [
-                    .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                    .optional("scope", .text(1...2048), "Requested scopes, separated by spaces."),
                     .optional(
                         "resource", .list(of: .text(1...2048), 0...8),
-                        "Where the tokens shall be good (RFC 8707)."),
-                    .optional("code_challenge", .text(43...43), "Needed at the first step."),
-                    .optional("code_challenge_method", .text(1...10), "S256."),
-                    .optional("auth_session", .text(1...8192), "From the answer before."),
-                    .optional("username", .text(1...320), "A mail address."),
-                    .optional("otp_code", .text(1...64), "The code that was mailed."),
+                        "Resource servers of the tokens (RFC 8707)."),
+                    .optional(
+                        "code_challenge", .text(43...43),
+                        "PKCE code challenge, required at the first step."),
+                    .optional("code_challenge_method", .text(1...10), "PKCE method; always S256."),
+                    .optional(
+                        "auth_session", .text(1...8192),
+                        "Authorization session from the previous response."),
+                    .optional("username", .text(1...320), "Mail address of the account."),
+                    .optional("otp_code", .text(1...64), "Code that was mailed."),
                     .totpCode,
-                    .optional("ceremony_id", .text(1...64), "The ceremony of a passkey."),
+                    .optional("ceremony_id", .text(1...64), "Id of the WebAuthn ceremony."),
                     .optional(
                         "assertion", .text(1...65_536),
-                        "What `navigator.credentials.get` gave, as JSON."),
+                        "Result of `navigator.credentials.get`, as JSON."),
                 ]), example: ["client_id": "phone", "username": "ann@example.org"]),
         answer: .ok(
             "The user is signed in.",
-            .object(.required("authorization_code", .text(1...8192), "For the token endpoint.")),
+            .object(
+                .required(
+                    "authorization_code", .text(1...8192),
+                    "Authorization code for the token endpoint.")),
             example: ["authorization_code": "…"]),
         refusals: Place.refusals + [
             .insufficientAuthorization, .invalidAuthSession, .unauthorizedClient,

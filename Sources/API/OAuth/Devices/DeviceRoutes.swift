@@ -13,17 +13,17 @@ enum DeviceRoutes {
     ]
 
     static let path = "/connect/device"
-    /// The same by another name.
+    /// The same endpoint under another path.
     static let longPath = "/connect/deviceauthorization"
 
     /// The page goes by a name beside the endpoints as well.
     private static let verify = Route<RealmContext>(
         .get, "/connect/verify", id: "verifyDevice", tag: "Pages",
         summary: "Redirects to the page where users type the code.", right: .nothing, voice: .page,
-        parameters: [Parameter("user_code", in: .query, .text(0...64), "The code.")],
+        parameters: [Parameter("user_code", in: .query, .text(0...64), "User code.")],
         answer: Answer(
             status: .seeOther, description: "To the page.", content: .nothing,
-            headers: [("Location", "Where to.")]), refusals: Place.refusals
+            headers: [("Location", "URL of the redirect.")]), refusals: Place.refusals
     ) { call throws(Problem) in
         let code = call.text("user_code") ?? ""
         return .seeOther(
@@ -40,22 +40,30 @@ enum DeviceRoutes {
             body: .form(
                 .object(
                     ClientCredentials.members + [
-                        .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                        .optional(
+                            "scope", .text(1...2048), "Requested scopes, separated by spaces."),
                         .optional(
                             "resource", .list(of: .text(1...2048), 0...8),
-                            "Where the tokens shall be good (RFC 8707)."),
+                            "Resource servers of the tokens (RFC 8707)."),
                     ]), example: ["client_id": "television", "scope": "openid"]),
             answer: .ok(
                 "The codes.",
                 .object(
-                    .required("device_code", .text(1...255), "What the device asks with."),
-                    .required("user_code", .text(9...9), "What the person types."),
-                    .required("verification_uri", .text(1...2048), "Where."),
+                    .required(
+                        "device_code", .text(1...255),
+                        "Device code that the device polls the token endpoint with."),
+                    .required("user_code", .text(9...9), "User code that the person types."),
+                    .required(
+                        "verification_uri", .text(1...2048),
+                        "URL at which the person types the user code."),
                     .required(
                         "verification_uri_complete", .text(1...2048),
-                        "The same with the code in it."),
-                    .required("expires_in", .integer(1...3600), "Seconds."),
-                    .required("interval", .integer(1...60), "Seconds between two questions.")),
+                        "URL with the user code in it."),
+                    .required(
+                        "expires_in", .integer(1...3600), "Lifetime of the codes in seconds."),
+                    .required(
+                        "interval", .integer(1...60), "Minimum number of seconds between two polls."
+                    )),
                 example: [
                     "device_code": "urd_dc_…", "user_code": "WDJB-MJHT",
                     "verification_uri": "https://id.example.com/device",
@@ -94,7 +102,8 @@ enum DeviceRoutes {
         right: .account, voice: .native,
         parameters: [
             Parameter(
-                "user_code", in: .query, .text(1...64), required: true, "As it was typed.",
+                "user_code", in: .query, .text(1...64), required: true,
+                "User code, as it was typed.",
                 example: "WDJB-MJHT")
         ],
         answer: .ok("The device.", waiting, example: example), refusals: refusals
@@ -117,10 +126,11 @@ enum DeviceRoutes {
         summary: "Approves or denies a device.", right: .account, voice: .native,
         body: Body(
             schema: .object(
-                .required("UserCode", .text(1...64), "As it was typed."),
-                .required("Approve", .boolean, "Whether it may act for one.")),
+                .required("UserCode", .text(1...64), "User code, as it was typed."),
+                .required("Approve", .boolean, "Whether the person approves the device.")),
             example: ["UserCode": "WDJB-MJHT", "Approve": true]),
-        answer: Answer(status: .noContent, description: "It is decided.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The decision is stored.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn
@@ -135,11 +145,11 @@ enum DeviceRoutes {
         Place.refusals + [.noSuchDevice, .rateLimited, .invalidToken]
 
     private static let waiting = Schema.object(
-        .required("ClientId", .text(1...255), "The client."),
-        .optional("ClientName", .text(1...200), "Its name."),
-        .optional("LogoUri", .text(1...2000), "Its logo."),
-        .required("Scopes", .list(of: .text(1...128), 0...100), "What it asks for."),
-        .required("ExpiresAt", Fields.time, "Until when it waits."))
+        .required("ClientId", .text(1...255), "OAuth client id."),
+        .optional("ClientName", .text(1...200), "Display name of the client."),
+        .optional("LogoUri", .text(1...2000), "URL of the client's logo."),
+        .required("Scopes", .list(of: .text(1...128), 0...100), "Scopes that the device requests."),
+        .required("ExpiresAt", Fields.time, "Expiry time of the user code."))
 
     private static let example: JSON = [
         "ClientId": "television", "ClientName": "Television", "Scopes": ["openid"],

@@ -5,11 +5,12 @@ extension GrantForm {
     static let authorizationCode = GrantForm(
         AuthorizationCodeGrant.self,
         [
-            .optional("code", .text(1...16384), "The code that the browser brought."),
-            .optional("redirect_uri", .text(1...2048), "Where it was brought to."),
-            .optional("code_verifier", .text(1...256), "What `code_challenge` is the digest of."),
+            .optional("code", .text(1...16384), "Authorization code from the redirect."),
             .optional(
-                "verifier", .text(1...256), "The same, from clients of the profile `voo`."),
+                "redirect_uri", .text(1...2048), "Redirect URI of the authorization request."),
+            .optional("code_verifier", .text(1...256), "PKCE code verifier (RFC 7636)."),
+            .optional(
+                "verifier", .text(1...256), "PKCE code verifier of clients of the profile `voo`."),
         ], hesitates: false
     ) { call, request throws(Problem) in
         var request = request

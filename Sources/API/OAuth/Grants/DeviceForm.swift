@@ -7,7 +7,7 @@ extension GrantForm {
     /// - Parameter polls: when each device asked last at this node.
     static func device(_ polls: DevicePolls) -> GrantForm {
         GrantForm([
-            .optional("device_code", .text(1...255), "The device's code (RFC 8628).")
+            .optional("device_code", .text(1...255), "Device code (RFC 8628).")
         ]) { call throws(Problem) -> DeviceGrant in
             guard let text = call.body["device_code"]?.string else {
                 throw Problem(.invalidRequest, "device_code is required.")

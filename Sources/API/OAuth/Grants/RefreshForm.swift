@@ -8,7 +8,7 @@ extension GrantForm {
         [
             .optional(
                 "refresh_token", .text(1...4096),
-                "The token to be refreshed. Where the answer was lost, the same again.")
+                "Refresh token; the same one again if the response was lost.")
         ]
     ) { call, request throws(Problem) in
         let shown = try refreshToken(call)

@@ -6,16 +6,18 @@ internal import Values
 
 extension GrantForm {
     static let tokenExchange = GrantForm([
-        .optional("subject_token", .text(1...16_384), "The token to be exchanged (RFC 8693)."),
-        .optional("subject_token_type", .text(1...255), "What it is: an access token."),
+        .optional("subject_token", .text(1...16_384), "Token to be exchanged (RFC 8693)."),
+        .optional(
+            "subject_token_type", .text(1...255), "Type of the subject token: an access token."),
         .optional(
             "actor_token", .text(1...16_384),
-            "Who is to act, by a token that the client was given, if it is not the client."),
-        .optional("actor_token_type", .text(1...255), "What that is: an access token."),
-        .optional("requested_token_type", .text(1...255), "What is wanted: an access token."),
+            "Access token of the actor, if the actor is not the client."),
+        .optional("actor_token_type", .text(1...255), "Type of the actor token: an access token."),
+        .optional(
+            "requested_token_type", .text(1...255), "Type of the requested token: an access token."),
         .optional(
             "audience", .list(of: .text(1...2048), 0...8),
-            "Where the new token shall be good: the same as `resource`."),
+            "Resource servers of the new token; the same as `resource`."),
     ]) { call throws(Problem) -> TokenExchangeGrant in
         let wanted = call.body["requested_token_type"]?.string ?? TokenKind.access
         guard TokenKind.all.contains(wanted) else {
@@ -41,7 +43,7 @@ enum TokenKind {
 }
 
 extension Call<RealmContext> {
-    /// Nil where none is shown.
+    /// Nil without a token.
     fileprivate func shownToken(_ role: String) async throws(Problem) -> ShownToken? {
         let text = body["\(role)_token"]?.string
         let type = body["\(role)_token_type"]?.string

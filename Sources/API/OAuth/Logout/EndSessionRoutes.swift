@@ -21,13 +21,13 @@ enum EndSessionRoutes {
             detail: """
                 Takes id_token_hint, client_id, post_logout_redirect_uri, state and ui_locales. \
                 Without a hint of the browser's own sign-in the person is asked, and sent nowhere \
-                afterwards. Where nobody is signed in, nothing ends: a client that shall lose its tokens \
+                afterwards. If no user is signed in, no session ends: a client that shall lose its tokens \
                 gives them back at /connect/revoke.
                 """,
             right: .nothing, voice: .page,
             answer: Answer(
                 status: .seeOther, description: "To the client, or to a page of the realm.",
-                content: .nothing, headers: [("Location", "Where to.")]),
+                content: .nothing, headers: [("Location", "URL of the redirect.")]),
             refusals: Place.refusals + [.invalidRequest]
                 + (method == .post ? [.unsupportedMediaType] : [])
         ) { call throws(Problem) in

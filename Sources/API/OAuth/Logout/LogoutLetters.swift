@@ -32,7 +32,7 @@ public struct LogoutLetters: Sendable {
     }
 
     static let event = "http://schemas.openid.net/event/backchannel-logout"
-    /// Seconds: it is sent at once, and made anew for each try.
+    /// Lifetime of a logout token in seconds: it is sent at once, and signed anew for each attempt.
     private static let lifetime: Int64 = 120
 
     /// Nil where there is no client to notify any more.

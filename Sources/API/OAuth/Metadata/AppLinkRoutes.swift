@@ -14,8 +14,9 @@ enum AppLinkRoutes {
         answer: .ok(
             "The apps.",
             .object(
-                .required("webcredentials", .openObject, "Whose passkeys are the domain's."),
-                .required("applinks", .openObject, "Which links open them.")),
+                .required(
+                    "webcredentials", .openObject, "Apps that share passkeys with the domain."),
+                .required("applinks", .openObject, "Apps that open links of the domain.")),
             example: [
                 "webcredentials": ["apps": ["ABCDE12345.org.example.app"]], "applinks": [:],
             ]),
@@ -79,7 +80,7 @@ extension Call<RealmContext> {
 }
 
 extension Response {
-    /// For everybody, and good for a while.
+    /// A public response that may be cached for a while.
     fileprivate static func published(_ document: JSON) -> Response {
         var response = Response.json(.ok, document)
         response.headers["Cache-Control"] = "public, max-age=300"

@@ -32,7 +32,8 @@ enum MetadataRoutes {
             detail: "Only what works now, and for native apps only where the realm lets them.",
             right: .nothing, voice: .oauth,
             answer: .ok(
-                "What is offered.", ServerMetadata.schema, example: ServerMetadata.example(grants)),
+                "Metadata of the authorization server (RFC 8414).", ServerMetadata.schema,
+                example: ServerMetadata.example(grants)),
             refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
         ) { call throws(Problem) in
             published(ServerMetadata.document(of: call.context.place, grants))
@@ -43,11 +44,11 @@ enum MetadataRoutes {
         Route(
             .get, path, id: id, tag: "Discovery",
             summary: "Lists the public keys that verify the realm's tokens (RFC 7517).",
-            detail: "Those that will sign next and those that have signed lately are among them.",
+            detail: "Keys that will sign next and keys that have signed lately are among them.",
             right: .nothing, voice: .oauth,
             answer: .ok(
                 "The keys.",
-                .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
+                .object(.required("keys", .list(of: .openObject, 1...32), "Public keys as JWKs.")),
                 example: ["keys": [["kty": "EC", "crv": "P-256", "alg": "ES256"]]]),
             refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
         ) { call throws(Problem) in

@@ -106,46 +106,79 @@ enum ServerMetadata {
     static let schema = Schema.named("ServerMetadata", .object(required + lists + flags))
 
     private static let required: [Member] = [
-        .required("issuer", .text(1...2048), "What names the realm in tokens."),
-        .required("authorization_endpoint", .text(1...2048), "Where browsers are sent to."),
+        .required("issuer", .text(1...2048), "Issuer identifier (`iss`) of the realm's tokens."),
+        .required("authorization_endpoint", .text(1...2048), "URL of the authorization endpoint."),
         .required(
             "pushed_authorization_request_endpoint", .text(1...2048),
-            "Where clients push requests."),
-        .required("end_session_endpoint", .text(1...2048), "Where people are logged out."),
-        .required("token_endpoint", .text(1...2048), "Where tokens come from."),
-        .required("introspection_endpoint", .text(1...2048), "Where to ask about them."),
-        .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
-        .required("userinfo_endpoint", .text(1...2048), "Who is signed in."),
-        .required("jwks_uri", .text(1...2048), "What to verify them with."),
-        .required("device_authorization_endpoint", .text(1...2048), "Where devices get codes."),
+            "URL of the pushed authorization request endpoint (RFC 9126)."),
+        .required(
+            "end_session_endpoint", .text(1...2048),
+            "URL of the logout endpoint (RP-Initiated Logout)."),
+        .required("token_endpoint", .text(1...2048), "URL of the token endpoint."),
+        .required(
+            "introspection_endpoint", .text(1...2048),
+            "URL of the introspection endpoint (RFC 7662)."),
+        .required(
+            "revocation_endpoint", .text(1...2048), "URL of the revocation endpoint (RFC 7009)."),
+        .required("userinfo_endpoint", .text(1...2048), "URL of the userinfo endpoint."),
+        .required("jwks_uri", .text(1...2048), "URL of the JWK set that verifies signatures."),
+        .required(
+            "device_authorization_endpoint", .text(1...2048),
+            "URL of the device authorization endpoint (RFC 8628)."),
         .optional(
             "authorization_challenge_endpoint", .text(1...2048),
-            "Where apps of the realm's own ask people themselves."),
-        .optional("registration_endpoint", .text(1...2048), "Where clients register themselves."),
+            "URL of the authorization challenge endpoint, for first-party apps."),
+        .optional(
+            "registration_endpoint", .text(1...2048),
+            "URL of the dynamic registration endpoint (RFC 7591)."),
     ]
 
     private static let lists: [Member] = [
-        ("grant_types_supported", "What may be shown for tokens."),
-        ("response_types_supported", "What the authorization endpoint answers."),
-        ("response_modes_supported", "And how."),
-        ("code_challenge_methods_supported", "How a code is bound to its client."),
-        ("prompt_values_supported", "What a request can ask of the pages."),
-        ("userinfo_signing_alg_values_supported", "What user info can be signed with."),
-        ("introspection_signing_alg_values_supported", "What answers about tokens can be."),
-        ("request_object_signing_alg_values_supported", "What requests can be signed with."),
-        ("scopes_supported", "Scopes that every realm knows."),
+        ("grant_types_supported", "Grant types of the token endpoint."),
+        ("response_types_supported", "Response types of the authorization endpoint."),
+        ("response_modes_supported", "Response modes of the authorization endpoint."),
+        ("code_challenge_methods_supported", "PKCE methods."),
+        ("prompt_values_supported", "Values of `prompt`."),
+        ("userinfo_signing_alg_values_supported", "Algorithms for signed userinfo responses."),
+        (
+            "introspection_signing_alg_values_supported",
+            "Algorithms for signed introspection responses."
+        ),
+        (
+            "request_object_signing_alg_values_supported",
+            "Algorithms for request objects (RFC 9101)."
+        ),
+        ("scopes_supported", "Scopes of every realm."),
         ("ui_locales_supported", "Languages of the pages."),
-        ("subject_types_supported", "Whether all clients are told the same `sub`."),
-        ("id_token_signing_alg_values_supported", "What ID tokens are signed with."),
-        ("token_endpoint_auth_methods_supported", "How clients show who they are."),
-        ("token_endpoint_auth_signing_alg_values_supported", "And what they may sign with."),
-        ("introspection_endpoint_auth_methods_supported", "The same, to ask about tokens."),
-        ("introspection_endpoint_auth_signing_alg_values_supported", "And to sign."),
-        ("revocation_endpoint_auth_methods_supported", "The same, to give tokens back."),
-        ("revocation_endpoint_auth_signing_alg_values_supported", "And to sign."),
-        ("dpop_signing_alg_values_supported", "What proofs of keys may be signed with."),
-        ("acr_values_supported", "How strong a sign-in can be."),
-        ("claims_supported", "What tokens and user info say."),
+        ("subject_types_supported", "Subject types: whether all clients get the same `sub`."),
+        ("id_token_signing_alg_values_supported", "Algorithms for ID tokens."),
+        (
+            "token_endpoint_auth_methods_supported",
+            "Client authentication methods at the token endpoint."
+        ),
+        (
+            "token_endpoint_auth_signing_alg_values_supported",
+            "Algorithms for client assertions at the token endpoint."
+        ),
+        (
+            "introspection_endpoint_auth_methods_supported",
+            "Client authentication methods at the introspection endpoint."
+        ),
+        (
+            "introspection_endpoint_auth_signing_alg_values_supported",
+            "Algorithms for client assertions at this endpoint."
+        ),
+        (
+            "revocation_endpoint_auth_methods_supported",
+            "Client authentication methods at the revocation endpoint."
+        ),
+        (
+            "revocation_endpoint_auth_signing_alg_values_supported",
+            "Algorithms for client assertions at this endpoint."
+        ),
+        ("dpop_signing_alg_values_supported", "Algorithms for DPoP proofs (RFC 9449)."),
+        ("acr_values_supported", "Authentication context classes."),
+        ("claims_supported", "Claims of ID tokens and userinfo."),
     ].map { name, about in .required(name, .list(of: .text(1...255), 0...50), about) }
 
     private static let flags: [Member] = [
@@ -153,7 +186,7 @@ enum ServerMetadata {
         "request_uri_parameter_supported", "require_pushed_authorization_requests",
         "backchannel_logout_supported", "backchannel_logout_session_supported",
         "authorization_response_iss_parameter_supported",
-    ].map { .required($0, .boolean, "Of the authorization endpoint.") }
+    ].map { .required($0, .boolean, "Support of this feature at the authorization endpoint.") }
 
     static func example(_ grants: GrantForms) -> JSON {
         .object(

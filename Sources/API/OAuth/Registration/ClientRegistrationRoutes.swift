@@ -11,7 +11,7 @@ enum ClientRegistrationRoutes {
     static let path = "/connect/register"
 
     private static let clientID = Parameter(
-        "client_id", in: .path, ClientSchema.clientID, "The client.",
+        "client_id", in: .path, ClientSchema.clientID, "OAuth client id.",
         example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
 
     private static let faults: [ProblemKind] = [
@@ -25,7 +25,7 @@ enum ClientRegistrationRoutes {
         detail: """
             As far as the realm is open to it: not at all, with a token from an administrator, \
             with a statement of its maker, or as it likes. What only an administrator may give is \
-            refused; members that nobody knows here are ignored.
+            refused; unknown members are ignored.
             """,
         right: .nothing, voice: .oauth, body: body,
         answer: Answer(
@@ -117,7 +117,8 @@ enum ClientRegistrationRoutes {
         tag: "Client registration", summary: "Removes a client by itself (RFC 7592).",
         detail: "All its tokens are over.", right: .nothing, voice: .oauth,
         parameters: [clientID],
-        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        answer: Answer(
+            status: .noContent, description: "The client is deleted.", content: .nothing),
         refusals: Place.refusals + faults
     ) { call throws(Problem) in
         let id = try await call.registeredClient()
@@ -135,16 +136,22 @@ enum ClientRegistrationRoutes {
         "ClientInformation",
         .object(
             [
-                .required("client_id", ClientSchema.clientID, "Its name in OAuth."),
+                .required("client_id", ClientSchema.clientID, "OAuth client id."),
                 .required(
                     "client_id_issued_at", .integer(0...JSON.exactIntegers.upperBound),
-                    "Since when it is there, in seconds since 1970."),
-                .optional("client_secret", ClientSchema.clientSecret, "Shown when it is made."),
-                .optional("client_secret_expires_at", .integer(0...0), "0: never."),
+                    "Registration time, in seconds since 1970."),
+                .optional(
+                    "client_secret", ClientSchema.clientSecret,
+                    "Client secret, shown in this response only."),
+                .optional(
+                    "client_secret_expires_at", .integer(0...0),
+                    "Expiry time of the secret; always 0: it does not expire."),
                 .required(
                     "registration_access_token", .text(50...100),
-                    "By which it looks after its registration."),
-                .required("registration_client_uri", .text(1...2048), "And where."),
+                    "Access token for the client configuration endpoint (RFC 7592)."),
+                .required(
+                    "registration_client_uri", .text(1...2048),
+                    "URL of the client configuration endpoint (RFC 7592)."),
             ]
                 + MetadataField.all.map {
                     .optional($0.name, ClientSchema.shape(of: $0), $0.about)

@@ -69,7 +69,8 @@ enum AccountRoute {
             .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
             right: .nothing, voice: .page,
             parameters: parameters + [
-                Parameter("done", in: .query, .text(0...40), "What was done.")
+                Parameter(
+                    "done", in: .query, .text(0...40), "Change whose success the page reports.")
             ],
             answer: .page, refusals: Place.refusals, traits: .isReturnTarget
         ) { call throws(Problem) in

@@ -7,7 +7,7 @@ struct AddressCard {
     private let frame: AccountFrame
     let person: Person
     private let takesPhones: Bool
-    /// What was typed and what is wrong with it.
+    /// The typed address and its error.
     var wrong: (kind: AddressKind, typed: String, text: String)?
 
     private var say: Words { frame.say }

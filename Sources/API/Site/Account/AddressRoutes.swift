@@ -21,7 +21,7 @@ enum AddressRoutes {
             [
                 .optional(
                     kind.field, .text(0...320),
-                    kind == .mail ? "The new address." : "The new number."),
+                    kind == .mail ? "New mail address." : "New phone number."),
                 CodeAddress.member,
             ], from: .data
         ) { call, frame throws(Problem) in
@@ -48,7 +48,8 @@ enum AddressRoutes {
     }
 
     private static let showCode = AccountRoute.show(
-        confirmation, id: "showEmailCodePage", "Where the code is typed of a new address.",
+        confirmation, id: "showEmailCodePage",
+        "Shows the form for the code that was mailed to a new address.",
         [CodeAddress.parameter]
     ) { call, frame throws(Problem) in
         guard let address = call.codeAddress(frame.visit, at: .newAddress) else {
@@ -107,8 +108,8 @@ enum AddressRoutes {
     private static let confirmMove = AccountRoute.change(
         confirmation, id: "confirmEmailChange", "Moves the account to a new address.",
         [
-            .optional("email", .text(0...320), "The new address."),
-            .optional("code", .text(0...64), "The code that was mailed there."),
+            .optional("email", .text(0...320), "New mail address."),
+            .optional("code", .text(0...64), "Code that was mailed to the new address."),
         ], [CodeAddress.parameter], from: .data
     ) { call, frame throws(Problem) in
         guard let address = PageRequest(call).typedSignInAddress() else {

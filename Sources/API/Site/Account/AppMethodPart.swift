@@ -38,8 +38,8 @@ enum AppMethodRoutes {
         "/account/methods/remove", id: "removeAppMethodOnPage",
         "Removes a device's key or the PIN with which the person signs in within a tenant's apps.",
         [
-            .optional("owner", .text(0...64), "What the person has within those apps."),
-            .optional("key", .text(0...64), "The key; missing for the PIN."),
+            .optional("owner", .text(0...64), "Stream id of the person's methods in these apps."),
+            .optional("key", .text(0...64), "Key id; left out for the PIN."),
         ], from: .sessions
     ) { call, frame throws(Problem) in
         let shown = call.body["owner"]?.string.flatMap { UUID($0) }

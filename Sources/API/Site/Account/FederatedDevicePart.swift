@@ -33,7 +33,7 @@ enum FederatedDevicePageRoutes {
     static let signOut = AccountRoute.change(
         "/account/devices/sign-out", id: "signOutFederatedDevice",
         "Signs the person out on a device of the federation profile.",
-        [.optional("device", .text(0...64), "The device.")], from: .sessions, isSensitive: false
+        [.optional("device", .text(0...64), "Device id.")], from: .sessions, isSensitive: false
     ) { call, frame throws(Problem) in
         guard let device = call.body["device"]?.string.flatMap({ UUID($0) }),
             try await FederatedDevices(call.context).disconnect(

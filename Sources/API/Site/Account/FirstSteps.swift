@@ -4,7 +4,7 @@ internal import Values
 /// Sign-ins of two steps leave two rows: a user who did the second one is not to read that it is
 /// missing.
 enum FirstSteps {
-    /// Seconds in which the second one comes, if it does.
+    /// Seconds within which the second factor has to follow the first.
     private static let patience: Int64 = 900
 
     /// The places of first steps that the second one came after: the next attempt of the same way from

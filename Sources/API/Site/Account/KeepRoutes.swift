@@ -17,7 +17,7 @@ enum KeepRoutes {
         .get, PathTemplate(stringLiteral: path), id: "showKeepAccount", tag: "Pages",
         summary: "Shows the page that cancels a deletion.", right: .nothing,
         voice: .page,
-        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
+        parameters: [Parameter("token", in: .query, .text(0...200), "Token from the mail.")],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -52,7 +52,7 @@ enum KeepRoutes {
     private static let keep = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "keepAccount", tag: "Pages",
         summary: "Cancels a deletion by the mailed link.", right: .nothing, voice: .page,
-        body: .page([.optional("token", .text(0...200), "What was mailed.")]),
+        body: .page([.optional("token", .text(0...200), "Token from the mail.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

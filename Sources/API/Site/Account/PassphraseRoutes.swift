@@ -57,7 +57,7 @@ enum PassphraseRoutes {
 
     private static let set = AccountRoute.change(
         "/account/passphrase", id: "setPassphrase", "Sets one's passphrase.",
-        [.optional("passphrase", .text(0...1024), "What was typed.")], from: .security
+        [.optional("passphrase", .text(0...1024), "Passphrase, as it was typed.")], from: .security
     ) { call, frame throws(Problem) in
         guard call.context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
         try RateCounter(call).count(.twoFactor, target: frame.account.description)

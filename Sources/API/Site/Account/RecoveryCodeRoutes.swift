@@ -12,7 +12,7 @@ enum RecoveryCodeRoutes {
     static let table: [Route<RealmContext>] = [show]
 
     private static let path = "/account/authenticator/codes"
-    /// Seconds to write them down.
+    /// Seconds for which the page with new recovery codes can be reloaded.
     private static let patience: Int64 = 600
 
     /// Where the codes are shown that were just made.
@@ -35,7 +35,7 @@ enum RecoveryCodeRoutes {
 
     private static let show = AccountRoute.show(
         path, id: "showRecoveryCodes", "Recovery codes that were just made.",
-        [Parameter("kept", in: .query, .text(0...2048), "The codes, sealed.")]
+        [Parameter("kept", in: .query, .text(0...2048), "Sealed recovery codes.")]
     ) { call, frame throws(Problem) in
         if let codes = kept(call, frame) { return shown(codes, frame) }
         let factor = try await SecondFactors(call).state(of: frame.account)

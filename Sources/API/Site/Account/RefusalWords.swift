@@ -47,7 +47,7 @@ extension Words {
         }
     }
 
-    /// Of the first of two steps, where the second one came.
+    /// The message for a first step that a second one followed.
     func followedStep(_ attempt: LoginView) -> String {
         attempt.isByPassphrase
             ? self(

@@ -10,15 +10,15 @@ enum SecurityRoutes {
     static let table: [Route<RealmContext>] = [show, begin, add, rename, remove]
 
     private static let show = AccountRoute.show(
-        "/account/security", id: "showSecurity", "How one signs in."
+        "/account/security", id: "showSecurity", "Shows the sign-in methods of the account."
     ) { call, frame throws(Problem) in
         try await page(call, frame)
     }
 
-    /// What did not work, said where it was tried.
+    /// An error, shown beside the form that caused it.
     enum Wrong {
         case passkey(String)
-        /// Another name for one of them.
+        /// An invalid name for a passkey.
         case name(of: UUID, typed: String, String)
         case authenticator(TOTPPageRoutes.Change, String)
         case passphrase(String)
@@ -118,8 +118,10 @@ enum SecurityRoutes {
     private static let add = AccountRoute.change(
         "/account/passkeys/add", id: "addPasskey", "Ends the making of a passkey.",
         [
-            .optional("ceremony", .text(0...64), "The ceremony."),
-            .optional("attestation", .text(0...131_072), "What the browser gave, as JSON."),
+            .optional("ceremony", .text(0...64), "Id of the WebAuthn ceremony."),
+            .optional(
+                "attestation", .text(0...131_072),
+                "Result of `navigator.credentials.create`, as JSON."),
         ], from: .security
     ) { call, frame throws(Problem) in
         guard let party = call.pageParty else { throw Problem(.noSuchRoute) }
@@ -151,8 +153,8 @@ enum SecurityRoutes {
     private static let rename = AccountRoute.change(
         "/account/passkeys/rename", id: "renamePasskeyOnPage", "Names a passkey.",
         [
-            .optional("passkey", .text(0...64), "The passkey."),
-            .optional("name", .text(0...400), "What its owner calls it."),
+            .optional("passkey", .text(0...64), "Passkey id."),
+            .optional("name", .text(0...400), "Display name, chosen by the owner of the passkey."),
         ], from: .security, isSensitive: false
     ) { call, frame throws(Problem) in
         guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
@@ -173,7 +175,7 @@ enum SecurityRoutes {
 
     private static let remove = AccountRoute.change(
         "/account/passkeys/remove", id: "removePasskeyOnPage", "Removes a passkey.",
-        [.optional("passkey", .text(0...64), "The passkey.")], from: .security
+        [.optional("passkey", .text(0...64), "Passkey id.")], from: .security
     ) { call, frame throws(Problem) in
         guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
             throw Problem(.noSuchPasskey)

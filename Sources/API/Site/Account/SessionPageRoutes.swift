@@ -14,7 +14,7 @@ enum SessionPageRoutes {
     ]
 
     private static let list = AccountRoute.show(
-        "/account/sessions", id: "showSessions", "Where one is signed in.",
+        "/account/sessions", id: "showSessions", "Shows the sessions of the account.",
         [browsersAfter, devicesAfter]
     ) { call, frame throws(Problem) in
         let say = frame.say
@@ -103,9 +103,9 @@ enum SessionPageRoutes {
     fileprivate static let most = 100
 
     fileprivate static let browsersAfter = Parameter(
-        "browsers", in: .query, .text(0...64), "The last browser of the page before.")
+        "browsers", in: .query, .text(0...64), "Last browser of the previous page.")
     private static let devicesAfter = Parameter(
-        "devices", in: .query, .text(0...64), "The last device of the page before.")
+        "devices", in: .query, .text(0...64), "Last device of the previous page.")
 
     private static func more(_ list: Parameter, after last: UUID, _ say: Words) -> HTML {
         HTML.element(.p, .class("links")) {
@@ -141,7 +141,7 @@ enum SessionPageRoutes {
 
     private static let endBrowser = AccountRoute.change(
         "/account/sessions/end", id: "endBrowserSession", "Signs another browser out.",
-        [.optional("session", .text(0...64), "Its session.")], from: .sessions,
+        [.optional("session", .text(0...64), "Id of the session to end.")], from: .sessions,
         isSensitive: false
     ) { call, frame throws(Problem) in
         guard let session = call.body["session"]?.string.flatMap({ UUID($0) }) else {
@@ -165,8 +165,9 @@ enum SessionPageRoutes {
     }
 
     private static let endApp = AccountRoute.change(
-        "/account/apps/end", id: "endAppAccess", "Ends what an app has access by.",
-        [.optional("client", .text(0...255), "Its client.")], from: .sessions,
+        "/account/apps/end", id: "endAppAccess", "Ends an app's access to the account.",
+        [.optional("client", .text(0...255), "OAuth client id of the app whose access ends.")],
+        from: .sessions,
         isSensitive: false
     ) { call, frame throws(Problem) in
         let clientID = call.body["client"]?.string ?? ""

@@ -102,7 +102,8 @@ enum TOTPPageRoutes {
     }
 
     private static let show = AccountRoute.show(
-        path, id: "showAuthenticator", "Where an authenticator app is set up.", isSensitive: true
+        path, id: "showAuthenticator", "Shows the enrolment of an authenticator app.",
+        isSensitive: true
     ) { call, frame throws(Problem) in
         try await page(call, frame, isWrong: false)
     }
@@ -178,7 +179,7 @@ enum TOTPPageRoutes {
 
     private static let confirm = AccountRoute.change(
         "\(path)/confirm", id: "confirmAuthenticator", "Takes the first code of the app.",
-        [.optional("code", .text(0...64), "Of the app.")], from: .security
+        [.optional("code", .text(0...64), "TOTP code of the authenticator app.")], from: .security
     ) { call, frame throws(Problem) in
         try RateCounter(call).count(.twoFactor, target: frame.account.description)
         guard let typed = SecondFactors(call).typed(call.body["code"]?.string) else {
@@ -204,8 +205,9 @@ enum TOTPPageRoutes {
         "\(path)/change", id: "changeAuthenticator",
         "Takes the app away, or gives new recovery codes.",
         [
-            .optional("totp", .text(0...128), "Of the app, or one that stands in for it."),
-            .optional("what", .text(0...20), "What to do."),
+            .optional(
+                "totp", .text(0...128), "TOTP code of the authenticator app, or a recovery code."),
+            .optional("what", .text(0...20), "Action to perform."),
         ], from: .security
     ) { call, frame throws(Problem) in
         try RateCounter(call).count(.twoFactor, target: frame.account.description)

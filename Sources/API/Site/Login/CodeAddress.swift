@@ -26,9 +26,9 @@ struct CodeAddress {
     var newcomer: Newcomer?
     /// When this browser asked for the code.
     var askedAt: Timestamp?
-    /// It asked for another one before there is another one to be had.
+    /// Whether another code was requested before the minimum interval was over.
     var isTooSoon = false
-    /// There was one before.
+    /// Whether an earlier code was sent.
     var isAnother = false
     /// Seconds until another code is sent, where all clients together asked for too many.
     var limitedFor: Int64?
@@ -45,9 +45,9 @@ struct CodeAddress {
     }
 
     static let parameter = Parameter(
-        "to", in: .query, .text(0...2048), "A mail address, sealed.")
+        "to", in: .query, .text(0...2048), "Sealed mail address.")
     static let member = Member.optional(
-        "to", .text(0...2048), "Where a code went to before, sealed.")
+        "to", .text(0...2048), "Sealed address of the previous code.")
 
     /// Seconds that the user has to look into their mail.
     fileprivate static let patience: Int64 = 3600

@@ -12,7 +12,7 @@ struct CodePage {
     let visit: Visit
     let returnTarget: ReturnTarget
     let address: CodeAddress
-    /// Its own, and what is sealed in it.
+    /// The page's own path, and its sealed target.
     let place: String
     private let sealed: String
     private let words: CodeWords

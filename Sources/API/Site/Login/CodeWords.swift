@@ -13,7 +13,7 @@ struct CodeWords {
         isSpent = call.isSpent(address)
     }
 
-    /// It is said of what was asked for here, and not of what was mailed.
+    /// The sentence depends on the typed address, and not on what was mailed (account enumeration).
     var asked: String? {
         if address.isTooSoon, wait > 0 {
             let span = say.span(wait)

@@ -12,15 +12,17 @@ enum LinkRoutes {
 
     private static let path: PathTemplate = "/magic-login"
     private static let parameters = [
-        Parameter("userId", in: .query, .text(0...64), "Whose it is."),
-        Parameter("token", in: .query, .text(0...128), "What was mailed."),
+        Parameter("userId", in: .query, .text(0...64), "Account id in the link."),
+        Parameter("token", in: .query, .text(0...128), "Token in the mailed link."),
     ]
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showMagicLink", tag: "Pages", summary: "Shows the page of a mailed link.",
         right: .nothing, voice: .page,
         parameters: parameters + [
-            Parameter("redirect", in: .query, .text(0...4096), "Not followed from here.")
+            Parameter(
+                "redirect", in: .query, .text(0...4096),
+                "Redirect target in the link, which this page does not follow.")
         ], answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
@@ -35,9 +37,10 @@ enum LinkRoutes {
         .post, path, id: "loginByLink", tag: "Pages", summary: "Signs in by a mailed link.",
         right: .nothing, voice: .page, parameters: parameters,
         body: .page([
-            .optional("userId", .text(0...64), "Whose it is."),
-            .optional("token", .text(0...128), "What was mailed."),
-            .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+            .optional("userId", .text(0...64), "Account id in the link."),
+            .optional("token", .text(0...128), "Token in the mailed link."),
+            .optional(
+                "totp", .text(0...128), "TOTP code of the authenticator app, or a recovery code."),
         ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

@@ -14,7 +14,7 @@ struct LoginPage {
     var asked: ApplicationRequest?
     /// Where it asks for more than one factor.
     var stepUp: StepUpForm?
-    /// Whose word is taken as well.
+    /// The OpenID providers of the realm.
     var providers: [ProviderLabel] = []
     /// The signed-in user, where they are to sign in once more.
     var signedInAs: String?
@@ -24,7 +24,7 @@ struct LoginPage {
     /// The address of the reset page for a forgotten passphrase, with the mail address that was
     /// typed.
     var forgotten: String?
-    /// What went wrong elsewhere, and led back here.
+    /// The message of a failed step that led back to this page.
     var notice: String?
     /// The address of an account that moved to it just now, or has another passphrase.
     var settled: CodeAddress?

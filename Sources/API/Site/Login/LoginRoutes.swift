@@ -46,9 +46,10 @@ enum LoginRoutes {
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address, or the phone number."),
-                .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
-                .optional("by", .text(0...20), "How to sign in."),
+                .optional("email", .text(0...320), "Mail address or phone number."),
+                .optional(
+                    "passphrase", .text(0...1024), "Passphrase, for signing in with a passphrase."),
+                .optional("by", .text(0...20), "Sign-in method."),
                 CodeAddress.member,
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
@@ -116,9 +117,11 @@ enum LoginRoutes {
         parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address, or the phone number."),
-                .optional("code", .text(0...64), "The code that was sent."),
-                .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+                .optional("email", .text(0...320), "Mail address or phone number."),
+                .optional("code", .text(0...64), "Code that was sent."),
+                .optional(
+                    "totp", .text(0...128),
+                    "TOTP code of the authenticator app, or a recovery code."),
             ]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in

@@ -28,8 +28,10 @@ enum PasskeyLoginRoutes {
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("ceremony", .text(0...64), "The ceremony."),
-                .optional("assertion", .text(0...65_536), "What the browser gave, as JSON."),
+                .optional("ceremony", .text(0...64), "Id of the WebAuthn ceremony."),
+                .optional(
+                    "assertion", .text(0...65_536),
+                    "Result of `navigator.credentials.get`, as JSON."),
             ]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in

@@ -49,9 +49,11 @@ enum PassphraseLogin {
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address."),
-                .optional("ticket", .text(0...200), "That the passphrase was right."),
-                .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+                .optional("email", .text(0...320), "Mail address."),
+                .optional("ticket", .text(0...200), "Ticket that proves the passphrase."),
+                .optional(
+                    "totp", .text(0...128),
+                    "TOTP code of the authenticator app, or a recovery code."),
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         if let response = try await PageRequest(call).onwardIfSentAgain() { return response }

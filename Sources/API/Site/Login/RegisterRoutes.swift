@@ -26,10 +26,10 @@ enum RegisterRoutes {
         parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("email", .text(0...320), "The mail address, or the phone number."),
-                .optional("first_name", .text(0...400), "The first name."),
-                .optional("last_name", .text(0...400), "The last name."),
-                .optional("invite", .text(0...100), "The invite code."),
+                .optional("email", .text(0...320), "Mail address or phone number."),
+                .optional("first_name", .text(0...400), "First name."),
+                .optional("last_name", .text(0...400), "Last name."),
+                .optional("invite", .text(0...100), "Invite code."),
                 CodeAddress.member,
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
@@ -117,7 +117,7 @@ struct RegisterPage {
         invite = posture == .inviteCode ? text("invite") ?? "" : ""
     }
 
-    /// Finds what is missing or cannot be right, all of it at once.
+    /// Finds all missing or invalid fields at once.
     mutating func look(at address: SignInAddress?) {
         if address == nil { faults[.email] = email.isEmpty ? .missing : .unfit }
         let names = [
@@ -140,7 +140,7 @@ struct RegisterPage {
             firstName: firstName, lastName: lastName, invite: invite.isEmpty ? nil : invite)
     }
 
-    /// Whether all is there that is asked for.
+    /// Whether all required fields are there.
     var isWhole: Bool { faults.isEmpty }
 
     private var takesPhones: Bool { settings[SettingCatalogue.phoneSignIn] }

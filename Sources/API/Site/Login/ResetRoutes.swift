@@ -43,7 +43,7 @@ enum ResetRoutes {
         summary: "Mails a link to set another passphrase.", right: .nothing,
         voice: .page, parameters: ReturnTarget.parameters,
         body: .page(
-            ReturnTarget.members + [.optional("email", .text(0...320), "The mail address.")]),
+            ReturnTarget.members + [.optional("email", .text(0...320), "Mail address.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
@@ -106,7 +106,7 @@ enum ResetRoutes {
         .get, resetPath, id: "showNewPassphrase", tag: "Pages",
         summary: "Shows the form for another passphrase.", right: .nothing,
         voice: .page,
-        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
+        parameters: [Parameter("token", in: .query, .text(0...200), "Reset token from the mail.")],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
@@ -121,10 +121,10 @@ enum ResetRoutes {
     private static let set = Route<RealmContext>(
         .post, resetPath, id: "resetPassphrase", tag: "Pages",
         summary: "Sets another passphrase by the mailed link.", right: .nothing, voice: .page,
-        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
+        parameters: [Parameter("token", in: .query, .text(0...200), "Reset token from the mail.")],
         body: .page([
-            .optional("token", .text(0...200), "What was mailed."),
-            .optional("passphrase", .text(0...1024), "What was typed."),
+            .optional("token", .text(0...200), "Reset token from the mail."),
+            .optional("passphrase", .text(0...1024), "New passphrase, as it was typed."),
         ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

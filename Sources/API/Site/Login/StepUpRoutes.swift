@@ -18,7 +18,9 @@ enum StepUpRoutes {
         voice: .page, parameters: ReturnTarget.parameters,
         body: .page(
             ReturnTarget.members + [
-                .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")
+                .optional(
+                    "totp", .text(0...128),
+                    "TOTP code of the authenticator app, or a recovery code.")
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()

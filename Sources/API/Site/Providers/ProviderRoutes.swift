@@ -27,8 +27,11 @@ enum ProviderRoutes {
         .get, "/oidc/start", id: "startAtProvider", tag: "Pages",
         summary: "Redirects to an OpenID provider.", right: .nothing, voice: .page,
         parameters: ReturnTarget.parameters + [
-            Parameter("provider", in: .query, .text(0...40), "Which one; the first, if none."),
-            Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
+            Parameter(
+                "provider", in: .query, .text(0...40),
+                "Name of the provider; the first one by default."),
+            Parameter(
+                "redirect", in: .query, .text(0...4096), "Page to return to after the sign-in."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try RateCounter(call).count(.provider)
@@ -49,9 +52,11 @@ enum ProviderRoutes {
             .get, path, id: id, tag: "Pages", summary: "Receives the redirect of a provider.",
             right: .nothing, voice: .page,
             parameters: (named
-                ? [Parameter("provider", in: .path, .text(1...40), "Which one.")] : [])
+                ? [Parameter("provider", in: .path, .text(1...40), "Name of the provider.")] : [])
                 + ["code", "state", "iss", "error", "error_description", "session_state"].map {
-                    Parameter($0, in: .query, .text(0...8_192), "Of the provider's answer.")
+                    Parameter(
+                        $0, in: .query, .text(0...8_192),
+                        "Parameter of the provider's authorization response.")
                 }, answer: .page, refusals: refusals
         ) { call throws(Problem) in
             let visit = try await PageRequest(call).visit()
@@ -109,9 +114,10 @@ enum ProviderRoutes {
         summary: "Checks the second factor after a sign-in by a provider.", right: .nothing,
         voice: .page,
         body: .page([
-            .optional("ticket", .text(0...4096), "Whom the provider named."),
-            .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
-            .optional("two-factor-passcode", .text(0...64), "Of the mail."),
+            .optional("ticket", .text(0...4096), "Ticket with the identity at the provider."),
+            .optional(
+                "totp", .text(0...128), "TOTP code of the authenticator app, or a recovery code."),
+            .optional("two-factor-passcode", .text(0...64), "Code from the mail."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).submission()
@@ -150,7 +156,7 @@ enum ProviderRoutes {
     private static let connect = AccountRoute.change(
         "/account/providers/connect", id: "connectProvider",
         "Lets what a provider says sign in to one's account.",
-        [.optional("provider", .text(0...40), "Which one.")] + ReturnTarget.members,
+        [.optional("provider", .text(0...40), "Name of the provider.")] + ReturnTarget.members,
         from: .security
     ) { call, frame throws(Problem) in
         guard
@@ -166,7 +172,7 @@ enum ProviderRoutes {
     private static let disconnect = AccountRoute.change(
         "/account/providers/disconnect", id: "disconnectProvider",
         "Lets what a provider says sign in to one's account no more.",
-        [.optional("provider", .text(0...40), "Which one.")], from: .security
+        [.optional("provider", .text(0...40), "Name of the provider.")], from: .security
     ) { call, frame throws(Problem) in
         let slug = call.body["provider"]?.string ?? ""
         let rejection = try await Commands(call).attempt(
@@ -187,9 +193,16 @@ enum ProviderRoutes {
             With `sid` all ends that this session at the provider opened, else all of the account.
             """,
         right: .nothing, voice: .oauth,
-        parameters: [Parameter("context", in: .path, .text(1...64), "Any text.", example: "acme")],
+        parameters: [
+            Parameter(
+                "context", in: .path, .text(1...64), "Context of the realm in the URL; any text.",
+                example: "acme")
+        ],
         body: .form(
-            .object(.optional("logout_token", .text(0...16_384), "What the provider signed.")),
+            .object(
+                .optional(
+                    "logout_token", .text(0...16_384),
+                    "Logout token of the provider (Back-Channel Logout).")),
             example: ["logout_token": "eyJ…"]),
         answer: Answer(
             status: .ok, description: "The session here has ended as well.", content: .nothing),

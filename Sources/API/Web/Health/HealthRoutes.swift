@@ -50,9 +50,9 @@ public enum HealthRoutes {
         .get, "/health/live", id: "getLiveness", tag: "Health",
         summary: "Reports whether the process answers at all.", right: .nothing,
         answer: Answer(
-            status: .ok, description: "It does.",
+            status: .ok, description: "The process answers.",
             content: .json(
-                .object(.required("status", .oneOf(["live"]), "Always the same.")),
+                .object(.required("status", .oneOf(["live"]), "Status; always live.")),
                 example: ["status": "live"]))
     ) { _ throws(Problem) in
         .json(.ok, ["status": "live"])
@@ -86,18 +86,18 @@ public enum HealthRoutes {
     }
 
     private static let readiness = Schema.object(
-        .required("status", .oneOf(["ready", "not ready"]), "Of all components together."),
+        .required("status", .oneOf(["ready", "not ready"]), "Status of all components together."),
         .required(
             "attention", .boolean,
-            "Whether an operator must look at a component, though requests may be served."),
+            "Whether a component needs an operator, though requests may be served."),
         .required(
             "components",
             .map(
                 of: .object(
-                    .required("ready", .boolean, "Whether this part can serve."),
-                    .optional("attention", .boolean, "True where an operator must look at it."),
-                    .optional("detail", .text(0...1000), "What is the matter with it."))),
-            "By name."))
+                    .required("ready", .boolean, "Whether the component can serve requests."),
+                    .optional("attention", .boolean, "Whether the component needs an operator."),
+                    .optional("detail", .text(0...1000), "State of the component in a sentence."))),
+            "Components by name."))
 
     private static let metrics = Route<HealthContext>(
         .get, "/metrics", id: "getMetrics", tag: "Health",

@@ -2,7 +2,7 @@ internal import HTTP
 
 /// One element of the header `Forwarded` (RFC 7239 section 4).
 struct ForwardedElement {
-    /// Nil where it is unknown or hidden.
+    /// Nil for an unknown or hidden address.
     var address: IPAddress?
     var host: String?
     var proto: String?

@@ -1,11 +1,11 @@
 internal import HTTP
 internal import Identity
 
-/// A host as a request names it, split into name and port. It is not yet known to exist.
+/// A host as a request names it, split into name and port. The host is not looked up yet.
 struct RequestHost: Sendable, Hashable {
     /// In lower case, without a port.
     let name: String
-    /// As it was given; nil where none was.
+    /// The port as it was given; nil without one.
     let port: UInt16?
 
     /// Strict: user info, a dot at the end, a space or a letter from elsewhere makes it none.

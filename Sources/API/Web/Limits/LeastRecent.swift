@@ -1,10 +1,10 @@
-/// A dictionary of a fixed size: what was not used for the longest time makes room. Every step
-/// takes the same time, however full it is.
+/// A dictionary of a fixed size, which evicts the least recently used entry. Every operation
+/// takes constant time, however full it is.
 struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
         var key: Key
         var value: Value
-        /// Used before this one, and after it; -1 at the ends.
+        /// The neighbours by use: an older one, and a newer one; -1 at the ends.
         var older: Int
         var newer: Int
     }
@@ -22,14 +22,14 @@ struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { nodes.count }
 
-    /// Using a value makes it the newest.
+    /// Looking a value up makes it the most recently used.
     mutating func value(of key: Key) -> Value? {
         guard let place = place(of: key) else { return nil }
         touch(place)
         return nodes[place].value
     }
 
-    /// The same for a part of it, without taking all of it along.
+    /// The same look-up for a part of the value, without a copy of the rest.
     mutating func part<Part>(of key: Key, _ part: (borrowing Value) -> Part?) -> Part? {
         guard let place = place(of: key) else { return nil }
         touch(place)
@@ -56,7 +56,7 @@ struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         places[key] = place
     }
 
-    /// What was used last is often used again: to compare takes less than to look it up.
+    /// The last used key is often used again: a comparison takes less than a look-up.
     private func place(of key: Key) -> Int? {
         newest >= 0 && nodes[newest].key == key ? newest : places[key]
     }

@@ -1,7 +1,7 @@
 internal import HTTP
 internal import JSON
 
-/// Too much in too short a time: which limit it was, and when to come back.
+/// The refusal of a request beyond a rate limit: which limit, and when to retry.
 struct RateLimitRefusal: Sendable, Equatable {
     let policy: RatePolicy
     let dimension: RateDimension
@@ -17,12 +17,16 @@ struct RateLimitRefusal: Sendable, Equatable {
     static let schema = Schema.named(
         "RateLimited",
         .object(
-            .required("error", .oneOf(["rate_limited"]), "Always the same."),
-            .required("policy", .oneOf(RatePolicy.allCases.map(\.rawValue)), "What is limited."),
+            .required("error", .oneOf(["rate_limited"]), "Error code; always rate_limited."),
+            .required(
+                "policy", .oneOf(RatePolicy.allCases.map(\.rawValue)),
+                "Rate limit that was exceeded."),
             .required(
                 "dimension", .oneOf(RateDimension.allCases.map(\.rawValue)),
-                "By what it is counted."),
-            .required("retryAfterSeconds", .integer(1...10_000_000), "When to come back.")))
+                "Dimension that the rate limit counts by."),
+            .required(
+                "retryAfterSeconds", .integer(1...10_000_000),
+                "Seconds after which the request may be retried.")))
 }
 
 extension Problem {

@@ -8,7 +8,7 @@ import Synchronization
 /// was not used for the longest time is forgotten: memory is bounded, and a flood of one kind
 /// (such as of sources) forgets nothing of another (such as of mailboxes).
 public final class RateLimits: Sendable {
-    /// Whom a request is counted for. What is nil isn't counted.
+    /// Whom a request is counted for. A nil subject is not counted.
     public struct Subjects: Sendable {
         var source: Source?
         var target: String?
@@ -78,7 +78,7 @@ public final class RateLimits: Sendable {
         }
     }
 
-    /// Counts a registration, for its source and then for its app. Beyond either limit nobody is told:
+    /// Counts a registration, for its source and then for its app. Beyond either limit the caller is not told:
     /// no account is made.
     public func allowsSignUp(
         _ policy: RatePolicy = .nativeOTP, from source: Source, to app: String? = nil,

@@ -26,16 +26,20 @@ extension RateTable {
                         RateDimension.allCases.map { dimension in
                             .optional(
                                 dimension.rawValue, .nullable(rateSchema),
-                                "Null or an amount of 0: no limit.")
-                        }), "What is limited together.")
+                                "Limit of this dimension; null or an amount of 0 for none.")
+                        }), "Limits of this policy, by dimension.")
             }))
 
     private static let rateSchema = Schema.named(
         "Rate",
         .object(
-            .required("amount", .integer(RateRule.amounts), "So many times."),
-            .required("seconds", .integer(RateRule.seconds), "In so many seconds, evenly."),
-            .optional("burst", .integer(RateRule.bursts), "So many at once; else the amount.")))
+            .required("amount", .integer(RateRule.amounts), "Number of requests."),
+            .required(
+                "seconds", .integer(RateRule.seconds),
+                "Period in seconds, over which the requests are spread evenly."),
+            .optional(
+                "burst", .integer(RateRule.bursts),
+                "Number of requests at once; the amount by default.")))
 }
 
 extension Rate {

@@ -1,4 +1,4 @@
-/// What is limited together.
+/// The requests that share a rate limit.
 public enum RatePolicy: String, CaseIterable, Sendable {
     /// Asking for a code, and registering.
     case nativeOTP = "native-otp"
@@ -55,7 +55,7 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case messageReceipt = "message-receipt"
 }
 
-/// By what is counted.
+/// The dimension that a rate limit counts by.
 public enum RateDimension: String, CaseIterable, Sendable {
     /// The network that it comes from: an IPv4 address, or the first half of an IPv6 one.
     case source
@@ -73,7 +73,7 @@ public enum RateDimension: String, CaseIterable, Sendable {
 public struct RateTable: Sendable {
     private var rates: [RatePolicy: [RateDimension: Rate]] = [:]
 
-    /// Nil: not limited.
+    /// The rate limit; nil for none.
     public subscript(policy: RatePolicy, dimension: RateDimension) -> Rate? {
         get { rates[policy]?[dimension] }
         set { rates[policy, default: [:]][dimension] = newValue }

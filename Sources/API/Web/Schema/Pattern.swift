@@ -24,12 +24,12 @@ public indirect enum Pattern: Sendable {
         return ends(from: [0], in: scalars).contains(scalars.count)
     }
 
-    /// What the text is, in words.
+    /// The description of the pattern in words.
     var words: String {
         if case .said(let words, _) = self { words } else { "a text that matches \(expression)" }
     }
 
-    /// Where it is one of several names, these.
+    /// The names of an enumeration.
     var names: [String] {
         guard case .either(let patterns) = self else { return [] }
         return patterns.compactMap { if case .text(let name) = $0 { name } else { nil } }

@@ -27,7 +27,7 @@ public struct TextRule: Sendable {
     let length: ClosedRange<Int>
     let pattern: Pattern?
     let format: String?
-    /// If not empty, nothing else is allowed.
+    /// The enumeration of allowed values, if not empty.
     let values: [String]
 
     init(

@@ -68,7 +68,7 @@ extension Schema {
 }
 
 extension ObjectRule {
-    /// Goes over what is there, of which there mostly is less than there could be.
+    /// Iterates over the members of the object, which mostly are fewer than those of the schema.
     private func holds(for values: JSONObject) -> Bool {
         var missing = requiredCount
         for (name, value) in values {
@@ -96,7 +96,7 @@ extension ObjectRule {
 }
 
 extension TextRule {
-    /// What the text must be and is not.
+    /// Why the text does not match the pattern; nil for a match.
     func objection(to text: String) -> String? {
         if !values.isEmpty {
             guard !values.contains(text) else { return nil }

@@ -3,18 +3,18 @@ internal import Values
 /// What the keys of administrators usually do: at which hours of the day (UTC), and how much personal data
 /// they open in a day.
 struct AdministrationRules: FindingRuleGroup {
-    /// How much there was on a day.
+    /// Number of acts, or of opened accounts, on a day.
     private struct Day: Sendable {
         let day: Int64
         var count: Int
     }
 
     private struct Key: Sendable {
-        /// By hour of the day the last day on which there was anything.
+        /// By hour of the day, the last day with an act of the administrator in that hour.
         var hours = [Int64](repeating: .min, count: 24)
         var acts: [Day] = []
         var opened: [Day] = []
-        /// Whose was opened on the newest day, each once.
+        /// The accounts whose data was opened on the newest day, each once.
         var people: Set<String> = []
         /// Where on the newest day personal data was opened.
         var openings: [Moment] = []

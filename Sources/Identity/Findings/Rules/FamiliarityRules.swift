@@ -37,7 +37,7 @@ struct FamiliarityRules: FindingRuleGroup {
         }
     }
 
-    /// An account is known from its registration on, whether anybody ever signed in to it or not.
+    /// An account is known from its registration on, whether a person ever signed in to it or not.
     private func wake(
         _ signIn: FindingFact.SignIn, _ account: inout Account, _ desk: inout FindingDesk
     ) {

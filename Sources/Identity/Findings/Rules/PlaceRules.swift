@@ -79,7 +79,7 @@ struct ImpossibleTravelRule: FindingRuleGroup {
 
 /// Where a sign-in came from, as findings name it.
 private struct FindingPlace: Sendable {
-    /// Empty where it is not known.
+    /// The country code; empty for an unknown country.
     let country: String
     let text: String
 

@@ -1,6 +1,6 @@
 internal import Values
 
-/// A person who is asked for the second factor again and again, until they may give in: whoever asks has the
+/// A person who is asked for the second factor again and again, until they may give in: the attacker who asks has the
 /// first one.
 struct SecondFactorFatigueRule: FindingRuleGroup {
     /// What is asked for by one command is asked for once.
@@ -67,7 +67,7 @@ struct SecondFactorRemovedRule: FindingRuleGroup {
         }
     }
 
-    /// In the order in which they were removed.
+    /// The accounts in the order in which their second factor was removed.
     private func overdue(
         at now: Timestamp, _ rules: FindingRules
     ) -> [(key: UUID, value: Moment)] {
@@ -81,13 +81,13 @@ struct SecondFactorRemovedRule: FindingRuleGroup {
         FindingTrigger(.secondFactorRemoved, about: .account(account), [moment])
     }
 
-    /// What will be found as soon as anything happens that is later than now.
+    /// The findings that the next event with a later time will raise.
     func due(at now: Timestamp, _ rules: FindingRules) -> [FindingTrigger] {
         guard rules[.secondFactorRemoved].isEnabled else { return [] }
         return overdue(at: now, rules).map(Self.trigger)
     }
 
-    /// When the next one is due.
+    /// The time at which the next finding is due.
     func next(_ rules: FindingRules) -> Timestamp? {
         guard rules[.secondFactorRemoved].isEnabled else { return nil }
         return removed.values.map(\.time).min()?

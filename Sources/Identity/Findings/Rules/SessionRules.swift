@@ -1,6 +1,6 @@
 internal import Values
 
-/// A refresh token or a code that was used before and came again: somebody else has it.
+/// A refresh token or a code that was used before and came again: an attacker may have it.
 struct TokenReuseRule: FindingRuleGroup {
     mutating func look(at fact: FindingFact, _ desk: inout FindingDesk) {
         guard case .reused(let session) = fact, desk.terms(.tokenReuse) != nil else { return }

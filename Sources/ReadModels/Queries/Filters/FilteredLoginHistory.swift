@@ -4,7 +4,7 @@ import Values
 
 /// How many sign-ins there were of each kind.
 public struct LoginCount: Sendable, Equatable {
-    /// Nil: of those that have none.
+    /// Nil for sign-ins without this column.
     public var value: String?
     public var count: Int64
     public var refused: Int64

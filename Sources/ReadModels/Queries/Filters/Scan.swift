@@ -4,7 +4,7 @@ import Postgres
 /// What a filter found, and how far it looked where it had to stop before the end.
 public struct ScannedPage<Item: Sendable, Place: Sendable>: Sendable {
     public let items: [Item]
-    /// Everything up to here was looked at. Nil: up to the end, or as much as was asked for was found.
+    /// The position up to which all rows were read. Nil: to the end, or the page is full.
     public let stoppedAt: Place?
 
     public init(_ items: [Item], stoppedAt: Place? = nil) {
@@ -13,11 +13,11 @@ public struct ScannedPage<Item: Sendable, Place: Sendable>: Sendable {
     }
 }
 
-/// How much is looked at with one statement. A filter may have to look at much to find little, and nobody
-/// else is to wait for that: it goes in steps, each as long as it takes a moment, until its time is over.
+/// How much is looked at with one statement. A filter may have to look at much to find little, and no other
+/// query is to wait for that: it goes in steps, each as long as it takes a moment, until its time is over.
 struct Scan {
     static let patience = Duration.seconds(5)
-    /// What a step takes that was thought too small.
+    /// The duration under which a step counts as too small.
     private static let moment = Duration.milliseconds(100)
     private static let least: Int64 = 1024
     private static let most: Int64 = 1 << 22
@@ -38,7 +38,7 @@ struct Scan {
         if took > Self.moment * 4 { size = max(Self.least, size / 2) }
     }
 
-    /// The step was too large to be done.
+    /// The step was too large for one query.
     mutating func shrink() { size = max(Self.least, size / 16) }
 }
 

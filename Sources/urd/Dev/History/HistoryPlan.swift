@@ -6,12 +6,12 @@ import Values
 struct HistoryPerson: Sendable {
     let account: UUID
     let email: String
-    /// How often they sign in, in times a day of work.
+    /// Mean number of sign-ins per working day.
     let rate: Double
     /// Where from, as pseudonyms of networks: at home first.
     let networks: [HistoryNetwork]
     let devices: [String]
-    /// Of those who have one.
+    /// Whether the person has a passkey.
     let hasPasskey: Bool
     /// The hour, in UTC, around which they sign in.
     let hour: Int
@@ -77,7 +77,7 @@ struct HistoryPlan {
         numbers = SeededNumbers(seed: seed)
     }
 
-    /// In the order in which they happened.
+    /// The acts of the demo history, in the order of their times.
     static func acts(
         of people: [HistoryPerson], _ clients: HistoryClients, from start: Timestamp, seed: UInt64,
         _ pseudonym: @escaping HistoryNetwork.Pseudonym
@@ -94,7 +94,7 @@ struct HistoryPlan {
 
     private mutating func live(_ person: HistoryPerson) {
         if !person.hasPasskey, let home = person.networks.first {
-            // Nobody signs in by it.
+            // No person signs in by it.
             let set = PassphraseEvent.set(hash: nil, account: person.account, mail: nil, at: start)
             add(set, Passphrase.stream(of: person.account), 0, person, home.address, start)
         }
@@ -280,7 +280,7 @@ struct HistoryPlan {
             session, 2, person, home.address, again)
     }
 
-    /// An account that nobody used all month signs in from somewhere new.
+    /// An account that was unused all month signs in from somewhere new.
     private mutating func wake(_ person: HistoryPerson, day: Int64) {
         let from = network()
         inBrowser(
@@ -319,7 +319,7 @@ struct HistoryPlan {
     }
 }
 
-/// A network of a range that nobody has (RFC 2544), with the realm's pseudonym for it, and a place that is made up.
+/// A network of a reserved range (RFC 2544), with the realm's pseudonym for it, and a place that is made up.
 struct HistoryNetwork: Sendable {
     /// What the realm's log has in the place of an address.
     typealias Pseudonym = @Sendable (String) -> String

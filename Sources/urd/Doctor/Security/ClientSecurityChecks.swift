@@ -148,7 +148,7 @@ extension SecurityChecks {
         let strong = clients { $0.metadata.exchange == .impersonation }
         guard strong.isEmpty else {
             return .warning(
-                check, "may act as anybody, and no token says so: \(Self.list(strong))",
+                check, "may act as any user, and no token says so: \(Self.list(strong))",
                 mend: "Give them delegation where that is enough.")
         }
         let some = clients { $0.metadata.exchange == .delegation }
@@ -174,12 +174,12 @@ extension SecurityChecks {
             return .warning(
                 check, "may say where people are who ask through them: \(Self.list(believed))",
                 mend: "Leave forwards_addresses to servers of apps that ask for many people: with "
-                    + "their secrets anybody passes the rates by source.")
+                    + "their secrets an attacker passes the rates by source.")
         }
         return .fine(check, "no client is believed")
     }
 
-    /// Those that were registered before such names were refused.
+    /// Names of clients that were registered before such names were refused.
     func clientNames() -> Diagnosis {
         let check = "client ids"
         let doubtful = clients { !$0.isNameMade && SubjectForm.matches($0.name) }

@@ -128,7 +128,7 @@ extension RealmPosture {
         }
     }
 
-    /// Those that sign, since they were made known.
+    /// The signing keys, each with the time of its publication.
     private static func signingKeys(_ realm: RealmID, _ store: Store) async throws -> [Key] {
         var keys = SigningKeys()
         var since: [String: Timestamp] = [:]

@@ -30,9 +30,9 @@ struct RealmPosture: Sendable {
     var settings: Identity.Settings
     /// Of its apps that have settings of their own, what holds in each, by its name.
     var apps: [String: Identity.Settings] = [:]
-    /// Those that may be used.
+    /// The enabled clients.
     var clients: [Client] = []
-    /// Those that sign.
+    /// The signing keys.
     var keys: [Key] = []
     /// Passkeys whose private half was stored with the public one: the accounts that have them.
     var exposedPasskeys: [String] = []
@@ -41,7 +41,7 @@ struct RealmPosture: Sendable {
     /// For how many days the derive key before the one in use has been accepted beside it.
     var deriveKeyOverlap: Int?
 
-    /// Wherever something may be set otherwise: what holds there, and what it is called.
+    /// The settings of the realm and of each app, with the name of each place.
     var places: [(name: String, settings: Identity.Settings)] {
         [("", settings)]
             + apps.sorted { $0.key < $1.key }.map { ("app \($0.key): ", $0.value) }

@@ -67,7 +67,7 @@ extension SecurityChecks {
         }
         guard open.isEmpty else {
             return .warning(
-                check, "anybody registers clients",
+                check, "any caller may register clients",
                 mend: "Set client_registration to initial_access_token or software_statement, "
                     + "unless strangers' apps are what this realm is for.")
         }
@@ -81,7 +81,8 @@ extension SecurityChecks {
         return believed(
             "assertion issuers", setting,
             doubt: mailed.isEmpty ? nil : "names people by mail address: \(Self.list(mailed))",
-            mend: "Each of them signs anybody in whose address it likes to write: keep those alone "
+            mend:
+                "Each of them signs any user in whose address it likes to write: keep those alone "
                 + "that own the domain, or have them name accounts.")
     }
 
@@ -107,7 +108,7 @@ extension SecurityChecks {
         }
         guard !settings[SettingCatalogue.passkeyAttestationRoots].isEmpty else {
             return .warning(
-                check, "asked for, and believed of anybody",
+                check, "asked for, and believed of any maker",
                 mend: "Set passkey_attestation_roots, or passkey_attestation to none.")
         }
         return .fine(check, "asked for, and held against roots")

@@ -43,7 +43,7 @@ extension SecurityChecks {
         if settings.rules.servesTenants {
             if settings[SettingCatalogue.tokensUnasked] {
                 taken.append(
-                    "tokens that nobody asked for (\(SettingCatalogue.tokensUnasked.name))")
+                    "tokens that no app asked for (\(SettingCatalogue.tokensUnasked.name))")
             }
             if settings[SettingCatalogue.shortEventNumbers] {
                 taken.append(
