@@ -41,6 +41,7 @@ SECONDS = {
     "test_webhook_crashes.py": 100, "test_feed.py": 100, "test_notifications.py": 90,
     "test_faults.py": 90, "test_browser_attacks.py": 85, "test_page_boxes.py": 85,
     "test_feed_cursors.py": 70, "TidyTests": 60, "test_webhooks.py": 60, "test_two_nodes.py": 55,
+    "test_refresh_walks.py": 55,
 }
 # What looks at a clock so closely that a busy machine changes the verdict.
 ALONE = []

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import secrets
 import signal
 import time
 import unittest
@@ -16,7 +17,7 @@ import uuid
 from federation_client import App as Version, OLD_JWT_BEARER, Site, Token, signed, together
 from token_tool import missing, rerun
 from urd_process import PATIENCE, Server, Urd
-from verify_client import App, address
+from verify_client import App, address, challenge_of
 
 MISSING = missing("jose", "fido2", "cryptography", "jwcrypto")
 if not MISSING:
@@ -419,6 +420,88 @@ class Cotter(unittest.TestCase):
         # Of another kind: the same text in the same second would be the same signature.
         created = person.create(device.event("PAYMENT")).json
         self.assertTrue(0 < created.get("ID", 0) < 2**31, created)
+
+    def test_cot_16_the_react_native_sdk_enrols_a_device_by_a_header_of_its_apps(self):
+        """It shows no access token itself; the HTTP library that it shares with the app may (`axios.defaults`)."""
+        person = self.person()
+        device = breadth.Device(person.id, person.app.key)
+        path = f"/api/v0/user/methods?cotter_user_id={person.id}&oauth_token=true"
+        sent = {"method": "TRUSTED_DEVICE", "enrolled": True, "code": device.public,
+                "algorithm": "ED25519", "device_name": "iPhone12,1 1.0.7", "device_type": "Apple"}
+        alone = person.app.call("PUT", path, sent)
+        self.assertEqual((alone.status, list(alone.json)), (403, ["msg"]), alone.text)
+        answer = person.app.call("PUT", path, sent, **person.bearer)
+        self.assertEqual(answer.status, 200, answer.text)
+        # It reads both tokens, whichever it asked for.
+        told = answer.json["oauth_token"]
+        access, identity = (
+            breadth.jwt.get_unverified_claims(told[name]) for name in ("access_token", "id_token"))
+        self.assertEqual((identity["sub"], identity["type"]), (person.id, "client_id_token"))
+        self.assertEqual((identity["identifier"], identity["exp"]), (person.who, access["exp"]))
+        self.assertEqual(told["token_type"], "Bearer")
+        self.assertNotIn("refresh_token", told)
+        named = base64.urlsafe_b64encode(device.public.encode()).decode()
+        self.assertTrue(person.enrolled("TRUSTED_DEVICE", named))
+
+    def test_cot_16_the_react_native_sdks_devices_sign_in_and_let_others_in(self):
+        person, unknown = self.person(), {"ip": "unknown", "location": "unknown"}
+        device, other = person.device(), breadth.Device(person.id, person.app.key)
+        # A second before the request below, whose answer would else be the same signature.
+        signed_in = person.create(device.event(at=int(time.time()) - 1, **unknown))
+        self.assertEqual(signed_in.status, 200, signed_in.text)
+        fresh = person.app.refresh(signed_in.json["oauth_token"]["refresh_token"], "/api/v0/token")
+        self.assertEqual(fresh.status, 200, fresh.text)
+        # By a QR code, and without asking for tokens.
+        shown = person.create(
+            device.event("ENROLL_NEW_TRUSTED_DEVICE", new=other, device_type="Apple", **unknown), "")
+        self.assertEqual((shown.status, shown.json["approved"]), (200, True), shown.text)
+        # By a request, from an app that knows its person.
+        asked = person.ask(**unknown)
+        waiting = person.app.call("GET", f"/api/v0/event/new/{person.id}", **person.bearer).json
+        self.assertEqual(waiting["ID"], asked["ID"])
+        answer = person.respond(waiting, {
+            **device.answer(waiting), "client_user_id": person.id, "issuer": person.app.key,
+            **{name: waiting[name] for name in ("event", "ip", "location", "timestamp", "method")}})
+        self.assertEqual((answer.status, answer.json["approved"]), (200, True), answer.text)
+        self.assertIn("id_token", person.get(asked).json["oauth_token"])
+        # Without an algorithm it takes a device away.
+        gone = person.app.call("PUT", f"/api/v0/user/{person.id}?oauth_token=true", {
+            "method": "TRUSTED_DEVICE", "enrolled": False, "code": other.public, "algorithm": None,
+            "device_name": "iPhone12,1 1.0.7", "device_type": "Apple"}, **person.bearer)
+        self.assertEqual(gone.status, 200, gone.text)
+        self.assertFalse(person.enrolled("TRUSTED_DEVICE", other.path))
+
+    def test_cot_16_a_device_that_knows_an_address_alone_asks_for_nobody(self):
+        """The React Native SDK looks the person up by the API key alone, and asks as whom it finds."""
+        person = self.person()
+        found = person.app.call(
+            "GET", "/api/v0/user?" + urllib.parse.urlencode({"identifier": person.who})).json
+        self.assertEqual(found["ID"], str(uuid.UUID(int=0)))
+        asked = person.ask(client_user_id=found["client_user_id"])
+        self.assertFalse(asked["approved"])
+        waiting = person.app.call("GET", f"/api/v0/event/new/{person.id}", **person.bearer)
+        self.assertEqual((waiting.status, waiting.json), (200, None))
+        self.assertNotIn("oauth_token", person.get(asked).json)
+
+    def test_cot_05_what_the_javascript_client_adds_to_an_exchange_changes_nothing(self):
+        app = App(urd)
+        app.verifier = "".join(f"{secrets.randbelow(256):02x}" for _ in range(28))
+        app.challenge = challenge_of(app.verifier)
+        # After a provider it says the method that it read at its page's address.
+        answer = app.exchange(
+            app.body(app.walk(address())), "?oauth_token=true&auth_method=SOCIAL_LOGIN",
+            Origin="http://localhost:4321")
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertEqual(answer.json["oauth_token"]["auth_method"], "OTP")
+
+    def test_cot_13_the_loader_reads_its_tenant_without_a_header(self):
+        app = App(urd)
+        answer = app.call(
+            "GET", f"/api/v0/company/info/{app.key}", API_KEY_ID=None,
+            Origin="http://localhost:4321")
+        self.assertEqual((answer.status, answer.json["api_key_id"]), (200, app.key), answer.text)
+        self.assertEqual(
+            answer.headers["Access-Control-Allow-Origin"], "http://localhost:4321")
 
     def test_cot_16_a_short_number_gives_tokens_to_the_network_that_asked_alone(self):
         person = self.person()

@@ -180,7 +180,7 @@ class Frame(unittest.TestCase):
         """The link of the mail is opened in another browser than the frame's."""
         def begin():
             self.reader.fill("identifier", who)
-            self.reader.click("Send me a code")
+            self.reader.click("Send me a link")
 
         self.inside(begin)
         text = mail(urd, who)["text"]
@@ -284,12 +284,35 @@ class Frame(unittest.TestCase):
                     "() => [...document.querySelectorAll('#frame-address button')]"
                     ".map((button) => button.textContent)")), shown, config)
 
+    def test_the_buttons_of_a_frame_say_whether_a_code_or_a_link_is_sent(self):
+        by_address = "&auth_method=MAGIC_LINK"
+        for kind, config, more, shown in (
+                ("EMAIL", {}, "", ["Send me a code"]),
+                ("EMAIL", {"authenticationMethod": "MAGIC_LINK"}, "", ["Send me a link"]),
+                ("EMAIL", {}, by_address, ["Send me a link"]),
+                ("PHONE", {"phoneChannels": ["SMS", "WHATSAPP"]}, by_address,
+                 ["Send me a link by SMS", "Send me a link by WhatsApp"])):
+            self.open(kind, config=json.dumps(config), more=more)
+            self.event("LOADED")
+            self.assertEqual(
+                self.inside(lambda: self.reader.browser.run(
+                    "() => [...document.querySelectorAll('#frame-address button')]"
+                    ".map((button) => button.textContent)")), shown, (config, more))
+
     def test_what_a_page_asks_beside_the_address_comes_back_to_it(self):
         who = address()
         self.open(config=json.dumps({"additionalFields": [
             {"name": "name", "label": "Your <b>name</b>", "placeholder": "Ann"},
-            {"name": "plan", "initialValue": "gold", "optional": True}, {"label": "nothing"}]}))
+            {"name": "plan", "initialValue": "gold", "optional": True}, {"label": "nothing"},
+            # As the profile's JavaScript client has them.
+            {"name": "seats", "label": "Seats", "type": "number", "initial_value": 3},
+            {"name": "team", "label": "Team", "type": "file", "initial_value": "Blue"}]}))
         self.event("LOADED")
+        self.assertEqual(
+            self.inside(lambda: self.reader.browser.run(
+                "() => [...document.querySelectorAll('[id^=frame-more]')]"
+                ".map((input) => [input.type, input.value])")),
+            [["text", ""], ["text", "gold"], ["number", "3"], ["text", "Blue"]])
 
         def begin():
             self.assertEqual(self.reader.faults(), [])
@@ -299,7 +322,7 @@ class Frame(unittest.TestCase):
 
         self.inside(begin)
         result = self.sign_in(who)
-        told = {"name": "Ann <Example>", "plan": "gold"}
+        told = {"name": "Ann <Example>", "plan": "gold", "seats": "3", "team": "Blue"}
         self.assertEqual(result["client_json"], told)
         self.assertEqual(
             self.reader.browser.run("() => window.begun.client_json"), told)
@@ -458,7 +481,7 @@ document.documentElement.append(frame);
 
         def begin():
             self.reader.fill("identifier", who)
-            self.reader.click("Send me a code")
+            self.reader.click("Send me a link")
             self.reader.until("() => !document.getElementById('frame-wait').hidden")
 
         self.inside(begin)
@@ -481,7 +504,7 @@ document.documentElement.append(frame);
 
         def begin():
             self.reader.fill("identifier", who)
-            self.reader.click("Send me a code")
+            self.reader.click("Send me a link")
             self.reader.until("() => !document.getElementById('frame-wait').hidden")
             # What was sealed is none any more.
             self.reader.browser.run(

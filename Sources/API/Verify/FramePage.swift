@@ -68,6 +68,14 @@ struct FramePage {
                             : say("Send me a code by WhatsApp", "Code per WhatsApp senden"),
                     name: "channel", value: channel.rawValue,
                     look: channel == .whatsapp ? "second" : nil)
+                // What the button says where the page around asks for links.
+                HTML.element(.p, .id("frame-link-\(channel.rawValue)"), .hidden) {
+                    channel == .mail
+                        ? say("Send me a link", "Link senden")
+                        : channel == .sms
+                            ? say("Send me a link by SMS", "Link per SMS senden")
+                            : say("Send me a link by WhatsApp", "Link per WhatsApp senden")
+                }
             }
         }
     }

@@ -121,7 +121,9 @@ enum FrameScript {
           const fields = [];
           const entered = () => Object.fromEntries(
             fields.map(([name, input]) => [name, input.value]));
-          const text = (value) => typeof value === "string" ? value.slice(0, 255) : "";
+          const text = (value) =>
+            ["number", "string"].includes(typeof value) ? String(value).slice(0, 255) : "";
+          const kinds = ["date", "email", "number", "tel", "text", "time", "url"];
           const ask = (more) => {
             for (const one of Array.isArray(more) ? more.slice(0, 20) : []) {
               if (!one || !text(one.name)) continue;
@@ -130,7 +132,8 @@ enum FrameScript {
               input.id = label.htmlFor = `frame-more-${fields.length}`;
               label.textContent = text(one.label) || text(one.name);
               input.placeholder = text(one.placeholder);
-              input.value = text(one.initialValue);
+              if (kinds.includes(one.type)) input.type = one.type;
+              input.value = text(one.initial_value ?? one.initialValue);
               input.maxLength = 255;
               input.required = !one.optional;
               box.className = "field";
@@ -154,6 +157,11 @@ enum FrameScript {
             }
           };
 
+          const nameButtons = () => {
+            if (!isLink()) return;
+            for (const button of forms.address.querySelectorAll("button[name=channel]"))
+              button.textContent = one("frame-link-" + button.value).textContent;
+          };
           forms.address.addEventListener("submit", (event) => {
             event.preventDefault();
             const button = event.submitter;
@@ -184,6 +192,7 @@ enum FrameScript {
               settings = told.payload || {};
               if (!fields.length) ask(settings.additionalFields);
               offer(settings.phoneChannels);
+              nameButtons();
               const known = settings.skipIdentiferFormWithValue
                 || settings.identifierFieldInitialValue || asked.get("input");
               const skips = settings.skipIdentiferForm || asked.get("direct_login") === "true";
@@ -197,6 +206,7 @@ enum FrameScript {
             if (told.action === "DONE_SUCCESS") show("frame-done");
             if (told.action === "DONE_ERROR") wrong(one("frame-failed").textContent);
           });
+          nameButtons();
           say("FIRST_LOAD");
         })();
 

@@ -277,7 +277,7 @@ extension Call<RealmContext> {
     }
 
     /// The person as they are now. Tokens are those of the session that showed its own: a change opens none,
-    /// and an access token is good for no longer by it.
+    /// and they are good for no longer by it.
     private func changed(
         _ account: UUID, _ shown: (session: UUID, until: Timestamp)?, _ tenant: Tenant
     ) async throws(Problem) -> Response {
@@ -288,13 +288,8 @@ extension Call<RealmContext> {
             throw Problem(.internalError)
         }
         if let shown, let live = try await context.live(shown.session) {
-            let token = try await VerifyTokens(context, tenant).accessToken(
+            members["oauth_token"] = try await VerifyTokens(context, tenant).answer(
                 of: shown.session, live.terms, until: shown.until, for: person)
-            members["oauth_token"] = [
-                "access_token": .string(token), "token_type": "Bearer",
-                "expires_in": .integer(shown.until.seconds - context.clock.now().seconds),
-                "auth_method": .string(live.terms.verifyMethod),
-            ]
         }
         return .json(.ok, .object(members))
     }

@@ -16,19 +16,24 @@ struct VerifyTokens {
     }
 
     func answer(_ granted: GrantedTokens, of person: VerifiedPerson) async throws(Problem) -> JSON {
-        let now = context.clock.now()
+        var members = try await members(granted, of: person, at: context.clock.now())
+        if granted.terms.isOffline { members["refresh_token"] = .string(refreshToken(granted)) }
+        return .object(members)
+    }
+
+    private func members(
+        _ granted: GrantedTokens, of person: VerifiedPerson, at now: Timestamp
+    ) async throws(Problem) -> JSONObject {
         let access = try await accessToken(granted, of: person, at: now)
         var id = claims(granted, of: person, at: now)
         id["type"] = "client_id_token"
         id["auth_time"] = .string(String(granted.terms.signedInAt.seconds))
-        var members: JSONObject = [
+        return [
             "access_token": .string(access),
             "id_token": .string(try await signed(id, as: .tenantIDToken)),
             "expires_in": .integer(granted.lifetime), "token_type": "Bearer",
             "auth_method": .string(granted.terms.verifyMethod),
         ]
-        if granted.terms.isOffline { members["refresh_token"] = .string(refreshToken(granted)) }
-        return .object(members)
     }
 
     func accessToken(
@@ -60,10 +65,25 @@ struct VerifyTokens {
         of session: UUID, _ terms: SessionTerms, until expiry: Timestamp, for person: VerifiedPerson
     ) async throws(Problem) -> String {
         let now = context.clock.now()
-        let granted = GrantedTokens(
+        let granted = goingOn(session, terms, until: expiry, at: now)
+        return try await accessToken(granted, of: person, at: now)
+    }
+
+    /// The same with an ID token, which some clients cannot do without where they get an access token.
+    func answer(
+        of session: UUID, _ terms: SessionTerms, until expiry: Timestamp, for person: VerifiedPerson
+    ) async throws(Problem) -> JSON {
+        let now = context.clock.now()
+        let granted = goingOn(session, terms, until: expiry, at: now)
+        return .object(try await members(granted, of: person, at: now))
+    }
+
+    private func goingOn(
+        _ session: UUID, _ terms: SessionTerms, until expiry: Timestamp, at now: Timestamp
+    ) -> GrantedTokens {
+        GrantedTokens(
             session: session, generation: 0, terms: terms, scope: [], resources: [],
             lifetime: expiry.seconds - now.seconds)
-        return try await accessToken(granted, of: person, at: now)
     }
 
     private func claims(
