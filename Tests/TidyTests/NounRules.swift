@@ -31,7 +31,6 @@ enum NounRules {
 
     /// Lines of `///` whose sentences all have no noun. A sentence may go over several lines.
     static func comments(_ file: SwiftFile) -> [Finding] {
-        guard file.text.utf8.count > 3 else { return [] }
         var found: [Finding] = []
         var block: [Substring] = []
         var first = 0
@@ -49,8 +48,8 @@ enum NounRules {
     }
 
     private static func documentation(_ line: Substring) -> Substring? {
-        let code = line.drop { $0 == " " }
-        return code.utf8.starts(with: "///".utf8) ? code.dropFirst(3) : nil
+        let code = line.utf8.drop { $0 == UInt8(ascii: " ") }
+        return code.starts(with: "///".utf8) ? Substring(code.dropFirst(3)) : nil
     }
 
     private static func findings(

@@ -13,9 +13,8 @@ extension Rules {
     static func wordsOfComments(_ file: SwiftFile) -> [Finding] {
         file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
             .compactMap { index, line in
-                guard line.drop(while: { $0 == " " }).utf8.starts(with: "//".utf8) else {
-                    return nil
-                }
+                let code = line.utf8.drop { $0 == UInt8(ascii: " ") }
+                guard code.starts(with: "//".utf8) else { return nil }
                 return vagueWord(in: String(line), line: index + 1, of: file)
             }
     }
