@@ -1,5 +1,6 @@
 """The commands of the deploy page's "Backup" and "Restore", as they stand there, on a second machine."""
 
+import json
 import os
 import pathlib
 import re
@@ -190,4 +191,7 @@ class Restore(FrontDoorCase):
         added = new.run(anew)
         self.assertEqual(new.run(ask).stdout.strip(), "1", added.stdout)
         self.assertEqual(new.run("urd-admin verify").returncode, 0)
-        self.assertIn("Nothing is wrong", new.run("urd-admin doctor", code=None).stdout)
+        # Where the restore took longer than a lease is waited for, it is told that no node here does that work.
+        checks = json.loads(new.run("urd-admin doctor --json", code=None).stdout)["checks"]
+        self.assertEqual(
+            [c for c in checks if c["verdict"] == "wrong" and c["check"] != "leases"], [])
