@@ -28,8 +28,19 @@ def simple_commands():
             yield path
 
 
+def forms():
+    """How Swift names each type of event: `SessionEvent.Form.opened`."""
+    declared = re.compile(r'static let (`?\w+`?) = EventForm\(\s*"([a-z_0-9.]+)"')
+    enum = re.compile(r"^(?:public |internal )?(?:enum|extension) (\w+)", re.M)
+    for text in SOURCES.values():
+        for block in re.finditer(r"^    package enum Form \{.*?^    \}", text, re.M | re.S):
+            owner = enum.findall(text[:block.start()])[-1]
+            for case, name in declared.findall(block[0]):
+                yield name, f"{owner}.Form.{case}.name"
+
+
 def naming(types):
-    """How many files of ours name each type, beside the one that declares it, as text."""
+    """Which files of ours name each type, as text."""
     files = {path: set(re.findall(r'"([a-z_0-9.]+)"', text)) for path, text in SOURCES.items()}
     files |= {
         path: set(re.findall(r"'([a-z_0-9.]+)'", path.read_text()))
@@ -50,7 +61,8 @@ def sleeps(suffix, pattern):
 def measures():
     types = event_types()
     named = naming(types)
-    counts = sorted(len(files) for files in named.values())
+    by_form = {name: [path for path, text in SOURCES.items() if form in text] for name, form in forms()}
+    counts = sorted(len(set(named[name]) | set(by_form[name])) for name in types)
     outside = [
         (path, name) for name, files in named.items() for path in files
         if path.suffix == ".swift" and path != types[name]]
