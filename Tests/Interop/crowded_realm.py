@@ -1,5 +1,5 @@
-"""A realm of millions of events: what Urd wrote in a small one, many times over, each time of other people, and the read models
-that Urd's own functions make of it. Nodes do not know it: it has no head, and nothing that is sealed can be opened."""
+"""A realm of millions of events: what Urd wrote in a small one, many times over, each time of other people, and the
+read models that Urd's own functions make of it. Nodes do not know it: it has no head, and what is sealed is left out."""
 
 import bisect
 import concurrent.futures
@@ -19,7 +19,7 @@ OTHERS = re.compile(r'("(?:source|credential)":")[^"]{4}')
 # What the views of analysts are made of, the longest first: two at a time end together.
 MODELS = ("audit_trail", "login_history", "sessions", "credentials", "passkeys", "findings", "accounts", "clients",
           "daily_counts")
-PAGE = 50_000
+PAGE = 10_000
 # As rebuilds apply a page.
 APPLYING = ("set plan_cache_mode = force_generic_plan", "set enable_seqscan = off", "set jit = off",
             "set max_parallel_workers_per_gather = 0", "set work_mem = '64MB'")
@@ -134,8 +134,8 @@ class Crowd:
         self.beside(fill, MODELS)
 
     def as_of(self, realm):
-        """The realm as of its head, by the functions that a node calls, and the name of its schema. No node sees that the
-        realm has a head: it has none any more when the transaction ends."""
+        """The realm as of its head, by the functions that a node calls, and the name of its schema. No node sees that
+        the realm has a head: it has none any more when the transaction ends."""
         build, maker, head = str(uuid.uuid4()), str(uuid.uuid4()), self.heads[realm]
         self.took("as of a moment", self.sql, f"""do $$
             declare

@@ -1,5 +1,5 @@
-"""Half a year of a small realm, lived over HTTP within seconds: people who join, sign in, are refused and go, attackers, and
-administrators who change things meanwhile."""
+"""Half a year of a small realm, lived over HTTP within seconds: people who join, sign in, are refused and go,
+attackers, and administrators who change things meanwhile."""
 
 import json
 import random
@@ -127,7 +127,7 @@ class SmallRealm:
                 self.people[number // 2].lose_token()
                 self.look_after(self.people[number - 2])
         self.begin()
-        # Away since the first scenes.
+        # Away for months.
         self.people[0].come_back()
         self.attack()
 
