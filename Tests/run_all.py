@@ -35,8 +35,8 @@ SKIPPED = re.compile(r"\(.*skipped=(\d+)")
 
 # What takes longest begins first: seconds on two cores with others beside it, measured once. What is not here takes a few.
 SECONDS = {
-    "APITests": 330, "EventStoreTests": 320, "ReadModelsTests": 230, "test_command_line.py": 200,
-    "test_damaged_columns.py": 190,
+    "APITests": 330, "EventStoreTests": 320, "ReadModelsTests": 230,
+    "test_command_line.py": 200, "test_damaged_columns.py": 190,
     "test_browser_login.py": 180, "test_pages.py": 165, "TamperTests": 125,
     "test_webhook_crashes.py": 100, "test_feed.py": 100, "test_notifications.py": 90,
     "test_faults.py": 90, "test_browser_attacks.py": 85, "test_page_boxes.py": 85,
@@ -44,9 +44,9 @@ SECONDS = {
     "test_refresh_walks.py": 55,
 }
 # What looks at a clock so closely that a busy machine changes the verdict.
-ALONE = []
+ALONE = ["test_analyst_questions.py"]
 # Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
-SOAK_FILES = ["test_analyst_estimates.py", "test_webhook_crashes.py"]
+SOAK_FILES = ["test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 
 

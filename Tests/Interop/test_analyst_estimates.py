@@ -1,9 +1,6 @@
-"""What EXPLAIN tells an analyst of other realms: nothing but how large tables are in all. And how long the documented
-questions take in a realm of five million events (URD_LONG_TESTS=1; of thousands otherwise)."""
+"""What EXPLAIN tells an analyst of other realms: nothing but how large tables are in all."""
 
 import json
-import os
-import pathlib
 import re
 import subprocess
 import unittest
@@ -16,8 +13,6 @@ from urd_process import PATIENCE, Urd, eventually
 BEFORE, AFTER = "early", "later"
 ROWS = 2000
 STRANGER = "stranger"
-CROWD = "crowd"
-EVENTS = 5_000_000 if os.environ.get("URD_LONG_TESTS") == "1" else 20_000
 
 
 def setUpModule():
@@ -29,11 +24,11 @@ def tearDownModule():
     urd.close()
 
 
-def alone(sql, patience=PATIENCE):
-    """What may be in no transaction, or takes long."""
+def alone(sql):
+    """What may be in no transaction."""
     subprocess.run(
         ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", urd.superuser(), "-c", sql], check=True,
-        capture_output=True, text=True, timeout=patience)
+        capture_output=True, text=True, timeout=PATIENCE)
 
 
 def rows(sql):
@@ -71,8 +66,8 @@ def value(kind, state, unique):
     }.get(kind, f"{10000 if late else 0} + n")
 
 
-def fill(state, filled=None, realm=STRANGER):
-    for table in filled or tables():
+def fill(state):
+    for table in tables():
         columns = rows(
             "select a.attname as name, format_type(a.atttypid, null) as type, exists (select from pg_index i "
             "where i.indrelid = a.attrelid and i.indisunique and a.attnum = any (i.indkey::int[])) as unique "
@@ -80,9 +75,9 @@ def fill(state, filled=None, realm=STRANGER):
             "and not a.attisdropped and a.attidentity = '' order by a.attnum")
         names = ", ".join(column["name"] for column in columns)
         values = ", ".join(
-            f"'{realm}'" if column["name"] == "realm"
+            f"'{STRANGER}'" if column["name"] == "realm"
             else value(column["type"], state, column["unique"]) for column in columns)
-        urd.sql(f"delete from {table} where realm = '{realm}'; "
+        urd.sql(f"delete from {table} where realm = '{STRANGER}'; "
                 f"insert into {table} ({names}) select {values} from generate_series(1, {ROWS}) n")
         alone(f"vacuum full {table}")
         alone(f"analyze {table}")
@@ -221,64 +216,6 @@ class AnalystEstimates(unittest.TestCase):
         self.assertTrue(opening)
         for step in opening:
             self.assertLessEqual(step["Actual Rows"] * step["Actual Loops"], few, step)
-
-
-def crowd():
-    """A realm of many events that is in the read models alone, with as much of each kind as a busy one has."""
-    live = {row["projection"]: f"urd.{row['projection']}_{row['build']}" for row in rows(
-        "select projection, build from urd.projection_build where status = 'live'")}
-    person = f"md5((n::bigint * 7919 % {EVENTS // 25})::text)::uuid"
-    client = "md5((n % 50)::text)::uuid"
-    every = f"from generate_series(1, {EVENTS}) n"
-    at = f"now() - ({EVENTS} - n) * interval '3 seconds'"
-    kind = ("case when n % 10000 = 7 then 'realm.settings_changed' when n % 5000 = 9 then 'client.registered' else "
-            "(array['session.opened', 'session.refreshed', 'session.refreshed', 'otp.issued', 'otp.redeemed', "
-            "'mail.sent', 'session.refused', 'browser.opened', 'passkey.used', 'account.registered'])[1 + n % 10] end")
-    actor = f"case when n % 5000 in (7, 9) then 'admin:' || {client} else 'account:' || {person} end"
-    fields = ("json_build_object('account', %s, 'client', %s, 'client_id', 'client-' || n %% 50, "
-              "'method', 'urn:cocoar:otp', 'source', md5((n %% 70000)::text), 'stamp', 0, "
-              "'expires_at', 1790000000, 'changes', json_build_object('n', n))" % (person, client))
-    for statement in (
-            f"insert into urd.event (position, at, stream, command, version, revision, realm, type, leaf, mac, "
-            f"meta, data) select n, {at}, md5((n / 3)::text)::uuid, md5('c' || n)::uuid, n % 3 + 1, 1, '{CROWD}', "
-            f"{kind}, '', '', '{{}}', {fields} {every}",
-            f"insert into {live['audit_trail']} select '{CROWD}', n, {at}, md5((n / 3)::text)::uuid, {person}, "
-            f"{kind}, {actor}, {client}::text, md5('r' || n) {every}",
-            f"insert into {live['login_history']} (realm, position, at, account, client, client_id, method, "
-            f"outcome, reason, session, source, country, asn) select '{CROWD}', n, {at}, {person}, {client}, "
-            f"'client-' || n % 50, (array['passkey', 'urn:cocoar:otp'])[1 + n % 2], case when n % 10 = 6 then "
-            f"'refused' else 'signed_in' end, case when n % 10 = 6 then (array['wrong_code', 'reuse'])"
-            f"[1 + (n % 900 = 6)::integer] end, case when n % 10 <> 6 then md5((n / 3)::text)::uuid end, "
-            f"md5((n % 70000)::text), 'NL', n % 40 {every} where n % 10 in (0, 6, 7)",
-            f"insert into {live['accounts']} (realm, account, mailbox, confirmed, disabled, stamp, moves, registered_at, "
-            f"changed_at, version) select '{CROWD}', md5(n::text)::uuid, md5('m' || n)::uuid, true, n % 100 = 0, "
-            f"0, 0, now(), now(), 3 from generate_series(0, {EVENTS // 25}) n",
-            f"insert into {live['passkeys']} (realm, passkey, account, credential, version) select '{CROWD}', "
-            f"md5('p' || n)::uuid, md5((n * 3)::text)::uuid, 'p' || n, 1 from generate_series(0, {EVENTS // 80}) n",
-            f"insert into {live['credentials']} (realm, kind, credential, account, created_at) select '{CROWD}', "
-            f"(array['passkey', 'passphrase'])[1 + n % 2], md5('k' || n)::uuid, md5((n / 2)::text)::uuid, "
-            f"now() - interval '300 days' from generate_series(0, {EVENTS // 12}) n"):
-        alone("set session_replication_role = replica; set synchronous_commit = off; " + statement, 1200)
-    alone("analyze", 1200)
-
-
-class DocumentedQuestions(unittest.TestCase):
-    def test_each_is_answered_within_the_limit_of_a_statement(self):
-        analyst = Analyst(urd, "demo")
-        crowd()
-        urd.sql(f"update urd.analyst set realm = '{CROWD}' where role = '{analyst.name}'")
-        document = (pathlib.Path(__file__).parents[2] / "docs/analysts/sql.md").read_text()
-        asked = re.findall(r"```sql\n(.*?)```", document, re.S)
-        self.assertEqual(len(asked), 12)
-        took = {}
-        for sql in asked:
-            # The role's own limit ends one that takes longer.
-            told = json.loads(analyst.ask(f"explain (analyze, format json) {sql}"))[0]
-            took[" ".join(sql.split())[:60]] = round(told["Execution Time"] / 1000, 2)
-        print(f"{EVENTS} events, seconds:", took)
-        settings = analyst.rows(asked[9].strip())
-        self.assertEqual(len(settings), EVENTS // 10_000)
-        self.assertTrue(all(row["fields"] for row in settings))
 
 
 if __name__ == "__main__":
