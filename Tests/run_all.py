@@ -44,9 +44,10 @@ SECONDS = {
     "test_refresh_walks.py": 55,
 }
 # What looks at a clock so closely that a busy machine changes the verdict.
-ALONE = ["test_analyst_questions.py"]
+ALONE = []
+ALONE_IN_SOAK = ["test_analyst_questions.py"]
 # Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
-SOAK_FILES = ["test_webhook_crashes.py"]
+SOAK_FILES = ["test_analyst_questions.py", "test_refresh_walks.py", "test_webhook_crashes.py"]
 SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
 
 
@@ -231,6 +232,7 @@ def main():
     parser.add_argument("--soak", action="store_true", help="what is long by nature")
     parser.add_argument("units", nargs="*")
     asked = parser.parse_args()
+    alone = ALONE_IN_SOAK if asked.soak else ALONE
     if asked.soak:
         os.environ["URD_LONG_TESTS"] = "1"
         units = [swift_tests(*entry) for entry in SOAK.items()]
@@ -249,13 +251,13 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_all)
     results = Results()
-    together = [unit for unit in units if unit.name not in ALONE]
+    together = [unit for unit in units if unit.name not in alone]
     with concurrent.futures.ThreadPoolExecutor(min(asked.at_once, MOST), initializer=take_ports) as pool:
         runs = [pool.submit(unit.run) for unit in together]
         for run in concurrent.futures.as_completed(runs):
             results.add(run.result())
     for unit in units:
-        if unit.name in ALONE:
+        if unit.name in alone:
             results.add(unit.run())
     return results.close()
 
