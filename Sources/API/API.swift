@@ -36,7 +36,7 @@ public struct API: Sendable {
         surfaces = [OAuthSurface(own, grants), VooSurface(grants)] + protocols
     }
 
-    /// All that is served, for those who describe it.
+    /// The surfaces without services, for descriptions and lists of routes.
     static let described = API(Services())
 
     /// The admin API, and what is public.

@@ -46,8 +46,12 @@ enum RoomOrder {
         module: "Identity",
         order: [
             "Kernel": [], "Flagship": ["Kernel"], "Verify": ["Kernel"], "Federation": ["Kernel"],
-            "Subscriptions": ["Kernel", "Analysis"], "Signals": ["Kernel", "Analysis"],
-            "Analysis": ["Kernel"], "Messaging": ["Kernel"],
+            "Subscriptions": ["Kernel"], "Signals": ["Kernel"], "Messaging": ["Kernel"],
+            // It says of each event what that is to analysts and receivers.
+            "Analysis": [
+                "Kernel", "Flagship", "Verify", "Federation", "Subscriptions", "Signals",
+                "Messaging",
+            ],
         ],
         rooms: rooms(
             [
@@ -84,7 +88,10 @@ enum RoomOrder {
             "MailedLinks/ResetPassphrase.swift: Owner",
             "Passphrases/ChangePassphrase.swift: Superiors",
             "Sessions/SessionEvent.swift: FederatedToken",
+            "SharedSignals/SignalOffer.swift: Signal",
+            "SharedSignals/SignalOffer.swift: SignalKind",
             "Subscriptions/SubscriptionFilter.swift: EventCatalogue",
+            "Subscriptions/SubscriptionSelection.swift: OCSFFacts",
         ])
 
     /// Each may name those before it.

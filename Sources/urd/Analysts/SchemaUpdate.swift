@@ -3,7 +3,7 @@ import Postgres
 
 /// Brings a database to this binary's schema, read models and analysts' fences included.
 enum SchemaUpdate {
-    /// - Returns: what was applied.
+    /// - Returns: the names of the applied migrations.
     static func run(_ address: String, console: Console) async throws -> [String] {
         do {
             let migrator = try Migrator(Connection(address, application: "urd migrate"))

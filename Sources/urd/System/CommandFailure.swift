@@ -29,7 +29,7 @@ struct ExitCode: Equatable, Sendable {
     }
 
     static let success = ExitCode(0)
-    /// It was asked rightly and could not be done, or what was looked for is wrong.
+    /// A valid request failed, or a check found a problem.
     static let failure = ExitCode(1)
     /// It was asked wrongly: an unknown option, a missing word, a setting that cannot be.
     static let usage = ExitCode(2)
