@@ -47,7 +47,8 @@ public struct NewEvent: Sendable, Equatable {
         let subject = subject ?? event.subject(in: stream)
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
-            stream: stream, name: written.shape.name, revision: written.shape.revision, subject: subject,
+            stream: stream, name: written.shape.name, revision: written.shape.revision,
+            subject: subject,
             open: open, personal: personal, request: request, tellsOrigin: event.tellsOrigin,
             event: event)
     }

@@ -226,7 +226,8 @@ func browserSamples() throws -> [any Event] {
             .thenNothing()
     }
 
-    @Test func `signing a browser out ends the first session of its line in earnest`() async throws {
+    @Test func `signing a browser out ends the first session of its line in earnest`() async throws
+    {
         let first = client
         var terms = try browserTerms()
         terms.line = first

@@ -116,13 +116,15 @@ private let other = UUID(high: 82, low: 4)
             .thenRejected(.invalidRefreshToken)
     }
 
-    @Test func `sessions of a browser end one by one up to 500, and more by an event of the account`()
+    @Test
+    func `sessions of a browser end one by one up to 500, and more by an event of the account`()
         async throws
     {
         let all = RemoveAccess(of: account, at: .browser(other, isOffline: false))
         func ends(_ count: Int) -> [EndSession] {
             (0..<count).map {
-                EndSession(session: UUID(high: 83, low: UInt64($0)), reason: .loggedOut, of: account)
+                EndSession(
+                    session: UUID(high: 83, low: UInt64($0)), reason: .loggedOut, of: account)
             }
         }
         let few = LeaveSessions.end(ends(500), all: all)

@@ -74,7 +74,10 @@ private let many = 1_000
         ("refused by the service", removed("client", campus)),
         ("device ended", removed("federated_device", machine)),
         ("many signed out with their browser", removed("browser", window)),
-        ("many with offline access signed out with it", removed(#"offline":true,"browser"#, window)),
+        (
+            "many with offline access signed out with it",
+            removed(#"offline":true,"browser"#, window)
+        ),
         ("signed out everywhere", Happening("account.stamp_rotated", account, version: 2)),
         ("account disabled", Happening("account.disabled", account, version: 2)),
         (
@@ -179,8 +182,10 @@ private let many = 1_000
             for row in table.dropFirst(2) {
                 let kind = try #require(Kind(rawValue: row[0]))
                 #expect(["ends", "rests", "stays"].contains(row[index]))
-                #expect(found[kind] == (row[index] == "stays" ? many : 0), "\(kind.rawValue): \(name)")
-                #expect(later[kind] == (row[index] == "ends" ? 0 : many), "\(kind.rawValue): \(name)")
+                #expect(
+                    found[kind] == (row[index] == "stays" ? many : 0), "\(kind.rawValue): \(name)")
+                #expect(
+                    later[kind] == (row[index] == "ends" ? 0 : many), "\(kind.rawValue): \(name)")
             }
         }
     }

@@ -76,7 +76,9 @@ struct SessionEnds {
         by caller: Commands.Caller
     ) async throws(Problem) {
         let found = try await dependents(of: account, from: line, alsoEnding: asking)
-        let told = found.going.map { DetachSession(session: $0, of: account, notice: noticeOrder()) }
+        let told = found.going.map {
+            DetachSession(session: $0, of: account, notice: noticeOrder())
+        }
         for some in found.ends(noticeOrder) + LeaveSessions.tell(told) {
             try await Commands(call).dispatch(some, as: caller)
         }
@@ -137,9 +139,12 @@ extension SessionQueries {
         in realm: RealmID, at now: Timestamp, endsOffline: Bool
     ) async throws(LogFailure) -> BrowserDependents {
         var found = BrowserDependents(account: account, line: line)
-        for session in try await sessions(of: account, in: realm, at: now, where: {
-            $0.id == asking?.session || $0.terms.browser == line
-        }) {
+        for session in try await sessions(
+            of: account, in: realm, at: now,
+            where: {
+                $0.id == asking?.session || $0.terms.browser == line
+            })
+        {
             if !session.terms.isOffline {
                 found.online.append(session.id)
             } else if endsOffline || session.id == asking?.session

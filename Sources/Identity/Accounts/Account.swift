@@ -101,7 +101,8 @@ extension Account {
     }
 
     func keeps(
-        _ opened: SecurityStamp, _ factors: [AuthenticationFactor], at places: @autoclosure () -> [AccessPlace?]
+        _ opened: SecurityStamp, _ factors: [AuthenticationFactor],
+        at places: @autoclosure () -> [AccessPlace?]
     ) -> Bool {
         stamp.holds(opened, factors) && admits(places(), since: opened.removals)
     }

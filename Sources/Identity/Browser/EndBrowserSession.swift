@@ -25,7 +25,9 @@ public struct EndBrowserSession: Command {
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let session = try await streams.read(BrowserSession.self, session)
-        guard let line = session.state.terms?.line else { return Facts(session: session, first: nil) }
+        guard let line = session.state.terms?.line else {
+            return Facts(session: session, first: nil)
+        }
         return Facts(
             session: session, first: try await streams.read(BrowserSession.self, line))
     }

@@ -78,7 +78,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
             }
         }
         return Facts(
-            realm: realm, settings: settings, replaced: before, first: first, dependents: dependents,
+            realm: realm, settings: settings, replaced: before, first: first,
+            dependents: dependents,
             isRepeated: isRepeated, shown: facts)
     }
 

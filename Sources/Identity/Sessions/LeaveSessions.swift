@@ -85,7 +85,9 @@ extension Array where Element: Sendable {
                     }
                 }
             }
-            return await group.reduce(into: [Result<Found, LogFailure>?](repeating: nil, count: count)) {
+            return await group.reduce(
+                into: [Result<Found, LogFailure>?](repeating: nil, count: count)
+            ) {
                 $0[$1.0] = $1.1
             }
         }

@@ -68,7 +68,8 @@ enum GuessBudgets {
         func follow(_ token: String, from source: String) async -> Answered {
             await world.ask(
                 "/api/account/magic-link/login",
-                json: ["UserId": .string(link["userId"] ?? ""), "Token": .string(token)], from: source)
+                json: ["UserId": .string(link["userId"] ?? ""), "Token": .string(token)],
+                from: source)
         }
         for turn in 0..<40 {
             #expect(await follow("x\(turn)", from: network(turn)).status != .tooManyRequests)

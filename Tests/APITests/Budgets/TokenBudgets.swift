@@ -19,9 +19,13 @@ enum TokenBudgets {
         // Shown by a client that it was not given to, it uses up nothing of the holder's.
         try await app.world.register(
             "other",
-            ["token_endpoint_auth_method": "none", "grant_types": ["refresh_token", "urn:cocoar:otp"]])
+            [
+                "token_endpoint_auth_method": "none",
+                "grant_types": ["refresh_token", "urn:cocoar:otp"],
+            ])
         let elsewhere: Pairs = [
-            ("grant_type", "refresh_token"), ("client_id", "other"), ("refresh_token", app.tokens[1]),
+            ("grant_type", "refresh_token"), ("client_id", "other"),
+            ("refresh_token", app.tokens[1]),
         ]
         #expect(
             try await firstRefusal(within: 62) { _ in
