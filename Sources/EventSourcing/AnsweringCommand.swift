@@ -4,10 +4,10 @@ public protocol AnsweringCommand: Command {
     associatedtype Outcome: Sendable
 
     /// The one decision, as pure as `decide`.
-    func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome>
+    func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome>
 }
 
-public struct Settled<Outcome: Sendable>: Sendable {
+public struct SettledDecision<Outcome: Sendable>: Sendable {
     public var decision: Decision
     public var outcome: Outcome
 

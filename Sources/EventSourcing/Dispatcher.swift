@@ -4,7 +4,7 @@ public import Values
 public struct Dispatcher<Log: EventLog>: Sendable {
     public let log: Log
     private let cache: StateCache
-    private let turnstile = Turnstile()
+    private let turnstile = StreamQueue()
 
     public init(log: Log, cachedStreams: Int = 10_000) {
         self.log = log
@@ -21,7 +21,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         let attempt = Attempt(
             command: command, realm: realm, id: id, digest: digest, origin: origin
         ) { command, facts throws(C.Rejection) in
-            Settled(try command.decide(facts), ())
+            SettledDecision(try command.decide(facts), ())
         }
         return try await dispatch(attempt).dispatched
     }
@@ -39,12 +39,12 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         return try await dispatch(attempt)
     }
 
-    private typealias Done<Outcome> = (dispatched: Dispatched, outcome: Outcome?)
+    private typealias DispatchResult<Outcome> = (dispatched: Dispatched, outcome: Outcome?)
 
     private func dispatch<C: Command, Outcome: Sendable>(
         _ attempt: Attempt<C, Outcome>
-    ) async throws -> Done<Outcome> {
-        var line: Turnstile.Line
+    ) async throws -> DispatchResult<Outcome> {
+        var line: StreamQueue.StreamSet
         switch try await run(attempt, isFirst: true) {
         case .done(let dispatched, let outcome): return (dispatched, outcome)
         case .movedOn(let lost): line = lost
@@ -65,20 +65,20 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         let id: UUID
         let digest: [UInt8]
         let origin: Origin
-        let settle: @Sendable (C, C.Facts) throws(C.Rejection) -> Settled<Outcome>
+        let settle: @Sendable (C, C.Facts) throws(C.Rejection) -> SettledDecision<Outcome>
     }
 
     private enum Ending<Outcome> {
         case done(Dispatched, Outcome?)
         /// What the decision relied on has moved on, and is to be read again behind this line.
-        case movedOn(Turnstile.Line)
+        case movedOn(StreamQueue.StreamSet)
     }
 
     /// Tries from within the line, and keeps the place there until something else than what the line is
     /// for turns out to be contended too: then nil, and the line has grown.
     private func again<C: Command, Outcome: Sendable>(
-        _ attempt: Attempt<C, Outcome>, in line: inout Turnstile.Line, _ left: inout Int
-    ) async throws -> Done<Outcome>? {
+        _ attempt: Attempt<C, Outcome>, in line: inout StreamQueue.StreamSet, _ left: inout Int
+    ) async throws -> DispatchResult<Outcome>? {
         while left > 0 {
             left -= 1
             switch try await run(attempt) {
@@ -100,7 +100,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         } catch LogFailure.fenced {
             // This node knew a tail of the log that is gone: all that it folded is void.
             cache.clear()
-            return .movedOn(Turnstile.Line())
+            return .movedOn(StreamQueue.StreamSet())
         }
     }
 
@@ -113,7 +113,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
         let (command, facts, reader, time) = try await gather(
             attempt, epoch: epoch, trustsNames: isFirst)
-        let settled: Settled<Outcome>
+        let settled: SettledDecision<Outcome>
         do {
             try command.requireRealm(facts)
             settled = try attempt.settle(command, facts)
@@ -122,7 +122,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             if let first = try await repeated(attempt.id, attempt.digest, in: realm) {
                 return .done(first, nil)
             }
-            guard try await reader.stillHolds() else { return .movedOn(Turnstile.Line()) }
+            guard try await reader.stillHolds() else { return .movedOn(StreamQueue.StreamSet()) }
             throw error
         }
         let foreign = reader.ofAnotherKind
@@ -136,7 +136,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             claims: settled.decision.claims, epoch: epoch)
         if isFirst, !turnstile.isIdle {
             let taken = turnstile.taken(Self.line(of: commit, for: reader.reads.keys), in: realm)
-            if taken != Turnstile.Line() { return .movedOn(taken) }
+            if taken != StreamQueue.StreamSet() { return .movedOn(taken) }
         }
         switch try await append(commit) {
         case .won(let positions):
@@ -185,9 +185,9 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     /// What a commit has to do with streams: it writes them, or its decision relies on them.
     private static func line(
         of commit: Commit, for streams: some Collection<UUID>
-    ) -> Turnstile.Line {
+    ) -> StreamQueue.StreamSet {
         let written = Set(commit.events.map(\.stream))
-        return Turnstile.Line(
+        return StreamQueue.StreamSet(
             writes: Set(streams.filter(written.contains)),
             reads: Set(streams.filter { !written.contains($0) }))
     }

@@ -8,7 +8,7 @@ public final class RequestLimit: Sendable {
     private struct State: Sendable {
         var underWay = 0
         /// Work waits only while the limit of requests is under way.
-        var waiting: [Line.Work] = []
+        var waiting: [WorkQueue.Work] = []
     }
 
     private let most: Int
@@ -19,7 +19,7 @@ public final class RequestLimit: Sendable {
     }
 
     /// Has the work join the line, now or once another is done.
-    func admit(_ work: Line.Work, to line: Line) -> Line.Admission {
+    func admit(_ work: WorkQueue.Work, to line: WorkQueue) -> WorkQueue.Admission {
         let isAdmitted = state.withLock { state in
             guard state.underWay < most else {
                 state.waiting.append(work)
@@ -31,12 +31,12 @@ public final class RequestLimit: Sendable {
         return isAdmitted ? join(line, work) : .taken
     }
 
-    private func join(_ line: Line, _ work: Line.Work) -> Line.Admission {
+    private func join(_ line: WorkQueue, _ work: WorkQueue.Work) -> WorkQueue.Admission {
         let admission = line.join(
-            Line.Work(
+            WorkQueue.Work(
                 run: { handle in
                     self.run(work, handle, line)
-                    return Line.Work.Done()
+                    return WorkQueue.Work.WorkOutcome()
                 },
                 refuse: { refusal in
                     work.refuse(refusal)
@@ -47,7 +47,7 @@ public final class RequestLimit: Sendable {
     }
 
     /// One after the other, as long as no other request waits for a thread.
-    private func run(_ work: Line.Work, _ handle: Handle, _ line: Line) {
+    private func run(_ work: WorkQueue.Work, _ handle: Handle, _ line: WorkQueue) {
         var work = work
         while true {
             let done = work.run(handle)
@@ -55,7 +55,7 @@ public final class RequestLimit: Sendable {
                 giveBack(.cancelled)
                 return done.tell()
             }
-            let next = state.withLock { state -> Line.Work? in
+            let next = state.withLock { state -> WorkQueue.Work? in
                 guard !state.waiting.isEmpty else {
                     state.underWay -= 1
                     return nil

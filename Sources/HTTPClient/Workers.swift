@@ -9,7 +9,7 @@ internal import Threads
 /// A transfer blocks its thread from beginning to end, hence these threads and not the cooperative
 /// pool.
 final class Workers: Sendable {
-    private let line: Line
+    private let line: WorkQueue
     private let limit: Int
     private let started = Mutex(Started())
 
@@ -21,7 +21,7 @@ final class Workers: Sendable {
     /// Nil when the system gives no thread, or libcurl cannot start.
     init?(threads: Int, limit: Int) {
         guard Library.isReady else { return nil }
-        line = Line(limit: limit)
+        line = WorkQueue(limit: limit)
         self.limit = threads
         startOne()
         if started.withLock({ $0.threads == 0 }) { return nil }
@@ -89,11 +89,13 @@ final class Workers: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 promise.wait(continuation)
-                let work = Line.Work(
+                let work = WorkQueue.Work(
                     run: { handle in
-                        if cancellation.isAsked { return Line.Work.Done() }
+                        if cancellation.isAsked { return WorkQueue.Work.WorkOutcome() }
                         let result = body(handle, cancellation)
-                        return Line.Work.Done(goesOn: goesOn(result)) { promise.fulfil(result) }
+                        return WorkQueue.Work.WorkOutcome(goesOn: goesOn(result)) {
+                            promise.fulfil(result)
+                        }
                     },
                     refuse: { promise.fulfil(.failure(refused($0))) })
                 switch limit?.admit(work, to: line) ?? line.join(work) {

@@ -321,7 +321,7 @@ private struct RaiseInClosedRealm: AnsweringCommand {
 
     func requireRealm(_ facts: Facts) throws(RealmRejection) { throw .realmDisabled }
 
-    func settle(_ facts: Facts) -> Settled<Void> {
-        Settled(Decision(CounterEvent.raised(by: 1), in: counter), ())
+    func settle(_ facts: Facts) -> SettledDecision<Void> {
+        SettledDecision(Decision(CounterEvent.raised(by: 1), in: counter), ())
     }
 }

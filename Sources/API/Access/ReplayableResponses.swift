@@ -18,7 +18,7 @@ final class ReplayableResponses: Sendable {
     private static let most = 4096
 
     /// Requests whose callers are gone, and which may be on record or are.
-    private struct Line {
+    private struct RepeatedRequests {
         /// Requests whose outcome is not known yet.
         var underWay = 0
         /// The refusal of one request, while another may still succeed.
@@ -30,7 +30,7 @@ final class ReplayableResponses: Sendable {
     private typealias Caller = CheckedContinuation<Word, Never>
 
     private enum Late {
-        case awaited(Line)
+        case awaited(RepeatedRequests)
         case kept(Answer, since: Duration)
     }
 
@@ -160,7 +160,7 @@ final class ReplayableResponses: Sendable {
     private func expect(_ name: [UInt8]) {
         change { state in
             switch state.late[name] {
-            case nil: state.late[name] = .awaited(Line(underWay: 1))
+            case nil: state.late[name] = .awaited(RepeatedRequests(underWay: 1))
             case .awaited(var line):
                 line.underWay += 1
                 state.late[name] = .awaited(line)
@@ -189,7 +189,7 @@ final class ReplayableResponses: Sendable {
     }
 
     private func next(
-        _ name: [UInt8], _ line: Line, _ scope: RequestScope, _ state: inout State
+        _ name: [UInt8], _ line: RepeatedRequests, _ scope: RequestScope, _ state: inout State
     ) -> ([Caller], Word) {
         var line = line
         if line.underWay == 0 {
@@ -207,7 +207,7 @@ final class ReplayableResponses: Sendable {
     }
 
     private func end(
-        _ name: [UInt8], _ line: Line, _ answer: Answer, _ scope: RequestScope,
+        _ name: [UInt8], _ line: RepeatedRequests, _ answer: Answer, _ scope: RequestScope,
         _ state: inout State
     ) -> ([Caller], Word) {
         state.late[name] = nil

@@ -9,7 +9,9 @@ internal import Values
 
 extension Call<AdminContext> {
     /// The account as a command left it.
-    func account(_ status: Status, _ id: UUID, _ done: Done) async throws(Problem) -> Response {
+    func account(_ status: Status, _ id: UUID, _ done: WriteReceipt) async throws(Problem)
+        -> Response
+    {
         let folded = try await state(Account.self, of: id, after: done)
         let view = AccountView(
             id, as: folded.state, registeredAt: folded.createdAt, changedAt: folded.changedAt)

@@ -85,6 +85,6 @@ enum AccountDeletionRoutes {
         return Response.json(
             .ok,
             ["account": .string(account.description), "position": .integer(position)]
-        ).at(Done(write: write, positions: last))
+        ).at(WriteReceipt(write: write, positions: last))
     }
 }

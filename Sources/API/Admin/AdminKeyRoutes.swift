@@ -194,7 +194,7 @@ extension Call<AdminContext> {
         }
     }
 
-    fileprivate func view(_ id: UUID, _ done: Done) async throws(Problem) -> AdminKeyView {
+    fileprivate func view(_ id: UUID, _ done: WriteReceipt) async throws(Problem) -> AdminKeyView {
         let key = try await state(AdminKey.self, of: id, after: done)
         return AdminKeyView(
             id: id, name: key.state.name, digest: key.state.digest?.bytes ?? [],

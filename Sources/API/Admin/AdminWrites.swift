@@ -31,26 +31,27 @@ extension Call<AdminContext> {
 
     func run<C: Command>(
         _ command: C, as write: Write
-    ) async throws(Problem) -> Done where C.Rejection: Refusal {
+    ) async throws(Problem) -> WriteReceipt where C.Rejection: Refusal {
         try await run(command, as: write, orThrow: \.problem)
     }
 
     func run<C: Command>(
         _ command: C, as write: Write, orThrow problem: (C.Rejection) -> Problem
-    ) async throws(Problem) -> Done {
+    ) async throws(Problem) -> WriteReceipt {
         let result = try await context.commands.attempt(
             command, in: write.realm, named: .path, id: write.command, digest: write.digest,
             by: write.origin)
         switch result {
-        case .success(let dispatched): return Done(write: write, positions: dispatched.positions)
+        case .success(let dispatched):
+            return WriteReceipt(write: write, positions: dispatched.positions)
         case .failure(let rejection): throw problem(rejection)
         }
     }
 
     /// The stream as the command left it, also when the command is repeated long after.
     func state<State: StreamState>(
-        _ type: State.Type, of stream: UUID, after done: Done
-    ) async throws(Problem) -> Folded<State> {
+        _ type: State.Type, of stream: UUID, after done: WriteReceipt
+    ) async throws(Problem) -> StreamSnapshot<State> {
         try await state(
             type, of: stream, in: done.write.realm,
             upTo: done.positions.last > 0 ? done.positions.last : .max)
@@ -58,7 +59,7 @@ extension Call<AdminContext> {
 
     func state<State: StreamState>(
         _ type: State.Type, of stream: UUID, in realm: RealmID, upTo position: Int64 = .max
-    ) async throws(Problem) -> Folded<State> {
+    ) async throws(Problem) -> StreamSnapshot<State> {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(stream, after: 0, in: realm)
         }
@@ -71,14 +72,14 @@ extension Call<AdminContext> {
         }
         // The caller knows that the stream exists.
         guard let times else { throw Problem(.internalError) }
-        return Folded(state: state, createdAt: times.first, changedAt: times.last)
+        return StreamSnapshot(state: state, createdAt: times.first, changedAt: times.last)
     }
 
     func mint(of realm: RealmID) async throws(Problem) -> TokenMint {
         try await reading { () throws(LogFailure) in try await context.mint(realm) }
     }
 
-    func earlier(_ write: Write) async throws(Problem) -> (done: Done, stream: UUID)? {
+    func earlier(_ write: Write) async throws(Problem) -> (done: WriteReceipt, stream: UUID)? {
         try await reading { () throws(LogFailure) in
             try await context.commands.events.earlier(write)
         }

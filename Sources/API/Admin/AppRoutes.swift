@@ -170,7 +170,7 @@ extension Call<AdminContext> {
     }
 
     fileprivate func answer(
-        _ status: Status, _ id: UUID, _ done: Done
+        _ status: Status, _ id: UUID, _ done: WriteReceipt
     ) async throws(Problem) -> Response {
         let app = try await state(App.self, of: id, after: done)
         let view = AppView(

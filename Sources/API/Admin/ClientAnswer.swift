@@ -7,7 +7,7 @@ internal import ReadModels
 internal import Values
 
 extension ClientRoutes {
-    static func view(_ id: UUID, _ client: Folded<Client>) -> ClientView {
+    static func view(_ id: UUID, _ client: StreamSnapshot<Client>) -> ClientView {
         ClientView(
             id: id, clientID: client.state.clientID,
             metadata: client.state.metadata?.members ?? [:],
@@ -77,7 +77,7 @@ extension Call<AdminContext> {
 
     /// The client as the write left it, with its secret if it has it from this very write.
     func answer(
-        _ status: Status, _ id: UUID, _ done: Done, givesSecret: Bool = false,
+        _ status: Status, _ id: UUID, _ done: WriteReceipt, givesSecret: Bool = false,
         isChange: Bool = false
     ) async throws(Problem) -> Response {
         let client = try await state(Client.self, of: id, after: done)

@@ -30,7 +30,7 @@ enum DeviceHistoryRoutes {
             try await call.context.queries.installations(in: realm)
         }
         if ids.isEmpty { try await call.knownRealm() }
-        var devices: [Folded<Client>] = []
+        var devices: [StreamSnapshot<Client>] = []
         var chosen: [UUID] = []
         for id in ids.sorted() where id > after && devices.count <= call.limit {
             devices.append(try await call.state(Client.self, of: id, in: realm))
@@ -149,7 +149,7 @@ extension DeviceHistoryRoutes {
         "fields": ["by": "app_attest", "certified_at": 1_795_224_225],
     ]
 
-    private static func json(_ device: Folded<Client>) -> JSON {
+    private static func json(_ device: StreamSnapshot<Client>) -> JSON {
         let client = device.state
         var members: JSONObject = [
             "client_id": .string(client.clientID),

@@ -160,7 +160,9 @@ enum RealmRoutes {
 }
 
 extension Call<AdminContext> {
-    fileprivate func answer(_ status: Status, _ done: Done) async throws(Problem) -> Response {
+    fileprivate func answer(_ status: Status, _ done: WriteReceipt) async throws(Problem)
+        -> Response
+    {
         let realm = try await state(Realm.self, of: Realm.stream, after: done)
         let view = RealmView(
             realm: done.write.realm, isDisabled: realm.state.isDisabled,

@@ -167,7 +167,7 @@ enum WebAppRoutes {
 
 extension Call<AdminContext> {
     fileprivate func answer(
-        _ status: Status, _ id: UUID, _ done: Done
+        _ status: Status, _ id: UUID, _ done: WriteReceipt
     ) async throws(Problem) -> Response {
         let app = try await state(WebApp.self, of: id, after: done)
         guard let card = app.state.card else { throw Problem(.internalError) }

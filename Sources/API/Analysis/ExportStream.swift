@@ -38,7 +38,7 @@ struct ExportStream: Sendable {
     private struct Broken: Error {}
 
     /// What was written, and the sum over it.
-    private struct Written {
+    private struct ExportDigest {
         var hash = SHA256.Incremental()
         var count: Int64 = 0
         var first: Int64?
@@ -56,7 +56,7 @@ struct ExportStream: Sendable {
     }
 
     func run(_ writer: BodyStream.Writer) async throws {
-        var written = Written()
+        var written = ExportDigest()
         try await write(form.header, &written, writer)
         try await withThrowingTaskGroup(of: Page.self) { group in
             var asked = start.position
@@ -86,7 +86,7 @@ struct ExportStream: Sendable {
     }
 
     private func write(
-        _ bytes: [UInt8], _ written: inout Written, _ writer: BodyStream.Writer
+        _ bytes: [UInt8], _ written: inout ExportDigest, _ writer: BodyStream.Writer
     ) async throws {
         guard !bytes.isEmpty else { return }
         written.hash.update(bytes)
@@ -146,7 +146,7 @@ struct ExportStream: Sendable {
         return facts
     }
 
-    private func footer(_ written: Written) async throws -> [UInt8] {
+    private func footer(_ written: ExportDigest) async throws -> [UInt8] {
         var members: JSONObject = [
             "count": .integer(written.count),
             "cursor": .string(LogCursor(epoch: start.epoch, position: end).description),

@@ -43,7 +43,7 @@ public struct WhatIfRun: Sendable {
         try await requireLog(of: job)
         let filter = try filter(of: job)
         var engine = try engine(for: job)
-        var keeper = Keeper(after: job.question.after)
+        var keeper = SaveSchedule(after: job.question.after)
         if let state = job.progress.state, !state.isEmpty, engine.resume(state) {
             keeper.progress.position = job.progress.position
         }
@@ -127,7 +127,7 @@ public struct WhatIfRun: Sendable {
 }
 
 /// When something is kept: the lease every few seconds, and the state where it costs little beside the work.
-private struct Keeper {
+private struct SaveSchedule {
     var progress = WhatIfProgress()
     private var lastSaved = ContinuousClock.now
     private var lastState = ContinuousClock.now

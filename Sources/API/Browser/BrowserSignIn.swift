@@ -22,7 +22,7 @@ struct BrowserSignIns {
     /// Signs a user in with this browser, always with a new session and new secrets (session
     /// fixation).
     func signIn<Shown: SignInProof>(
-        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to returnTarget: ReturnTarget,
+        _ shown: Shown, by method: BrowserMethod, _ visit: PageVisit, to returnTarget: ReturnTarget,
         most: Int64? = nil, isLong: Bool = false, place: String? = nil
     ) async throws(Problem) -> SignInEnd {
         switch try await open(shown, by: method, visit, most: most, isLong: isLong) {
@@ -47,7 +47,7 @@ struct BrowserSignIns {
 
     /// The same, where it does not end with a redirect of the pages.
     func open<Shown: SignInProof>(
-        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, most: Int64? = nil,
+        _ shown: Shown, by method: BrowserMethod, _ visit: PageVisit, most: Int64? = nil,
         isLong: Bool = false
     ) async throws(Problem) -> Result<Opened, GrantRefusal> {
         let secret = BrowserSecret(for: context.newID())

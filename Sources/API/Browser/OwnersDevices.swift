@@ -33,7 +33,7 @@ struct OwnersDevices {
 
 extension OwnersDevice {
     /// What an owner reads of the app, and how they revoke it.
-    func line(_ visit: Visit, next: String?) -> HTML {
+    func line(_ visit: PageVisit, next: String?) -> HTML {
         let say = visit.say
         let name = client.metadata?.clientName ?? client.clientID
         return HTML.element(.li) {
@@ -59,7 +59,7 @@ extension OwnersDevice {
         }
     }
 
-    private func evidence(_ say: Words) -> String {
+    private func evidence(_ say: LocalizedText) -> String {
         switch client.certification {
         case .appAttest: say("Verified by Apple App Attest", "Bestätigt durch Apple App Attest")
         case .playIntegrity:

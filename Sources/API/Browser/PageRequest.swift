@@ -14,12 +14,12 @@ struct PageRequest {
     private var context: RealmContext { call.context }
 
     /// Looking at a page.
-    func visit() async throws(Problem) -> Visit {
-        Visit(call, try await BrowserSessions(call).current())
+    func visit() async throws(Problem) -> PageVisit {
+        PageVisit(call, try await BrowserSessions(call).current())
     }
 
     /// Sending a form of a page.
-    func submission() async throws(Problem) -> Visit {
+    func submission() async throws(Problem) -> PageVisit {
         let visit = try await visit()
         do throws(Problem) {
             try visit.require(csrfToken, call.request, at: context.place.host)
@@ -36,7 +36,7 @@ struct PageRequest {
 
     /// What binds a form to its browser, under either name.
     var csrfToken: String? {
-        call.body["form"]?.string ?? call.body[Visit.otherName]?.string
+        call.body["form"]?.string ?? call.body[PageVisit.otherName]?.string
     }
 
     /// The typed mail address. Nil for a malformed text.
@@ -74,7 +74,9 @@ struct PageRequest {
     /// before what the browser says, as on pages.
     var readersLanguage: String? {
         let asked = ReturnTarget(call).sealed.flatMap { context.pendingRequest($0) }?.languages
-        if let language = asked.flatMap({ Words.language(among: $0) }) { return language.rawValue }
+        if let language = asked.flatMap({ LocalizedText.language(among: $0) }) {
+            return language.rawValue
+        }
         return MailLanguage(accepted: call.request.headers["Accept-Language"])?.rawValue
     }
 
@@ -88,7 +90,7 @@ struct PageRequest {
     func onwardIfSentAgain() async throws(Problem) -> Response? {
         guard let browser = try await BrowserSessions(call).current(),
             isSentFromHere,
-            !Visit(call, browser).bears(csrfToken),
+            !PageVisit(call, browser).bears(csrfToken),
             context.clock.now() < browser.authenticatedAt.adding(seconds: Self.moment),
             let address = typedSignInAddress(),
             try await RealmLookups(context).folded(

@@ -88,7 +88,7 @@ struct ProviderSignIns {
     /// Signs in whom a provider named, or asks for what is missing.
     func signIn(
         _ identity: UUID, _ upstream: UUID?, _ slug: String, delegated: UUID? = nil,
-        attempt: UUID?, _ visit: Visit, to place: String
+        attempt: UUID?, _ visit: PageVisit, to place: String
     ) async throws(Problem) -> Response {
         let (_, needsMailed, next) = try await nextCode(for: identity)
         if needsMailed { try RateCounter(call).countRealm(.ownerMail) }
@@ -127,7 +127,7 @@ struct ProviderSignIns {
     }
 
     func secondPage(
-        _ visit: Visit, _ step: UpstreamStep, isWrong: Bool
+        _ visit: PageVisit, _ step: UpstreamStep, isWrong: Bool
     ) throws(Problem) -> Response {
         guard let ticket = context.mint.seal(step.json, for: .upstreamStep) else {
             throw Problem(.internalError)
@@ -143,7 +143,7 @@ struct ProviderSignIns {
         ).response { Parts.hidden("ticket", ticket) }
     }
 
-    func failed(_ visit: Visit) -> Response {
+    func failed(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say("That did not work", "Das hat nicht geklappt"),
             visit.say(

@@ -74,7 +74,7 @@ extension Call<RealmContext> {
         return owner.isFull(context.place.settings)
     }
 
-    func deviceLimitPage(_ visit: Visit, next: String) async throws(Problem) -> Response {
+    func deviceLimitPage(_ visit: PageVisit, next: String) async throws(Problem) -> Response {
         let devices =
             try await OwnersDevices(context).devices(of: visit.browser?.subject ?? .zero) ?? []
         let limit = context.place.settings[SettingCatalogue.installationLimit]

@@ -84,7 +84,7 @@ enum InstallationAuthorizeRoutes {
         return call.wantsJSON ? .json(.ok, ["deeplink": .string(link)]) : .found(link)
     }
 
-    private static func notSignedIn(_ visit: Visit) -> Response {
+    private static func notSignedIn(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say("Sign in first", "Zuerst anmelden"),
             visit.say(

@@ -4,7 +4,7 @@ internal import Identity
 
 /// Where an owner types the code that was mailed for an app for which no store vouches.
 struct CertificationPage {
-    let visit: Visit
+    let visit: PageVisit
     let asked: InstallationAuthorization
     let token: String
     var isWrong = false
@@ -46,7 +46,7 @@ struct CertificationPage {
 
 /// Where an owner lets an app in.
 struct InstallationConsentPage {
-    let visit: Visit
+    let visit: PageVisit
     let asked: InstallationAuthorization
 
     func response() -> Response {

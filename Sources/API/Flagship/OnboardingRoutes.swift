@@ -84,7 +84,7 @@ enum OnboardingRoutes {
     }
 
     private static func page(
-        _ call: Call<RealmContext>, _ visit: Visit, _ token: String, wrong: String?
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ token: String, wrong: String?
     ) -> Response {
         let say = visit.say
         let form = OwnerPassphraseForm(
@@ -107,7 +107,7 @@ enum OnboardingRoutes {
         }
     }
 
-    private static func over(_ visit: Visit) -> Response {
+    private static func over(_ visit: PageVisit) -> Response {
         let say = visit.say
         return visit.page(
             say.linkExpired, status: .badRequest

@@ -42,7 +42,7 @@ extension Call<RealmContext> {
 
     /// A passphrase that the owner chose on a page, or what is wrong with it.
     func chosenPassphrase(
-        _ members: JSONObject, _ say: Words
+        _ members: JSONObject, _ say: LocalizedText
     ) async throws(Problem) -> Result<DerivedPassphrase, WrongChoice> {
         let rounds =
             members["iterations"]?.integer ?? members["iterations"]?.string.flatMap { Int64($0) }
@@ -90,14 +90,14 @@ extension Call<RealmContext> {
     }
 
     /// Forgets nothing of what is wrong where links are guessed.
-    func refuseLink(_ visit: Visit) throws(Problem) -> Response {
+    func refuseLink(_ visit: PageVisit) throws(Problem) -> Response {
         try RateCounter(self).countRealm(.ownerLinkCheck)
         return OwnerNotice.linkOver(visit)
     }
 }
 
 extension PassphraseRule.Fault {
-    func said(_ say: Words) -> String {
+    func said(_ say: LocalizedText) -> String {
         switch self {
         case .tooShort: say("That passphrase is too short.", "Diese Passphrase ist zu kurz.")
         case .tooLong: say("That passphrase is too long.", "Diese Passphrase ist zu lang.")

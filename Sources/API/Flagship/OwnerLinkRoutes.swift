@@ -91,7 +91,7 @@ enum OwnerLinkRoutes {
     ]
 
     private static func page(
-        _ call: Call<RealmContext>, _ visit: Visit, wrong: String?
+        _ call: Call<RealmContext>, _ visit: PageVisit, wrong: String?
     ) async throws(Problem) -> Response {
         let say = visit.say
         let code = call.text("code") ?? call.body["code"]?.string ?? ""

@@ -34,7 +34,7 @@ enum OwnerLoginRoutes {
         return page.response()
     }
 
-    private static func notYet(_ visit: Visit) -> Response {
+    private static func notYet(_ visit: PageVisit) -> Response {
         let say = visit.say
         return visit.page(say("Not yet", "Noch nicht")) {
             Page.card {
@@ -182,7 +182,7 @@ enum OwnerLoginRoutes {
     }
 
     private static func page(
-        _ visit: Visit, _ token: String, _ redirect: RealmRedirect, isLong: Bool, isWrong: Bool
+        _ visit: PageVisit, _ token: String, _ redirect: RealmRedirect, isLong: Bool, isWrong: Bool
     ) -> Response {
         let say = visit.say
         var page = OwnerCodePage(visit: visit, action: "/auth/twofactor", isWrong: isWrong)
@@ -199,7 +199,7 @@ enum OwnerLoginRoutes {
 
 /// The page on which an owner signs in, with the sign-in methods that are open to them.
 struct OwnerLoginPage {
-    let visit: Visit
+    let visit: PageVisit
     let place: Place
     let rounds: Int64?
     let redirect: RealmRedirect

@@ -5,7 +5,7 @@ internal import Identity
 /// Where an owner types a passphrase: their device makes a hash of it before it is sent, and where
 /// no script runs the server does the same.
 struct OwnerPassphraseForm {
-    let visit: Visit
+    let visit: PageVisit
     let rounds: Int64
     let host: String
     let action: String
@@ -70,7 +70,7 @@ enum OwnerCheck {
 
 /// Pages that say one thing.
 enum OwnerNotice {
-    static func mailed(_ visit: Visit) -> Response {
+    static func mailed(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say("Check your e-mail", "Posteingang prüfen"),
             visit.say(
@@ -78,7 +78,7 @@ enum OwnerNotice {
                 "Falls es ein Konto gibt, haben wir dem Inhaber eine E-Mail geschickt."))
     }
 
-    static func linkOver(_ visit: Visit) -> Response {
+    static func linkOver(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say.linkExpired, visit.say.adviceOnExpiredLink, .badRequest,
             link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/auth/login"))

@@ -115,7 +115,7 @@ enum OwnerResetRoutes {
     }
 
     private static func page(
-        _ call: Call<RealmContext>, _ visit: Visit, _ token: String, wrong: String?
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ token: String, wrong: String?
     ) -> Response {
         let say = visit.say
         let form = OwnerPassphraseForm(

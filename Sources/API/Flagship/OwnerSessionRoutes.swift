@@ -152,7 +152,7 @@ enum OwnerSessionRoutes {
     }
 
     private static func page(
-        _ call: Call<RealmContext>, _ visit: Visit, _ redirect: RealmRedirect, _ state: String,
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ redirect: RealmRedirect, _ state: String,
         wrong: String?
     ) async throws(Problem) -> Response {
         let say = visit.say

@@ -78,7 +78,7 @@ extension Call<RealmContext> {
 extension Call<RealmContext> {
     /// Redirects to the same page without the code, also if the code is rejected.
     func signIn(
-        bySessionCode text: String, _ visit: Visit, most: Int64? = nil, place: String
+        bySessionCode text: String, _ visit: PageVisit, most: Int64? = nil, place: String
     ) async throws(Problem) -> Response {
         // An invalid code must not keep the user from signing in.
         guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }

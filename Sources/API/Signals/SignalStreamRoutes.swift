@@ -187,4 +187,4 @@ extension ChangeSignalStream.Rejection: Refusal {
     }
 }
 
-extension SignalStream: Missable { static var missing: ProblemKind { .noSuchSignalStream } }
+extension SignalStream: NotFoundProblem { static var missing: ProblemKind { .noSuchSignalStream } }

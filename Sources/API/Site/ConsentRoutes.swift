@@ -44,7 +44,8 @@ enum ConsentRoutes {
     }
 
     private static func page(
-        _ visit: Visit, _ returnTarget: ReturnTarget, _ asked: ApplicationRequest, _ email: String
+        _ visit: PageVisit, _ returnTarget: ReturnTarget, _ asked: ApplicationRequest,
+        _ email: String
     ) -> Response {
         let say = visit.say
         let title = say(
@@ -100,7 +101,7 @@ enum ConsentRoutes {
         }
     }
 
-    private static func over(_ visit: Visit) -> Response {
+    private static func over(_ visit: PageVisit) -> Response {
         let say = visit.say
         return visit.notice(
             say("This sign-in has expired", "Diese Anmeldung ist abgelaufen"),

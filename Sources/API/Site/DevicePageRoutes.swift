@@ -59,7 +59,7 @@ enum DevicePageRoutes {
     }
 
     private static func confirm(
-        _ call: Call<RealmContext>, _ visit: Visit, _ browser: SignedInBrowser, _ code: String
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ browser: SignedInBrowser, _ code: String
     ) async throws(Problem) -> Response {
         let device: WaitingDevice
         do throws(Problem) {
@@ -77,7 +77,7 @@ enum DevicePageRoutes {
     }
 
     private static func page(
-        _ visit: Visit, _ device: WaitingDevice, _ shown: String, _ email: String
+        _ visit: PageVisit, _ device: WaitingDevice, _ shown: String, _ email: String
     ) -> Response {
         let name = device.client?.clientName ?? device.terms.clientID
         let say = visit.say
@@ -122,7 +122,7 @@ enum DevicePageRoutes {
         }
     }
 
-    private static func ask(_ visit: Visit, isWrong: Bool) -> Response {
+    private static func ask(_ visit: PageVisit, isWrong: Bool) -> Response {
         let say = visit.say
         return visit.page(
             say("Connect a device", "Gerät verbinden"), status: isWrong ? .badRequest : .ok
@@ -149,7 +149,7 @@ enum DevicePageRoutes {
         }
     }
 
-    private static func ended(_ visit: Visit, isAllowed: Bool) -> Response {
+    private static func ended(_ visit: PageVisit, isAllowed: Bool) -> Response {
         let say = visit.say
         return visit.page(say("Done", "Fertig")) {
             Page.card {

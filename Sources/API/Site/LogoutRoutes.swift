@@ -13,8 +13,10 @@ enum LogoutRoutes {
         right: .nothing, voice: .page, answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await PageRequest(call).visit()
-        let asked = Words.asked(by: call.request)
-        guard visit.browser != nil else { return .seeOther(Words.page("/logged-out", in: asked)) }
+        let asked = LocalizedText.asked(by: call.request)
+        guard visit.browser != nil else {
+            return .seeOther(LocalizedText.page("/logged-out", in: asked))
+        }
         let say = visit.say
         return visit.page(say("Sign out", "Abmelden")) {
             Page.card {
@@ -24,7 +26,7 @@ enum LogoutRoutes {
                         "You will be signed out with this browser.",
                         "Sie werden in diesem Browser abgemeldet.")
                 }
-                visit.form(Words.page("/logout", in: asked)) {
+                visit.form(LocalizedText.page("/logout", in: asked)) {
                     Parts.button(say("Sign out", "Abmelden"))
                 }
                 HTML.element(.p, .class("links")) {
@@ -44,7 +46,7 @@ enum LogoutRoutes {
             try await SessionEnds(call).logOut(browser)
         }
         var response = Response.seeOther(
-            Words.page("/logged-out", in: Words.asked(by: call.request)))
+            LocalizedText.page("/logged-out", in: LocalizedText.asked(by: call.request)))
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         response.headers.append("Set-Cookie", PageCookie.form.removal)
         return response

@@ -239,7 +239,7 @@ extension Call<AdminContext> {
 
     /// Takes the subscription from its reader, so that the next one can have it. What the reader was sent behind the
     /// change was chosen by what the subscription said before: it cannot be confirmed.
-    fileprivate func endReader(of id: UUID, at done: Done) async throws(Problem) {
+    fileprivate func endReader(of id: UUID, at done: WriteReceipt) async throws(Problem) {
         let realm = try realm
         let history = try await context.commands.history(of: realm)
         let folded = try await state(Subscription.self, of: id, in: realm)
@@ -255,7 +255,7 @@ extension Call<AdminContext> {
     }
 
     fileprivate func shown(
-        _ id: UUID, _ done: Done, _ status: Status
+        _ id: UUID, _ done: WriteReceipt, _ status: Status
     ) async throws(Problem) -> Response {
         let folded = try await state(Subscription.self, of: id, after: done)
         let view = SubscriptionView(

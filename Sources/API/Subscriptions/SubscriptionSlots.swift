@@ -9,7 +9,7 @@ extension Call<AdminContext> {
     /// again.
     func create<C: SubscriptionCreation>(
         _ command: C, as write: Write, whenFull full: Problem
-    ) async throws(Problem) -> Done {
+    ) async throws(Problem) -> WriteReceipt {
         let known = try await reading { () throws(LogFailure) in
             try await context.queries.subscriptions(
                 of: C.kind, in: write.realm, after: nil, limit: C.kind.limit
@@ -23,7 +23,7 @@ extension Call<AdminContext> {
                 by: write.origin)
             switch result {
             case .success(let dispatched):
-                return Done(write: write, positions: dispatched.positions)
+                return WriteReceipt(write: write, positions: dispatched.positions)
             case .failure(.slotTaken): continue
             case .failure(.idTaken): throw Problem(.internalError)
             case .failure(.invalid(let fault)): throw Problem(of: fault)

@@ -306,7 +306,7 @@ enum WebhookDeliveryRoutes {
 extension Call<AdminContext> {
     /// What came of a test that was sent before, as it was answered then.
     fileprivate func tested(
-        _ done: Done, _ webhook: UUID
+        _ done: WriteReceipt, _ webhook: UUID
     ) async throws(Problem) -> DeliveryAttempt {
         let realm = try realm
         let event = try await reading { () throws(LogFailure) in

@@ -89,7 +89,7 @@ extension Call<AdminContext> {
         return try await queued(done)
     }
 
-    private func queued(_ done: Done) async throws(Problem) -> Response {
+    private func queued(_ done: WriteReceipt) async throws(Problem) -> Response {
         let realm = try realm
         let event = try await reading { () throws(LogFailure) in
             try await context.commands.events.events(

@@ -308,7 +308,7 @@ extension Call<AdminContext> {
         return start
     }
 
-    fileprivate func shown(_ id: UUID, _ done: Done) async throws(Problem) -> Response {
+    fileprivate func shown(_ id: UUID, _ done: WriteReceipt) async throws(Problem) -> Response {
         let folded = try await state(Subscription.self, of: id, after: done)
         return Response.json(.ok, .object(try WebhookSchema.json(id, folded))).at(done)
     }

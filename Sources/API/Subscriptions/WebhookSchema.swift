@@ -152,7 +152,9 @@ enum WebhookSchema {
         return members
     }
 
-    static func json(_ id: UUID, _ folded: Folded<Subscription>) throws(Problem) -> JSONObject {
+    static func json(_ id: UUID, _ folded: StreamSnapshot<Subscription>) throws(Problem)
+        -> JSONObject
+    {
         let state = folded.state
         let view = SubscriptionView(
             id: id, terms: state.terms, headerNames: state.terms.headers.keys.sorted(),

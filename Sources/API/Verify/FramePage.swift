@@ -8,7 +8,7 @@ struct FramePage {
     let asked: FrameRequest
     let captcha: CaptchaWidget?
 
-    private var say: Words { look.say }
+    private var say: LocalizedText { look.say }
 
     func response() -> Response {
         Page(

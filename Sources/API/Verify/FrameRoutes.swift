@@ -187,7 +187,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Response {
         let say = PageLook(context.place, request).say
         async let pause: Void = context.hesitate()
-        switch try await BrowserSignIns(self).open(grant, by: .code, Visit(self, nil)) {
+        switch try await BrowserSignIns(self).open(grant, by: .code, PageVisit(self, nil)) {
         case .success(let opened):
             guard let browser = try await BrowserSessions(self).find(opened.secret, at: nil) else {
                 throw Problem(.internalError)

@@ -4,7 +4,7 @@ internal import Identity
 
 /// The page on which a person proves an address for a tenant's app.
 struct HostedPage {
-    let visit: Visit
+    let visit: PageVisit
     let asked: VerifyRequest
     /// The typed address, and its error.
     var typed = ""
@@ -27,7 +27,7 @@ struct HostedPage {
     static let waitPath = "/app/wait"
     static let statePath = "/app/wait/state"
 
-    private var say: Words { visit.say }
+    private var say: LocalizedText { visit.say }
 
     // MARK: - The address
 

@@ -200,7 +200,7 @@ extension HostedPageRoutes {
 extension Call<RealmContext> {
     /// The address of the kind that is asked for which this browser proved, unless another one is meant.
     func recognisedAddress(
-        _ asked: VerifyRequest, _ visit: Visit
+        _ asked: VerifyRequest, _ visit: PageVisit
     ) async throws(Problem) -> String? {
         guard let browser = visit.browser, !asked.asOther,
             asked.person == nil || asked.person == browser.subject,
@@ -241,7 +241,7 @@ extension Call<RealmContext> {
         return response
     }
 
-    fileprivate func hostedPage(_ visit: Visit, _ asked: VerifyRequest) -> HostedPage {
+    fileprivate func hostedPage(_ visit: PageVisit, _ asked: VerifyRequest) -> HostedPage {
         var page = HostedPage(visit: visit, asked: asked)
         page.captcha = CaptchaWidget(context.place.settings)
         return page
@@ -267,7 +267,7 @@ extension Call<RealmContext> {
         return address
     }
 
-    func whatIsWrong(_ typed: String, _ kind: VerifyRequest.Kind, _ say: Words) -> String {
+    func whatIsWrong(_ typed: String, _ kind: VerifyRequest.Kind, _ say: LocalizedText) -> String {
         guard kind == .phone else {
             return say(
                 "Enter a whole e-mail address, such as ann@example.org.",

@@ -3,7 +3,7 @@ internal import HTTP
 internal import Identity
 internal import Values
 
-extension Words {
+extension LocalizedText {
     /// Whether a code or a link arrives is known later than the page is shown.
     var slowDelivery: String {
         self(
@@ -55,7 +55,7 @@ extension HostedPage {
     }
 
     /// Mail scanners open links as well: nothing is confirmed before the button is pressed.
-    static func opened(_ visit: Visit, _ action: String, number: String?) -> Response {
+    static func opened(_ visit: PageVisit, _ action: String, number: String?) -> Response {
         let say = visit.say
         return visit.page(say("Confirm your address", "Adresse bestätigen")) {
             Page.card {
@@ -75,7 +75,7 @@ extension HostedPage {
         }
     }
 
-    static func confirmed(_ visit: Visit) -> Response {
+    static func confirmed(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say("Confirmed", "Bestätigt"),
             visit.say(
@@ -84,7 +84,7 @@ extension HostedPage {
             ))
     }
 
-    static func expired(_ visit: Visit) -> Response {
+    static func expired(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say("This link is over", "Dieser Link gilt nicht mehr"), visit.say.linkExpired,
             .badRequest)

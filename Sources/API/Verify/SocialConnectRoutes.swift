@@ -164,7 +164,7 @@ extension Call<RealmContext> {
     /// Works for a person who signed in, a short while ago, to the account that an app wants connected. Others are
     /// led to the sign-in page.
     fileprivate func connecting(
-        _ visit: Visit,
+        _ visit: PageVisit,
         _ work: (SocialConnection, Provider) async throws(Problem) -> Response
     ) async throws(Problem) -> Response {
         guard let connection = SocialConnection(text("to"), self),
@@ -186,7 +186,7 @@ extension Call<RealmContext> {
         return try await work(connection, provider)
     }
 
-    fileprivate func tooLate(_ visit: Visit) -> Response {
+    fileprivate func tooLate(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say("Too late", "Zu spät"),
             visit.say(

@@ -40,7 +40,7 @@ struct VerifyRequest: Sendable {
     fileprivate let query: String
 
     /// What is sealed for this tenant in this browser is good nowhere else.
-    func binding(_ visit: Visit) -> String { "\(visit.formName) \(tenant.apiKey)" }
+    func binding(_ visit: PageVisit) -> String { "\(visit.formName) \(tenant.apiKey)" }
 
     static let parameters: [Parameter] =
         [

@@ -2,7 +2,7 @@ import EventSourcing
 import Values
 
 /// Where a pass over the log first met something that does not fit.
-enum Evidence: Sendable, Equatable {
+enum TamperEvidence: Sendable, Equatable {
     /// A row is wrong by itself.
     case row(Finding.Problem, position: Int64)
     /// A stored tile is missing or is not what the events give.
@@ -46,7 +46,7 @@ struct VerificationPass: ~Copyable {
     /// How many positions were found to hold.
     var position: Int64 { frontier.size }
 
-    mutating func take(_ work: VerificationWork) -> Evidence? {
+    mutating func take(_ work: VerificationWork) -> TamperEvidence? {
         switch work {
         case .page(let page):
             if let evidence = finishPage() { return evidence }
@@ -60,11 +60,11 @@ struct VerificationPass: ~Copyable {
         }
     }
 
-    private func finishPage() -> Evidence? {
+    private func finishPage() -> TamperEvidence? {
         position < page.last ? .row(.removed, position: position + 1) : nil
     }
 
-    private mutating func take(_ rows: VerificationWork.Rows) -> Evidence? {
+    private mutating func take(_ rows: VerificationWork.Rows) -> TamperEvidence? {
         var start = 0
         return rows.bytes.withUnsafeBytes { bytes in
             for end in rows.ends {
@@ -76,7 +76,7 @@ struct VerificationPass: ~Copyable {
         }
     }
 
-    private mutating func take(_ row: UnsafeRawBufferPointer) -> Evidence? {
+    private mutating func take(_ row: UnsafeRawBufferPointer) -> TamperEvidence? {
         let expected = position + 1
         guard let event = EventColumns(row) else { return .row(.unreadable, position: expected) }
         if event.position > expected { return .row(.removed, position: expected) }
@@ -109,14 +109,14 @@ struct VerificationPass: ~Copyable {
         return event.version <= before ? .repeated : .versionGap
     }
 
-    private func compare(_ tile: TileFrontier.Tile) -> Evidence? {
+    private func compare(_ tile: TileFrontier.Tile) -> TamperEvidence? {
         let end = (tile.index + 1) << Int64(TileAddress.height * (tile.level + 1))
         guard end <= tiled else { return nil }
         let stored = page.tiles[.init(level: tile.level, index: tile.index)]
         return stored == tile.hashes ? nil : .tile(level: tile.level, index: tile.index)
     }
 
-    private mutating func compareCheckpoints() -> Evidence? {
+    private mutating func compareCheckpoints() -> TamperEvidence? {
         while nextCheckpoint < page.checkpoints.count,
             page.checkpoints[nextCheckpoint].size == position
         {

@@ -22,7 +22,7 @@ struct VerificationRun {
 
     /// What the second thread knows when it is done.
     private struct Passed: Sendable {
-        let evidence: Evidence?
+        let evidence: TamperEvidence?
         let frontier: TileFrontier
         let good: TileFrontier
         let checkpoints: Int
@@ -103,7 +103,7 @@ struct VerificationRun {
         DedicatedThread.startRequired { [realm, keys, progress] in
             var pass = VerificationPass(realm, keys: keys, start: start, tiled: tiled)
             let began = ContinuousClock.now
-            var evidence: Evidence?
+            var evidence: TamperEvidence?
             reading: while true {
                 let work = queue.take()
                 evidence = pass.take(work)

@@ -27,7 +27,7 @@ struct VerificationWindow {
         let isAuthentic: Bool
     }
 
-    func explain(_ evidence: Evidence) throws(Failure) -> Finding {
+    func explain(_ evidence: TamperEvidence) throws(Failure) -> Finding {
         let first = good.size + 1
         switch evidence {
         case .checkpoint(let size):
@@ -72,7 +72,7 @@ struct VerificationWindow {
 
     /// Nil where nothing that is stored has the signed root.
     private func explain(
-        _ root: SignedCheckpoint, _ evidence: Evidence
+        _ root: SignedCheckpoint, _ evidence: TamperEvidence
     ) throws(Failure) -> Finding? {
         let count = root.size - good.size
         guard count > 0, count <= VerificationWindow.limit else { return nil }
@@ -83,7 +83,7 @@ struct VerificationWindow {
     }
 
     /// The events are what was sealed: then it is something else that was altered.
-    private func judged(_ evidence: Evidence) throws(Failure) -> Finding? {
+    private func judged(_ evidence: TamperEvidence) throws(Failure) -> Finding? {
         switch evidence {
         case .row(let problem, let position):
             return Finding(problem, at: position)

@@ -51,7 +51,7 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
             change: try await AddressChange(of: inRealm.thing, to: addresses, from: streams))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let (thing, change) = (facts.inRealm.thing, facts.change)
         guard thing.isWelcome else { throw .accountBlocked }
         do {
@@ -66,9 +66,9 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
         guard change.taken.count == 1, let mailbox = change.taken.first, isProved,
             let code = mailbox.state.liveMove(of: thing, at: now, attempts: attempts),
             !change.isTaken
-        else { return Settled(false) }
+        else { return SettledDecision(false) }
         guard shown.matches(code.digest) else {
-            return Settled(
+            return SettledDecision(
                 Decision(
                     MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream,
                     of: mailbox.subject), false)
@@ -77,6 +77,6 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         decision.append(AccountEvent.personChanged(person), in: account)
         decision.append(change.decide(for: thing, isConfirmed: true, next: next, mail: mail))
-        return Settled(decision, true)
+        return SettledDecision(decision, true)
     }
 }

@@ -56,14 +56,14 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
             owner: try await streams.read(Owner.self, Owner.stream))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard !facts.attestation.exists, Attestation.isOpen(challenge, at: now) else {
             throw .challengeOver
         }
         switch proof {
         case .refused(let reason):
-            return Settled(
+            return SettledDecision(
                 Decision(
                     AttestationEvent.refused(installation: installation, reason: reason),
                     in: challenge), .refused)
@@ -83,7 +83,7 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
                     decision.take(AppKey.claim(key.id), for: facts.key.stream)
                 }
             }
-            return Settled(decision, .certified)
+            return SettledDecision(decision, .certified)
         }
     }
 

@@ -34,7 +34,7 @@ public struct UseAppKey: AnsweringCommand, TimedCommand {
             owner: try await streams.read(Owner.self, Owner.stream))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard !facts.attestation.exists, Attestation.isOpen(challenge, at: now) else {
             throw .challengeOver
@@ -50,12 +50,12 @@ public struct UseAppKey: AnsweringCommand, TimedCommand {
                 AttestationEvent.accepted(
                     installation: installation, by: .appAttest, app: known.app), in: challenge)
             decision.append(AppKeyEvent.used(counter: counter), in: facts.key.stream)
-            return Settled(decision, .certified)
+            return SettledDecision(decision, .certified)
         }
     }
 
-    private func refused(_ reason: String) -> Settled<Outcome> {
-        Settled(
+    private func refused(_ reason: String) -> SettledDecision<Outcome> {
+        SettledDecision(
             Decision(
                 AttestationEvent.refused(installation: installation, reason: reason),
                 in: challenge), .refused)

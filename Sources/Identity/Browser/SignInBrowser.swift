@@ -83,7 +83,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
             isRepeated: isRepeated, shown: facts)
     }
 
-    public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(GrantRefusal) -> SettledDecision<Outcome> {
         let desk = try desk(facts)
         // An attempt that repeats another one needs a name of its own.
         let attempt = facts.isRepeated ? session : desk.request.session
@@ -92,7 +92,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
             let settled = try shown.settle(facts.shown, at: desk)
             switch settled.outcome {
             case .success(let granted):
-                return Settled(
+                return SettledDecision(
                     settled.decision,
                     .success(
                         OpenedBrowser(
@@ -103,11 +103,11 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
                 if let record = record(refusal, facts) {
                     decision.append(record, in: attempt, of: shown.subject(facts.shown))
                 }
-                return Settled(decision, .failure(refusal))
+                return SettledDecision(decision, .failure(refusal))
             }
         } catch {
             guard let record = record(error, facts) else { throw error }
-            return Settled(
+            return SettledDecision(
                 Decision(record, in: attempt, of: shown.subject(facts.shown)), .failure(error))
         }
     }

@@ -35,7 +35,7 @@ public struct StepUp: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let now = desk.request.now
         guard facts.account.isWelcome else { throw .accountBlocked }
         guard let terms = facts.session.state.terms, facts.session.state.end == nil,

@@ -106,10 +106,10 @@ public struct ClientMetadata: Sendable, Equatable {
 
     /// Requests hand on a client again and again, and it has many members.
     @usableFromInline
-    internal private(set) var piece: Piece<Members>
+    internal private(set) var piece: SharedParts<Members>
 
     private init(of members: Members) {
-        piece = Piece(members)
+        piece = SharedParts(members)
     }
 
     @inlinable
@@ -122,7 +122,7 @@ public struct ClientMetadata: Sendable, Equatable {
         set {
             var members = piece.parts
             members[keyPath: path] = newValue
-            piece = Piece(members)
+            piece = SharedParts(members)
         }
     }
 

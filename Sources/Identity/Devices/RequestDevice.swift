@@ -38,7 +38,7 @@ public struct RequestDevice: AnsweringCommand {
             device: try await streams.read(Device.self, device))
     }
 
-    public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<DeviceTerms> {
+    public func settle(_ facts: Facts) throws(GrantRefusal) -> SettledDecision<DeviceTerms> {
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
             facts.client.state.clientID == request.clientID,
             request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
@@ -65,7 +65,7 @@ public struct RequestDevice: AnsweringCommand {
         if case .assertion(let assertion) = request.proof {
             decision.take(assertion.claim(by: request.clientID), for: request.client)
         }
-        return Settled(decision, terms)
+        return SettledDecision(decision, terms)
     }
 
     public func rejection(takenClaim kind: String) -> GrantRefusal { .usedAssertion }

@@ -49,13 +49,13 @@ public struct AppAssertionGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         throw .invalidAssertion
     }
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard desk.metadata.rules.isFederationService, service == desk.request.client,
             !facts.assertion.exists, facts.line.areAlive(at: desk),
             let person = facts.line.last, let terms = person.state.terms,

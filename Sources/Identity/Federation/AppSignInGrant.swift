@@ -63,13 +63,13 @@ public struct AppSignInGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         throw .invalidAssertion
     }
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard desk.metadata.rules.isFederationApp else { throw .unauthorizedClient }
         let before = facts.before.flatMap { $0.state.end == nil ? $0 : nil }
         // Who has another key is another device, under any name.

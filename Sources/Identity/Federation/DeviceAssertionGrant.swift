@@ -38,7 +38,7 @@ public struct DeviceAssertionGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard desk.metadata.rules.isFederationApp else { throw .unauthorizedClient }
         var decision = Decision()
         if let before = facts.before, before.state.end == nil {

@@ -51,7 +51,7 @@ public struct DeviceSignInGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let superior = facts.superiors.last, facts.superiors.areAlive(at: desk),
             let above = superior.state.terms?.federation, above.holder == .device,
             superior.state.terms?.client == desk.request.client, let device = facts.device

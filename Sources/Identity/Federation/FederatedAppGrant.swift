@@ -42,13 +42,13 @@ public struct FederatedAppGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         throw .invalidAssertion
     }
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let service = facts.line.last, let terms = service.state.terms,
             let token = terms.federation, token.holder == .service,
             terms.client == desk.request.client, facts.line.areAlive(at: desk),

@@ -54,13 +54,13 @@ public struct FederatedAssertionGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         throw .invalidAssertion
     }
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let now = desk.request.now
         guard let terms = facts.assertion.state.terms, !facts.assertion.state.isRedeemed,
             terms.service == desk.request.client, terms.audience == audience,

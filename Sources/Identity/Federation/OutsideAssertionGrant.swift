@@ -59,7 +59,7 @@ public struct OutsideAssertionGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard service == desk.request.client, let account = facts.account, account.exists,
             account.state.isConfirmed || subject == .account(account.stream)
         else { throw .invalidAssertion }

@@ -3,7 +3,7 @@ public import Values
 /// What a rule works with while it looks at one event: the event's moment, the realm's terms, and where it puts
 /// what it found.
 struct FindingDesk: Sendable {
-    var moment = Moment(position: 0, time: Timestamp(microseconds: 0))
+    var moment = EventMoment(position: 0, time: Timestamp(microseconds: 0))
     var rules = FindingRules()
     var episodes = FindingEpisodes()
     var found: [FindingTrigger] = []

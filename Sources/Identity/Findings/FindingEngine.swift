@@ -33,7 +33,7 @@ public struct FindingEngine: Sendable {
     /// Takes the next event in.
     public mutating func take(_ event: Recorded) {
         if clock.advance(to: event.at) { beginAnew() }
-        desk.moment = Moment(position: event.position, time: clock.now)
+        desk.moment = EventMoment(position: event.position, time: clock.now)
         if event.name.hasPrefix("finding") { note(event) }
         for fact in FindingFact.all(of: event) { look(at: fact) }
         housekeep()

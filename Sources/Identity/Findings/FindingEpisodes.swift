@@ -11,7 +11,7 @@ struct FindingEpisodes: Sendable {
     private struct Episode: Sendable {
         let id: UUID
         /// Time and position of the last event of the episode.
-        var last: Moment
+        var last: EventMoment
         /// The position at which the finding was closed.
         var closedAt: Int64?
     }
@@ -28,7 +28,7 @@ struct FindingEpisodes: Sendable {
     private var open: [UUID: Open] = [:]
 
     /// Whether something belongs to a finding that goes on; if so it goes on from now.
-    mutating func extend(_ key: Key, at moment: Moment, closesAfter seconds: Int64) -> Bool {
+    mutating func extend(_ key: Key, at moment: EventMoment, closesAfter seconds: Int64) -> Bool {
         guard var episode = episodes[key], episode.closedAt == nil,
             moment.time <= episode.last.time.adding(seconds: seconds)
         else { return false }
@@ -42,7 +42,7 @@ struct FindingEpisodes: Sendable {
         episodes[key].map { $0.closedAt ?? $0.last.position } ?? 0
     }
 
-    mutating func begin(_ key: Key, _ id: UUID, at moment: Moment) {
+    mutating func begin(_ key: Key, _ id: UUID, at moment: EventMoment) {
         episodes[key] = Episode(id: id, last: moment)
     }
 
@@ -91,7 +91,7 @@ struct FindingEpisodes: Sendable {
     /// Resets times that lie in the future of the clock.
     mutating func begin(anewAt now: Timestamp) {
         for (key, episode) in episodes where episode.last.time > now {
-            episodes[key]?.last = Moment(position: episode.last.position, time: now)
+            episodes[key]?.last = EventMoment(position: episode.last.position, time: now)
         }
     }
 

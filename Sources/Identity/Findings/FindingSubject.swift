@@ -41,7 +41,7 @@ public struct FindingTrigger: Sendable, Equatable {
 
     init(
         _ rule: FindingRule, about: FindingSubject, level: FindingLevel? = nil,
-        _ evidence: [Moment], counts: [FindingThreshold.Name: Int] = [:], places: [String] = []
+        _ evidence: [EventMoment], counts: [FindingThreshold.Name: Int] = [:], places: [String] = []
     ) {
         self.places = places
         self.rule = rule
@@ -69,7 +69,7 @@ public struct FindingTrigger: Sendable, Equatable {
 }
 
 /// Where an event stands, and when it was as the engine counts it.
-struct Moment: Sendable, Equatable {
+struct EventMoment: Sendable, Equatable {
     let position: Int64
     let time: Timestamp
 }

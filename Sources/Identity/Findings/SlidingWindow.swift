@@ -2,7 +2,7 @@ internal import Values
 
 /// The newest entries of a stretch of time, in their order.
 struct SlidingWindow<Entry: Sendable>: Sendable {
-    typealias Element = (moment: Moment, entry: Entry)
+    typealias Element = (moment: EventMoment, entry: Entry)
 
     private var elements: [Element] = []
     private var start = 0
@@ -16,7 +16,7 @@ struct SlidingWindow<Entry: Sendable>: Sendable {
     /// - Returns: the dropped entries.
     @discardableResult
     mutating func append(
-        _ entry: Entry, at moment: Moment, since: Timestamp, limit: Int
+        _ entry: Entry, at moment: EventMoment, since: Timestamp, limit: Int
     ) -> ArraySlice<Element> {
         elements.append((moment, entry))
         return drop(before: since, limit: limit)
@@ -57,7 +57,7 @@ struct KeyedWindows<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
 
     /// - Returns: what the key's window is then.
     mutating func append(
-        _ entry: Entry, of key: Key, at moment: Moment, seconds: Int64
+        _ entry: Entry, of key: Key, at moment: EventMoment, seconds: Int64
     ) -> SlidingWindow<Entry> {
         let since = moment.time.adding(seconds: -seconds)
         windows[key, default: SlidingWindow()]

@@ -50,11 +50,11 @@ public struct AuthorizationCodeGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let terms = session.state.terms, session.state.end == nil else {
             throw .unknownAuthorizationCode
         }
-        return Settled(
+        return SettledDecision(
             Decision(
                 SessionEvent.ended(.codeReuse, from: desk.request.from), in: session.stream,
                 of: terms.account),
@@ -63,7 +63,7 @@ public struct AuthorizationCodeGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         var desk = desk
         // Whichever host it is redeemed at: its client heard of one issuer, and the tokens are that one's.
         desk.request.issuer = code.issuer ?? desk.request.issuer

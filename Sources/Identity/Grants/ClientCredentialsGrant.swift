@@ -12,7 +12,7 @@ public struct ClientCredentialsGrant: Grant {
 
     public func settle(
         _ facts: Void, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         desk.open(account: nil, scope: try scope(desk), factors: [])
     }
 

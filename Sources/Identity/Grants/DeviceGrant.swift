@@ -36,7 +36,7 @@ public struct DeviceGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let state = facts.device.state
         guard let terms = state.terms, terms.client == desk.request.client, !state.isRedeemed
         else { throw .invalidDeviceCode }
@@ -46,7 +46,7 @@ public struct DeviceGrant: Grant {
         let asked = try desk.narrowed(within: terms.resources)
         guard let approval = state.approval, let account = facts.account else {
             guard !isTooSoon else { throw .askedTooSoon }
-            return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
+            return SettledDecision(asking(at: desk.request.now), .failure(.authorizationPending))
         }
         guard account.isWelcome,
             account.state.keeps(approval.stamp, approval.factors, at: [.client(terms.client)])

@@ -15,22 +15,24 @@ public protocol Grant: SignInProof {
 
     /// The outcome where the token or code was used before, or is void, with any other content of the request; nil
     /// where it is good yet. It is asked before anything is looked at that the request could have said otherwise.
-    func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>?
+    func settleReuse(_ facts: Facts, at desk: GrantDesk) -> SettledDecision<GrantOutcome>?
 
     /// What comes of showing again what had been shown: `session` is what it opened, if anything.
     func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome>
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome>
 }
 
 extension Grant {
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
     public var isUsedInVain: Bool { false }
-    public func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>? { nil }
+    public func settleReuse(_ facts: Facts, at desk: GrantDesk) -> SettledDecision<GrantOutcome>? {
+        nil
+    }
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         throw .invalidCeremony("ceremony_used")
     }
 }

@@ -46,9 +46,9 @@ public struct GrantDesk: Sendable {
         after decision: Decision = Decision(), account: (id: UUID, stamp: SecurityStamp)?,
         scope: [String], factors: [AuthenticationFactor],
         amending amend: (inout SessionTerms.Members) -> Void = { _ in }
-    ) -> Settled<GrantOutcome> {
+    ) -> SettledDecision<GrantOutcome> {
         if browser == nil, wantsMore(factors, by: method) {
-            return Settled(decision, .failure(.strongerSignInNeeded))
+            return SettledDecision(decision, .failure(.strongerSignInNeeded))
         }
         let lifetime =
             browser?.lifetime(settings) ?? settings[SettingCatalogue.sessionLifetime]
@@ -82,7 +82,7 @@ public struct GrantDesk: Sendable {
         } else {
             decision.append(SessionEvent.opened(terms), in: request.session)
         }
-        return Settled(
+        return SettledDecision(
             decision,
             .success(
                 GrantedTokens(

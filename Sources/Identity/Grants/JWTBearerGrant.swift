@@ -49,7 +49,7 @@ public struct JWTBearerGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let scope = try desk.grantedScope()
         guard let account = facts.account, account.exists else { throw .invalidAssertion }
         if case .mailbox = subject, !account.state.isConfirmed { throw .invalidAssertion }

@@ -41,7 +41,7 @@ public struct MagicLinkGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let (account, now) = (facts.account, desk.request.now)
         let scope = try desk.grantedScope()
         guard let mailbox = facts.mailbox,
@@ -51,7 +51,7 @@ public struct MagicLinkGrant: Grant {
         else { throw .invalidLink }
         let decision = Decision(
             MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)
-        guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
+        guard account.isWelcome else { return SettledDecision(decision, .failure(.accountBlocked)) }
         return desk.open(
             after: decision, orKeeping: decision, account: account, second: facts.second, second,
             scope: scope, factors: [.mailedLink])
@@ -59,10 +59,10 @@ public struct MagicLinkGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let granted = desk.firstAnswer(of: session, for: facts.account) else {
             throw .invalidLink
         }
-        return Settled(Decision(), .success(granted))
+        return SettledDecision(Decision(), .success(granted))
     }
 }

@@ -81,7 +81,7 @@ public struct OTPGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let (mailbox, account, now) = (facts.mailbox, facts.account, desk.request.now)
         let scope = try desk.grantedScope()
         let attempts = desk.settings[SettingCatalogue.otpAttempts]
@@ -94,7 +94,7 @@ public struct OTPGrant: Grant {
         let refused = Decision(
             MailboxEvent.codeRefused(newest.id, at: now), in: mailbox.stream, of: mailbox.subject)
         guard let code = live.first(where: isMeant) else {
-            return Settled(refused, .failure(.invalidCode))
+            return SettledDecision(refused, .failure(.invalidCode))
         }
         if let confirmed, !mailbox.state.isConfirmed(confirmed) { throw .invalidCode }
         let factor = confirmed == nil ? AuthenticationFactor.mailedCode : .mailedLink
@@ -105,7 +105,7 @@ public struct OTPGrant: Grant {
         guard account.exists else {
             // A code that was mailed for an account that is gone makes no new one.
             guard code.purpose == .registration, mayJoin(by: code, mailbox.state, at: desk) else {
-                return Settled(decision, .failure(.invalidCode))
+                return SettledDecision(decision, .failure(.invalidCode))
             }
             decision.append(
                 AccountEvent.registered(
@@ -116,10 +116,10 @@ public struct OTPGrant: Grant {
                 after: decision, account: account.standing, scope: scope,
                 factors: [factor])
         }
-        guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
+        guard account.isWelcome else { return SettledDecision(decision, .failure(.accountBlocked)) }
         // As when the code was asked for: an unproved mailbox signs no person in where registration is closed.
         guard account.state.isConfirmed || desk.settings[SettingCatalogue.registration] != .off
-        else { return Settled(decision, .failure(.invalidCode)) }
+        else { return SettledDecision(decision, .failure(.invalidCode)) }
         return desk.open(
             after: decision, orKeeping: refused, account: account, second: facts.second, second,
             scope: scope, factors: [factor])
@@ -127,11 +127,11 @@ public struct OTPGrant: Grant {
 
     public func settleRepeated(
         _ session: Versioned<Session>, _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let granted = desk.firstAnswer(of: session, for: facts.account) else {
             throw .invalidCode
         }
-        return Settled(Decision(), .success(granted))
+        return SettledDecision(Decision(), .success(granted))
     }
 
     /// The realm may have closed joining, or left it to who is invited, since the code was mailed.

@@ -50,7 +50,7 @@ public struct PasskeyGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let ceremony else { throw .unknownCeremony }
         let scope = try desk.grantedScope()
         guard !Passkey.isOver(ceremony, at: desk.request.now) else {

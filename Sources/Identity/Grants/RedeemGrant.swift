@@ -68,7 +68,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     }
 
     /// A client's assertion is used up by any outcome that is put on record.
-    public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(GrantRefusal) -> SettledDecision<Outcome> {
         var settled = try settleGrant(facts)
         if case .assertion(let assertion) = request.proof {
             settled.decision.take(assertion.claim(by: request.clientID), for: request.client)
@@ -78,7 +78,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
 
     /// A proof of a key is used up with it. To tell that something was used before no proof is needed, so that no
     /// proof that is over hides it.
-    private func usingProof(_ settled: Settled<Outcome>) -> Settled<Outcome> {
+    private func usingProof(_ settled: SettledDecision<Outcome>) -> SettledDecision<Outcome> {
         guard let proof = request.keyProof else { return settled }
         var settled = settled
         settled.decision.take(proof.claim, for: request.client)
@@ -94,7 +94,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         }
     }
 
-    private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
+    private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> SettledDecision<Outcome> {
         let desk = try desk(facts)
         // An attempt that repeats another one needs a name of its own.
         let attempt = facts.repeated == nil ? desk.request.session : request.session
@@ -115,7 +115,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         } catch {
             guard let record = record(error, facts) else { throw error }
             return usingProof(
-                Settled(
+                SettledDecision(
                     Decision(record, in: attempt, of: grant.subject(facts.shown)),
                     .failure(error)))
         }

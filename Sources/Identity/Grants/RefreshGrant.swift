@@ -55,11 +55,11 @@ public struct RefreshGrant: Grant {
         return terms
     }
 
-    public func settleReuse(_ facts: Facts, at desk: GrantDesk) -> Settled<GrantOutcome>? {
+    public func settleReuse(_ facts: Facts, at desk: GrantDesk) -> SettledDecision<GrantOutcome>? {
         guard let terms = family(facts, at: desk), standing(in: facts.session, desk) == nil else {
             return nil
         }
-        return Settled(
+        return SettledDecision(
             Decision(
                 SessionEvent.ended(.reuse, from: desk.request.from), in: facts.session.stream,
                 of: terms.account),
@@ -68,7 +68,7 @@ public struct RefreshGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let (session, now) = (facts.session, desk.request.now)
         let key = desk.request.keyProof?.key
         guard let terms = family(facts, at: desk), let standing = standing(in: session, desk),
@@ -87,12 +87,12 @@ public struct RefreshGrant: Grant {
             session: session.stream, generation: next, terms: terms, scope: scope,
             resources: resources,
             lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata), key: key)
-        guard standing != .repeated else { return Settled(.success(granted)) }
+        guard standing != .repeated else { return SettledDecision(.success(granted)) }
         // A client that has no secret is held to its key from its first proof on (RFC 9449 section 5), by the living
         // leaf alone: who repeats its parent may be another than who has the leaf.
         let binds =
             standing == .leaf && terms.key == nil && desk.metadata.authenticationMethod == .none
-        return Settled(
+        return SettledDecision(
             Decision(
                 SessionEvent.refreshed(
                     generation: next, at: now, key: binds ? key : nil,
@@ -133,7 +133,7 @@ public struct RefreshGrant: Grant {
         // party. Of requests that race, one that came first may be decided last: without leeway
         // that is no excuse.
         guard desk.metadata.rules.refreshLeeway, leeway > 0 else { return nil }
-        func isTwin(_ twin: Twin?) -> Bool {
+        func isTwin(_ twin: DuplicateToken?) -> Bool {
             twin?.generation == generation && twin?.isLiving(leeway) == true
         }
         if isTwin(state.leafTwin) { return .leaf }

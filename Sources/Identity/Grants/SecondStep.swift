@@ -38,7 +38,7 @@ extension GrantDesk {
         after decision: Decision, orKeeping kept: Decision, account: Versioned<Account>,
         second factor: Versioned<TwoFactor>?, _ typed: TypedFactor?, scope: [String],
         factors: [AuthenticationFactor]
-    ) -> Settled<GrantOutcome> {
+    ) -> SettledDecision<GrantOutcome> {
         var (decision, kept, factors) = (decision, kept, factors)
         switch SecondStep(factor, typed, of: account.stream, at: request.now) {
         case .notNeeded: break
@@ -47,10 +47,10 @@ extension GrantDesk {
             for added in [AuthenticationFactor.timeCode, .multiple] where !factors.contains(added) {
                 factors.append(added)
             }
-        case .missing: return Settled(kept, .failure(.secondFactorRequired))
+        case .missing: return SettledDecision(kept, .failure(.secondFactorRequired))
         case .wrong(let guess):
             if let guess, let factor { kept.append(guess, in: factor.stream) }
-            return Settled(kept, .failure(.invalidSecondFactor))
+            return SettledDecision(kept, .failure(.invalidSecondFactor))
         }
         if !account.state.isConfirmed {
             decision.append(AccountEvent.mailboxConfirmed, in: account.stream)

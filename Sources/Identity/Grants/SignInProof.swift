@@ -13,7 +13,9 @@ public protocol SignInProof: Sendable {
     func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts
 
     /// Throws what is not this proof's fault; a refusal that has events of its own is an outcome.
-    func settle(_ facts: Facts, at desk: GrantDesk) throws(GrantRefusal) -> Settled<GrantOutcome>
+    func settle(_ facts: Facts, at desk: GrantDesk) throws(GrantRefusal) -> SettledDecision<
+        GrantOutcome
+    >
 
     /// Whose it is, as far as one can tell: for the record of an attempt that failed.
     func account(_ facts: Facts) -> UUID?

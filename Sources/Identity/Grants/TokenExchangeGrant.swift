@@ -43,7 +43,7 @@ public struct TokenExchangeGrant: Grant {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard desk.metadata.exchange != .none else { throw .unauthorizedClient }
         guard let shown = facts.session.state.terms, facts.session.state.end == nil,
             desk.request.now < shown.expiresAt, desk.request.now < subject.expiresAt,
@@ -66,7 +66,7 @@ public struct TokenExchangeGrant: Grant {
         terms.exchange = try exchange(facts, desk, shown)
         terms.authenticatedAt = shown.signedInAt
         terms.sector = desk.metadata.sector
-        return Settled(
+        return SettledDecision(
             Decision(SessionEvent.opened(terms), in: desk.request.session),
             .success(
                 GrantedTokens(

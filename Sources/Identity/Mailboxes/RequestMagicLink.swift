@@ -72,7 +72,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         return Facts(realm: realm, settings: settings, mailbox: mailbox, account: account)
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         do {
             try person.check(for: .mail)
         } catch {
@@ -81,24 +81,24 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         let isOffered =
             isForPage ? facts.settings.offers(.link) : facts.settings[SettingCatalogue.nativeGrants]
         guard isOffered else {
-            return Settled(.nothing(.nativeGrantsDisabled))
+            return SettledDecision(.nothing(.nativeGrantsDisabled))
         }
         guard let account = facts.account, account.isAlive, account.state.isConfirmed else {
-            return Settled(.nothing(.notRegistered))
+            return SettledDecision(.nothing(.notRegistered))
         }
-        guard account.isWelcome else { return Settled(.nothing(.blocked)) }
+        guard account.isWelcome else { return SettledDecision(.nothing(.blocked)) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
         if let last = facts.mailbox.state.newestLink,
             // An invalidated link does not delay a new one.
             last.generation == account.state.proofGeneration,
             now < last.issuedAt.adding(seconds: delay)
         {
-            return Settled(.nothing(.tooSoon))
+            return SettledDecision(.nothing(.tooSoon))
         }
         // Links that others asked for stay good, and so do those that the person asked for.
         guard
             facts.mailbox.state.liveLinks(of: account.state, at: now).count < Mailbox.mostLinks
-        else { return Settled(.nothing(.tooSoon)) }
+        else { return SettledDecision(.nothing(.tooSoon)) }
         let lifetime = facts.settings[SettingCatalogue.magicLinkLifetime]
         let issued = IssuedLink(
             id: link, account: account.stream, digest: digest, app: app, issuedAt: now,
@@ -106,7 +106,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
             mail: mail,
             person: Person(email: person.email, language: person.language),
             generation: account.state.proofGeneration)
-        return Settled(
+        return SettledDecision(
             Decision(MailboxEvent.linkIssued(issued), in: mailbox, of: facts.mailbox.subject),
             .issued)
     }

@@ -65,7 +65,7 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
             mailbox: try await streams.read(Mailbox.self, mailbox))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard facts.account.isWelcome else { throw .accountBlocked }
         guard channel == .mail || facts.settings[SettingCatalogue.phoneSignIn] else {
             throw .invalid(FieldFault("phone", .unsupported))
@@ -76,11 +76,11 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
             throw .invalid(error)
         }
         let state = facts.mailbox.state
-        guard state.account == nil else { return Settled(.nothing(.taken)) }
-        if state.isRestingFromMoves(at: now) { return Settled(.nothing(.resting)) }
+        guard state.account == nil else { return SettledDecision(.nothing(.taken)) }
+        if state.isRestingFromMoves(at: now) { return SettledDecision(.nothing(.resting)) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
         if let code = state.move(of: facts.account), now < code.issuedAt.adding(seconds: delay) {
-            return Settled(.nothing(.tooSoon))
+            return SettledDecision(.nothing(.tooSoon))
         }
         let lifetime = facts.settings[SettingCatalogue.otpLifetime]
         var issued = IssuedCode(
@@ -89,7 +89,7 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
         issued.account = account
         issued.channel = channel
         issued.generation = facts.account.state.proofGeneration
-        return Settled(
+        return SettledDecision(
             Decision(MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject),
             .issued)
     }

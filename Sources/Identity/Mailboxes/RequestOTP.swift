@@ -104,7 +104,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
             invite: invited)
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         if isForPage {
             guard facts.settings.offers(.code) else { throw .loginCodeDisabled }
         } else {
@@ -117,18 +117,18 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         }
         try checkPerson(facts.settings)
         switch purpose(facts) {
-        case .failure(let none): return Settled(.nothing(none.reason))
+        case .failure(let none): return SettledDecision(.nothing(none.reason))
         case .success(let purpose):
             if let reason = throttle(facts) {
-                return Settled(renaming(facts, purpose, reason), .nothing(reason))
+                return SettledDecision(renaming(facts, purpose, reason), .nothing(reason))
             }
-            if purpose == .registration, !mayJoin { return Settled(.nothing(.wouldJoin)) }
+            if purpose == .registration, !mayJoin { return SettledDecision(.nothing(.wouldJoin)) }
             let issued = issued(for: purpose, facts)
             var decision = Decision()
             if purpose == .registration { accept(facts, into: &decision) }
             decision.append(
                 MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
-            return Settled(decision, .issued(purpose))
+            return SettledDecision(decision, .issued(purpose))
         }
     }
 

@@ -58,17 +58,19 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
                 MailedLink.self, MailedLink.stream(of: holder, .passphraseReset)))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard facts.settings.offers(.passphrase) else { throw .notOffered }
         guard let account = facts.account, let link = facts.link, account.isWelcome,
             account.state.isConfirmed
-        else { return Settled(.nobody) }
+        else { return SettledDecision(.nobody) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
         if let last = link.state.issuedAt(of: account.state), now < last.adding(seconds: delay) {
-            return Settled(.tooSoon)
+            return SettledDecision(.tooSoon)
         }
-        guard !link.state.isFull(of: account.state, at: now) else { return Settled(.tooSoon) }
-        return Settled(
+        guard !link.state.isFull(of: account.state, at: now) else {
+            return SettledDecision(.tooSoon)
+        }
+        return SettledDecision(
             Decision(
                 MailedLinkEvent.issued(
                     IssuedMailedLink(

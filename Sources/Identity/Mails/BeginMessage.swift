@@ -22,16 +22,17 @@ public struct BeginMessage: AnsweringCommand {
         try await streams.read(Mail.self, mail)
     }
 
-    public func settle(_ facts: Versioned<Mail>) -> Settled<Outcome> {
+    public func settle(_ facts: Versioned<Mail>) -> SettledDecision<Outcome> {
         switch facts.state.status {
         case .due:
-            Settled(Decision(MailEvent.begun(attempt: facts.state.attempts + 1), in: mail), .begun)
+            SettledDecision(
+                Decision(MailEvent.begun(attempt: facts.state.attempts + 1), in: mail), .begun)
         case .begun:
-            Settled(
+            SettledDecision(
                 Decision(
                     MailEvent.failed(attempt: facts.state.attempts, code: 0, reason: .unsettled),
                     in: mail), .over)
-        case .sent, .failed: Settled(.over)
+        case .sent, .failed: SettledDecision(.over)
         }
     }
 }

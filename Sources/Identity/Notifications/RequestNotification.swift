@@ -116,7 +116,7 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
             owner: try await streams.read(Owner.self, Owner.stream), source: source, last: last)
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard let metadata = facts.client.installation(at: now), facts.account.isWelcome,
             facts.owner.state.account == account
         else { throw .notAllowed }
@@ -126,7 +126,7 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
         }
         try check()
         if known.isStateful, let last = facts.source.state.last, facts.source.state.state == state {
-            return Settled(.unchanged(since: last))
+            return SettledDecision(.unchanged(since: last))
         }
         let wanted = channels.isEmpty ? [.mobile] : channels
         let terms = NotificationTerms(
@@ -139,7 +139,7 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
             decision.append(NotificationEvent.superseded(by: id), in: last.stream)
         }
         decision.append(NotificationSourceEvent.moved(to: id, state: state), in: source)
-        return Settled(decision, .requested)
+        return SettledDecision(decision, .requested)
     }
 
     /// What kind of sender it is, in the words of such apps, and what it said of its notifications.

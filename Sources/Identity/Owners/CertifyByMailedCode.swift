@@ -46,14 +46,14 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
                 MailedCode.self, MailedCode.stream(of: account, .certification)))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
         guard let account = facts.account, account.isWelcome, let codes = facts.code,
             let live = codes.state.code(typed.id, of: account.state, at: now),
             live.installation == installation
         else { throw .noCode }
         guard typed.shown.matches(live.digest) else {
-            return Settled(
+            return SettledDecision(
                 Decision(MailedCodeEvent.refused(live.id, at: now), in: codes.stream), .refused)
         }
         var decision = Decision(MailedCodeEvent.redeemed(live.id), in: codes.stream)
@@ -62,6 +62,6 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
                 .mailedCode, at: now, attestation: nil,
                 notice: facts.inRealm.thing.certificationNotice(facts.owner, mail: mail)),
             in: installation)
-        return Settled(decision, .certified)
+        return SettledDecision(decision, .certified)
     }
 }

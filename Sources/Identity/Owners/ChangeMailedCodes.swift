@@ -25,29 +25,29 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
         try await .read(from: streams)
     }
 
-    public func settle(_ facts: OwnersCode) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: OwnersCode) throws(Rejection) -> SettledDecision<Outcome> {
         guard let code = facts.code, let account = facts.account, account.isWelcome,
             facts.owner.thing.state.isOnboarded
         else { throw .noOwner }
         let isNeeded = facts.owner.thing.state.needsMailedCode
         guard let typed else {
-            guard isNeeded else { return Settled(.changed) }
-            return Settled(
+            guard isNeeded else { return SettledDecision(.changed) }
+            return SettledDecision(
                 Decision(OwnerEvent.mailedCodesChanged(isNeeded: false), in: Owner.stream),
                 .changed)
         }
         guard let live = code.state.code(typed.id, of: account.state, at: now) else {
-            return Settled(.wrongCode)
+            return SettledDecision(.wrongCode)
         }
         guard typed.shown.matches(live.digest) else {
-            return Settled(
+            return SettledDecision(
                 Decision(MailedCodeEvent.refused(live.id, at: now), in: code.stream), .wrongCode)
         }
         var decision = Decision(MailedCodeEvent.redeemed(live.id), in: code.stream)
         if !isNeeded {
             decision.append(OwnerEvent.mailedCodesChanged(isNeeded: true), in: Owner.stream)
         }
-        return Settled(decision, .changed)
+        return SettledDecision(decision, .changed)
     }
 }
 

@@ -42,7 +42,7 @@ public struct OnboardOwner: AnsweringCommand {
             passphrase: try await streams.read(Passphrase.self, Passphrase.stream(of: account)))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let desk = facts.desk
         try desk.requireOffered()
         _ = try desk.knownInstallation()

@@ -150,7 +150,7 @@ struct OwnerDesk: Sendable {
     func open(
         after decision: Decision, account: Versioned<Account>, factors: [AuthenticationFactor],
         scope: [String] = [Installation.scope], atOnboarding: Bool = false
-    ) throws(OwnerRefusal) -> Settled<OwnerOutcome> {
+    ) throws(OwnerRefusal) -> SettledDecision<OwnerOutcome> {
         let known = try knownInstallation()
         var decision = decision
         // One too many waits until another one was sent away, on a page.
@@ -173,7 +173,7 @@ struct OwnerDesk: Sendable {
                         factors: factors,
                         expiresAt: request.now.adding(seconds: SessionCode.lifetime))),
                 in: request.code)
-            return Settled(decision, .sessionCode(request.code))
+            return SettledDecision(decision, .sessionCode(request.code))
         }
         return OwnerDesk.openSession(
             request.session, after: decision, account: account.standing, factors: factors,
@@ -189,7 +189,7 @@ struct OwnerDesk: Sendable {
         _ installation: Versioned<Client>, _ metadata: ClientMetadata,
         request: (from: SignInPlace, now: Timestamp), settings: Settings,
         amending amend: (inout SessionTerms.Members) -> Void = { _ in }
-    ) -> Settled<OwnerOutcome> {
+    ) -> SettledDecision<OwnerOutcome> {
         precondition(
             !scope.contains(Installation.scope) || installation.state.certification != nil,
             "Only who is certified has everything.")
@@ -209,7 +209,7 @@ struct OwnerDesk: Sendable {
         guard case .success(let granted) = settled.outcome else {
             preconditionFailure("A desk that is asked to open opens.")
         }
-        return Settled(settled.decision, .tokens(granted))
+        return SettledDecision(settled.decision, .tokens(granted))
     }
 
     /// Ten years: such apps stay until the owner removes them.
@@ -218,7 +218,7 @@ struct OwnerDesk: Sendable {
     /// A refusal, and what the record says of the attempt.
     func refused(
         _ refusal: OwnerRefusal, after decision: Decision = Decision()
-    ) -> Settled<OwnerOutcome> {
+    ) -> SettledDecision<OwnerOutcome> {
         var decision = decision
         if let reason = refusal.recordedReason {
             decision.append(
@@ -230,7 +230,7 @@ struct OwnerDesk: Sendable {
                         clientID: installation?.state.clientID ?? "", app: nil,
                         from: request.from)), in: request.session)
         }
-        return Settled(decision, .refused(refusal))
+        return SettledDecision(decision, .refused(refusal))
     }
 }
 

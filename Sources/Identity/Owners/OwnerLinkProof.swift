@@ -36,7 +36,7 @@ public struct OwnerLinkProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let holder = facts.holder, facts.owner.state.isOnboarded else {
             throw .invalidLink
         }
@@ -48,7 +48,8 @@ public struct OwnerLinkProof: SignInProof {
         {
         case .over: throw .invalidLink
         case .passphraseMissing: throw .secondFactorRequired
-        case .passphraseWrong(let guess): return Settled(guess, .failure(.invalidPassphrase))
+        case .passphraseWrong(let guess):
+            return SettledDecision(guess, .failure(.invalidPassphrase))
         case .good(let decision, let factors):
             return desk.open(
                 after: decision, account: account.standing, scope: [],

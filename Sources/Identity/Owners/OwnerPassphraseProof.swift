@@ -54,7 +54,7 @@ public struct OwnerPassphraseProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let now = desk.request.now
         guard let holder = facts.holder, facts.owner.state.isOnboarded else {
             throw .invalidPassphrase
@@ -62,7 +62,7 @@ public struct OwnerPassphraseProof: SignInProof {
         let account = holder.account
         var decision: Decision
         switch holder.passphrase.examine(comparison, of: account.stream, at: now) {
-        case .wrong(let guess): return Settled(guess, .failure(.invalidPassphrase))
+        case .wrong(let guess): return SettledDecision(guess, .failure(.invalidPassphrase))
         case .right(let right): decision = right
         }
         guard account.isWelcome else { throw .accountBlocked }
@@ -85,12 +85,12 @@ public struct OwnerPassphraseProof: SignInProof {
                 }
             case .missing(let event):
                 decision.append(event, in: holder.code.stream, of: account.stream)
-                return Settled(decision, .failure(.secondFactorRequired))
+                return SettledDecision(decision, .failure(.secondFactorRequired))
             case .wrong(let event):
                 if let event {
                     decision.append(event, in: holder.code.stream, of: account.stream)
                 }
-                return Settled(decision, .failure(.invalidSecondFactor))
+                return SettledDecision(decision, .failure(.invalidSecondFactor))
             }
         }
         return desk.open(

@@ -70,7 +70,7 @@ public struct ProviderProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard facts.providers.state[provider] != nil, let holder = facts.holder else {
             throw .unknownIdentity
         }
@@ -88,7 +88,7 @@ public struct ProviderProof: SignInProof {
         case .missing: throw .secondFactorRequired
         case .wrong(let guess):
             if let guess { decision.append(guess, in: holder.second.stream) }
-            return Settled(decision, .failure(.invalidSecondFactor))
+            return SettledDecision(decision, .failure(.invalidSecondFactor))
         }
         if facts.owner.state.account == account.stream, facts.owner.state.needsMailedCode {
             switch MailedStep(holder.code, typed, next: next, of: account, at: now) {
@@ -96,11 +96,11 @@ public struct ProviderProof: SignInProof {
                 decision.append(event, in: holder.code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]
             case .missing(let event):
-                return Settled(
+                return SettledDecision(
                     Decision(event, in: holder.code.stream, of: account.stream),
                     .failure(.secondFactorRequired))
             case .wrong(let event):
-                return Settled(
+                return SettledDecision(
                     event.map { Decision($0, in: holder.code.stream, of: account.stream) }
                         ?? Decision(), .failure(.invalidSecondFactor))
             }

@@ -50,7 +50,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             session: try await streams.read(Session.self, code.id))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard let client = facts.installation, let metadata = client.installation(at: now) else {
             throw .unknownInstallation
         }
@@ -59,7 +59,7 @@ public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
             guard let terms = facts.session.state.terms, facts.session.state.end == nil else {
                 throw .invalidCode
             }
-            return Settled(
+            return SettledDecision(
                 Decision(
                     SessionEvent.ended(.codeReuse, from: from), in: facts.session.stream,
                     of: terms.account),

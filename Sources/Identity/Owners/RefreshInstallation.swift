@@ -43,7 +43,7 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
             line: try await .read(session?.state.terms?.opener, from: streams))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard let client = facts.installation, let metadata = client.installation(at: now) else {
             throw .unknownInstallation
         }
@@ -63,7 +63,7 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
                 session: session.stream, now: now),
             settings: facts.realm.state.settings, metadata: metadata, method: .flagship)
         // The number stays: the token is good again.
-        return Settled(
+        return SettledDecision(
             Decision(
                 SessionEvent.refreshed(generation: session.state.generation, at: now),
                 in: session.stream, of: terms.account),

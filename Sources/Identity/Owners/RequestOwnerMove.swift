@@ -65,7 +65,7 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
             mailbox: try await streams.read(Mailbox.self, mailbox))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let owner = facts.owner
         guard let account = owner.account, account.isWelcome, let kept = owner.passphrase,
             owner.owner.thing.state.isOnboarded
@@ -83,13 +83,13 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
             }
         case .passphrase(let comparison):
             switch kept.examine(comparison, of: account.stream, at: now) {
-            case .wrong(let guess): return Settled(guess, .wrongPassphrase)
+            case .wrong(let guess): return SettledDecision(guess, .wrongPassphrase)
             case .right(let right): decision = right
             }
         }
         let state = facts.mailbox.state
         guard state.account == nil, !state.isRestingFromMoves(at: now) else {
-            return Settled(decision, .requested)
+            return SettledDecision(decision, .requested)
         }
         var issued = IssuedCode(
             id: code, purpose: .move, digest: digest, app: nil, issuedAt: now,
@@ -104,6 +104,6 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
                 PendingMove(
                     mailbox: mailbox, code: code, generation: account.state.proofGeneration)),
             in: Owner.stream)
-        return Settled(decision, .requested)
+        return SettledDecision(decision, .requested)
     }
 }

@@ -58,7 +58,7 @@ public struct SignInOwner: AnsweringCommand {
                     MailedCode.self, MailedCode.stream(of: account, .secondFactor))))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let (desk, now) = (facts.desk, request.now)
         try desk.requireOffered()
         guard let account = desk.account, account.isWelcome, let secrets = facts.secrets,
@@ -69,7 +69,7 @@ public struct SignInOwner: AnsweringCommand {
         case .wrong(let guess): return desk.refused(.wrongPassphrase, after: guess)
         case .right(let right): decision = right
         }
-        if request.target == .nobody { return Settled(decision, .done) }
+        if request.target == .nobody { return SettledDecision(decision, .done) }
         var factors = [AuthenticationFactor.passphrase]
         if desk.owner.state.isVouched(vouched, of: account.state, at: now) {
             factors += [.mailedCode, .multiple]
@@ -80,18 +80,18 @@ public struct SignInOwner: AnsweringCommand {
                 factors += [.mailedCode, .multiple]
             case .missing(let event):
                 decision.append(event, in: secrets.code.stream, of: account.stream)
-                return Settled(decision, .mailedCodeNeeded(next.id))
+                return SettledDecision(decision, .mailedCodeNeeded(next.id))
             case .wrong(let event):
                 if let event { decision.append(event, in: secrets.code.stream, of: account.stream) }
                 return desk.refused(.wrongMailedCode, after: decision)
             }
         }
         if case .newPassphrase(let passphrase, let mail) = request.target {
-            guard let passphrase else { return Settled(decision, .done) }
+            guard let passphrase else { return SettledDecision(decision, .done) }
             decision.changePassphrase(
                 .derived(passphrase, account: account.stream, mail: mail, at: now),
                 in: secrets.passphrase.stream, of: account.stream)
-            return Settled(decision, .done)
+            return SettledDecision(decision, .done)
         }
         do throws(OwnerRefusal) {
             return try desk.open(after: decision, account: account, factors: factors)

@@ -42,7 +42,7 @@ public struct SignInOwnerByLink: AnsweringCommand {
         return Facts(desk: desk, shown: try await .read(account, from: streams))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let desk = facts.desk
         try desk.requireOffered()
         guard desk.realm.state.settings[SettingCatalogue.ownerLinks] else { throw .notOffered }
@@ -54,7 +54,7 @@ public struct SignInOwnerByLink: AnsweringCommand {
             at: request.now)
         {
         case .over: return desk.refused(.invalidMagicCode)
-        case .passphraseMissing: return Settled(.refused(.passphraseNeeded))
+        case .passphraseMissing: return SettledDecision(.refused(.passphraseNeeded))
         case .passphraseWrong(let guess): return desk.refused(.passphraseNeeded, after: guess)
         case .good(let decision, let factors):
             do throws(OwnerRefusal) {

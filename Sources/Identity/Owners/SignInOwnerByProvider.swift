@@ -94,7 +94,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
             upstream: session, code: code)
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let (desk, now) = (facts.desk, request.now)
         try desk.requireOffered()
         guard let account = desk.account, account.isWelcome, desk.owner.state.isOnboarded,
@@ -121,7 +121,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
                 decision.append(event, in: code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]
             case .missing(let event):
-                return Settled(
+                return SettledDecision(
                     Decision(event, in: code.stream, of: account.stream),
                     .mailedCodeNeeded(next.id))
             case .wrong(let event):
@@ -133,7 +133,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
         }
         guard let scope, !scope.isEmpty,
             !scope.contains(Installation.scope) || scope == [Installation.scope]
-        else { return Settled(.refused(.invalidScope)) }
+        else { return SettledDecision(.refused(.invalidScope)) }
         decision.append(
             DelegatedCodeEvent.used(installation: installation.stream), in: shown.stream)
         if let upstream = terms.upstream {

@@ -71,7 +71,7 @@ public struct EnrollPasskey: AnsweringCommand, TimedCommand {
             passkey: try await streams.read(Passkey.self, ceremony))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         // A tenant's app is offered what its page is.
         let isOfPage = facts.client.map { $0.aliveMetadata?.rules.isTenant ?? false } ?? true
         let isOffered =
@@ -102,12 +102,12 @@ public struct EnrollPasskey: AnsweringCommand, TimedCommand {
                         account: account, client: session.client, relyingParty: relyingParty,
                         key: key, enrolledAt: now, mail: mail)), in: ceremony)
             decision.take(Passkey.claim(key.id), for: ceremony)
-            return Settled(decision, .enrolled)
+            return SettledDecision(decision, .enrolled)
         }
     }
 
-    private func refused(_ reason: String, _ outcome: Outcome) -> Settled<Outcome> {
-        Settled(
+    private func refused(_ reason: String, _ outcome: Outcome) -> SettledDecision<Outcome> {
+        SettledDecision(
             Decision(
                 PasskeyEvent.enrollmentRefused(account: account, reason: reason), in: ceremony),
             outcome)

@@ -45,7 +45,7 @@ public struct ChangePassphrase: AnsweringCommand, TimedCommand {
             line: try await Superiors.read(above + [session], from: streams))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Bool> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Bool> {
         try facts.own.requireWelcome()
         guard facts.own.settings.offers(.passphrase) else { throw .notOffered }
         let passphrase = facts.own.passphrase
@@ -53,24 +53,24 @@ public struct ChangePassphrase: AnsweringCommand, TimedCommand {
             facts.own.account.state.keeps(terms), facts.line.areAlive(at: now)
         else { throw .accountBlocked }
         guard let kept = passphrase.state.hash else { throw .notSet }
-        guard !passphrase.state.isResting(at: now) else { return Settled(false) }
+        guard !passphrase.state.isResting(at: now) else { return SettledDecision(false) }
         switch comparison {
         case .right(let compared) where compared == kept:
             var decision = Decision()
             decision.changePassphrase(
                 .set(hash: hash, account: account, mail: mail, at: now), in: passphrase.stream,
                 of: account)
-            return Settled(decision, true)
+            return SettledDecision(decision, true)
         case .wrong(let compared) where compared == kept:
             let told = passphrase.state.isAboutToRest ? mail : nil
-            return Settled(
+            return SettledDecision(
                 Decision(
                     PassphraseEvent.refused(
                         at: now, account: told.map { _ in account }, mail: told),
                     in: passphrase.stream, of: account),
                 false)
         // It was changed just now.
-        case .right, .wrong, .nothing: return Settled(false)
+        case .right, .wrong, .nothing: return SettledDecision(false)
         }
     }
 }

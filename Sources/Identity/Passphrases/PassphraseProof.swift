@@ -58,7 +58,7 @@ public struct PassphraseProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let now = desk.request.now
         guard let holder = facts.holder, let kept = holder.passphrase.state.hash,
             // The unproved mailbox of an account that an administrator registered may be a
@@ -80,7 +80,7 @@ public struct PassphraseProof: SignInProof {
                 second: holder.second, second, scope: scope, factors: [.passphrase])
         case .wrong(let hash) where hash == kept:
             let told = holder.passphrase.state.isAboutToRest ? mail : nil
-            return Settled(
+            return SettledDecision(
                 Decision(
                     PassphraseEvent.refused(
                         at: now, account: told.map { _ in holder.account.stream }, mail: told),

@@ -29,7 +29,7 @@ public struct SessionCodeProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard let terms = facts.code.state.terms, !facts.code.state.isUsed,
             desk.request.now < terms.expiresAt,
             terms.webApp == nil || terms.webApp == desk.browser?.webApp

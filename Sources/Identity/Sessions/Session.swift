@@ -19,8 +19,8 @@ public struct Session: StreamState {
     /// When it was made, or was given again on record.
     public private(set) var refreshedAt: Timestamp?
     /// The leaf that this one took the place of, where that had been given again on record; the same of the parent.
-    public private(set) var leafTwin: Twin?
-    public private(set) var parentTwin: Twin?
+    public private(set) var leafTwin: DuplicateToken?
+    public private(set) var parentTwin: DuplicateToken?
     /// The first of its refresh tokens that is bound to its key: the tokens before were given without one.
     public private(set) var firstBound: Int?
     public private(set) var end: SessionEnd?
@@ -39,7 +39,7 @@ public struct Session: StreamState {
             if generation != self.generation {
                 let parent = parent ?? generation - 1
                 let former = repeatedAt.map {
-                    Twin(generation: self.generation, repeatedAt: $0, replacedAt: at)
+                    DuplicateToken(generation: self.generation, repeatedAt: $0, replacedAt: at)
                 }
                 if parent != self.parent {
                     parentUsedAt = at
@@ -66,7 +66,7 @@ public struct Session: StreamState {
 
 /// A token whose place another one took around the end of the leeway, while copies of one request were under way: it
 /// is a second name of that one.
-public struct Twin: Sendable, Equatable {
+public struct DuplicateToken: Sendable, Equatable {
     public let generation: Int
     /// When its leeway began anew.
     public let repeatedAt: Timestamp

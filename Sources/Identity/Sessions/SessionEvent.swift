@@ -79,7 +79,7 @@ public struct SessionTerms: Sendable, Equatable {
 
     /// They are handed on with every token.
     @usableFromInline
-    internal private(set) var piece: Piece<Members>
+    internal private(set) var piece: SharedParts<Members>
 
     @inlinable
     public subscript<Value>(dynamicMember path: KeyPath<Members, Value>) -> Value {
@@ -95,7 +95,7 @@ public struct SessionTerms: Sendable, Equatable {
     mutating func change(_ amend: (inout Members) -> Void) {
         var members = piece.parts
         amend(&members)
-        piece = Piece(members)
+        piece = SharedParts(members)
     }
 
     public static func == (left: SessionTerms, right: SessionTerms) -> Bool {
@@ -116,7 +116,7 @@ public struct SessionTerms: Sendable, Equatable {
     }
 
     init(_ members: Members) {
-        piece = Piece(members)
+        piece = SharedParts(members)
     }
 }
 

@@ -33,7 +33,7 @@ public struct ApprovalProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         let (own, now) = (facts.own, desk.request.now)
         guard let terms = facts.approval.state.terms, terms.account == owner.account,
             terms.client == desk.request.client, terms.signsIn,

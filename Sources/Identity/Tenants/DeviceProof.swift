@@ -58,10 +58,10 @@ public struct DeviceProof: SignInProof {
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard terms.signsIn else { throw .methodRefused("signs_nobody_in") }
         let (decision, refusal) = try examine(facts, at: desk.request.now)
-        if let refusal { return Settled(decision, .failure(refusal)) }
+        if let refusal { return SettledDecision(decision, .failure(refusal)) }
         return desk.open(
             after: decision, orKeeping: Decision(), account: facts.own.account,
             second: facts.second, second, scope: [], factors: [terms.method.factor])

@@ -20,8 +20,8 @@ public struct GiveApproval: AnsweringCommand, TimedCommand {
         try await proof.gather(streams)
     }
 
-    public func settle(_ facts: DeviceProof.Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: DeviceProof.Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let (decision, refusal) = try proof.examine(facts, at: now)
-        return Settled(decision, refusal.map { .failure($0) } ?? .success(proof.approval))
+        return SettledDecision(decision, refusal.map { .failure($0) } ?? .success(proof.approval))
     }
 }

@@ -51,7 +51,7 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
             mailbox: try await streams.read(Mailbox.self, mailbox))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         let (own, mailbox) = (facts.own, facts.mailbox)
         guard own.isWelcome, mailbox.state.account == owner.account else { throw .notWelcome }
         let live = mailbox.state.livePINResets(
@@ -59,12 +59,12 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
             generation: own.account.state.proofGeneration)
         guard let newest = live.first else { throw .noCode }
         guard let code = live.first(where: { shown.matches($0.digest) }) else {
-            return Settled(
+            return SettledDecision(
                 Decision(
                     MailboxEvent.codeRefused(newest.id, at: now), in: mailbox.stream,
                     of: mailbox.subject), .wrongCode)
         }
-        guard let hash else { return Settled(Decision(), .done) }
+        guard let hash else { return SettledDecision(Decision(), .done) }
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         decision.append(
@@ -72,6 +72,6 @@ public struct ResetPIN: AnsweringCommand, TimedCommand {
                 hash: hash, account: owner.account, client: owner.client, at: now,
                 mail: own.account.mail(mail)),
             in: owner.stream)
-        return Settled(decision, .done)
+        return SettledDecision(decision, .done)
     }
 }

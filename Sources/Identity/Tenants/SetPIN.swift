@@ -37,7 +37,7 @@ public struct SetPIN: AnsweringCommand, TimedCommand {
         try await .read(owner, app: session.app, from: streams)
     }
 
-    public func settle(_ facts: OwnMethods) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: OwnMethods) throws(Rejection) -> SettledDecision<Outcome> {
         guard facts.isWelcome else { throw .notWelcome }
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)
@@ -45,10 +45,10 @@ public struct SetPIN: AnsweringCommand, TimedCommand {
         if facts.methods.state.pin != nil {
             guard let current else { throw .pinNeeded }
             if case .wrong(let guess) = try facts.examine(current, of: owner, at: now) {
-                return Settled(Decision(guess, in: owner.stream), .wrongPIN)
+                return SettledDecision(Decision(guess, in: owner.stream), .wrongPIN)
             }
         }
-        return Settled(
+        return SettledDecision(
             Decision(
                 TenantMethodEvent.pinSet(
                     hash: hash, account: owner.account, client: owner.client, at: now,

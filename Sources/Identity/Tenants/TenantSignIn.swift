@@ -31,7 +31,7 @@ public struct TenantSignIn<Proof: SignInProof>: Grant {
 
     public func settle(
         _ facts: Proof.Facts, at desk: GrantDesk
-    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+    ) throws(GrantRefusal) -> SettledDecision<GrantOutcome> {
         guard desk.metadata.rules.isTenant else { throw .unauthorizedClient }
         if let way, !desk.settings.offers(way) { throw .unsupportedGrant }
         return try proof.settle(facts, at: desk)

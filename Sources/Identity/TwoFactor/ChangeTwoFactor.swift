@@ -9,19 +9,19 @@ where
     Change.Rejection == TwoFactorRejection
 {
     /// How the person is signed in.
-    public enum Way: Sendable {
+    public enum SignedInWith: Sendable {
         case browser(BrowserMethod, app: UUID?)
         case client(SessionTerms)
     }
 
     public var change: Change
-    public var way: Way
+    public var way: SignedInWith
     /// The name of the record, where there is one.
     public var attempt: UUID
     public var from: SignInPlace
 
     public init(
-        _ change: Change, in way: Way, attempt: UUID, from: SignInPlace = SignInPlace()
+        _ change: Change, in way: SignedInWith, attempt: UUID, from: SignInPlace = SignInPlace()
     ) {
         self.change = change
         self.way = way
@@ -47,7 +47,7 @@ where
         return try await change.gather(streams)
     }
 
-    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> SettledDecision<Outcome> {
         do throws(Rejection) {
             var settled = try change.settle(facts)
             if case .failure(.wrongCode) = settled.outcome {
@@ -56,7 +56,7 @@ where
             return settled
         } catch {
             guard error == .wrongCode else { throw error }
-            return Settled(record(of: facts.account.stream), .failure(error))
+            return SettledDecision(record(of: facts.account.stream), .failure(error))
         }
     }
 

@@ -22,7 +22,7 @@ public struct RemoveTOTP: AnsweringCommand, TimedCommand {
         try await .read(account, from: streams)
     }
 
-    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> SettledDecision<Outcome> {
         var settled = try facts.proving(typed, at: now)
         if case .success = settled.outcome {
             settled.decision.append(
@@ -37,12 +37,13 @@ extension OwnTwoFactor {
     /// code is used up, and a wrong one is a guess like any other.
     func proving(
         _ typed: TypedFactor, at now: Timestamp
-    ) throws(TwoFactorRejection) -> Settled<TwoFactorOutcome> {
+    ) throws(TwoFactorRejection) -> SettledDecision<TwoFactorOutcome> {
         try requireWelcome()
         guard factor.state.enrolled != nil else { throw .notEnrolled }
         switch factor.state.examine(typed, of: account.stream, at: now) {
-        case .good(let event): return Settled(Decision(event, in: stream), .success(()))
-        case .wrong(let guess?): return Settled(Decision(guess, in: stream), .failure(.wrongCode))
+        case .good(let event): return SettledDecision(Decision(event, in: stream), .success(()))
+        case .wrong(let guess?):
+            return SettledDecision(Decision(guess, in: stream), .failure(.wrongCode))
         case .wrong(nil): throw .wrongCode
         }
     }

@@ -25,7 +25,7 @@ public struct RenewRecoveryCodes: AnsweringCommand, TimedCommand {
         try await .read(account, from: streams)
     }
 
-    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> SettledDecision<Outcome> {
         var settled = try facts.proving(typed, at: now)
         if case .success = settled.outcome {
             settled.decision.append(

@@ -65,7 +65,7 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
             webApp: try await streams.read(WebApp.self, webApp))
     }
 
-    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+    public func settle(_ facts: Facts) throws(Rejection) -> SettledDecision<Outcome> {
         guard let (shown, account, installation) = facts.bearer.standing(at: now) else {
             throw .notAllowed
         }
@@ -93,7 +93,7 @@ public struct OpenWebApp: AnsweringCommand, TimedCommand {
             expiresAt = opened.expiresAt
             decision.append(BrowserSessionEvent.opened(opened), in: browser.session)
         }
-        return Settled(
+        return SettledDecision(
             decision,
             Outcome(
                 granted: GrantedTokens(

@@ -55,13 +55,13 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         return filled
     }
 
-    private enum Piece {
+    private enum TemplateSegment {
         case text(String)
         case name(String)
     }
 
-    private static func pieces(of text: String) -> [Piece] {
-        var pieces: [Piece] = []
+    private static func pieces(of text: String) -> [TemplateSegment] {
+        var pieces: [TemplateSegment] = []
         var rest = Array(text.utf8)[...]
         while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
             pieces.append(.text(String(decoding: rest[..<open], as: UTF8.self)))

@@ -5,7 +5,7 @@ extension ProjectionFollower {
     /// Those that stand still are looked for, told of, and brought back: following ones to the others
     /// of their realm, inline ones, which are append's business, to append.
     func mend() async throws {
-        var standing: [Track: Standing] = [:]
+        var standing: [RealmBuild: Standing] = [:]
         let clock = ContinuousClock()
         var enrolled: ContinuousClock.Instant?
         while true {
@@ -37,17 +37,17 @@ extension ProjectionFollower {
     }
 
     private struct Halted {
-        let track: Track
+        let track: RealmBuild
         let isInline: Bool
         let halt: Step.Halt?
     }
 
     /// The halted builds whose turn it is. Builds that run again are reported.
-    private func standingStill(_ standing: inout [Track: Standing]) async -> [Halted] {
+    private func standingStill(_ standing: inout [RealmBuild: Standing]) async -> [Halted] {
         let found = try? await database.run { connection throws(Postgres.Failure) in
             let rows = try connection.execute(readingHalted)
             return (0..<rows.count).compactMap { row -> Halted? in
-                guard let track = Track(rows, row) else { return nil }
+                guard let track = RealmBuild(rows, row) else { return nil }
                 return Halted(
                     track: track, isInline: rows.bool(row, 3),
                     halt: rows.isNull(row, 4)
@@ -109,7 +109,7 @@ extension ProjectionFollower {
             try await Task.sleep(for: Self.lostRound)
             let lost = try? await database.run { connection throws(Postgres.Failure) in
                 let rows = try connection.execute(readingLost)
-                return (0..<rows.count).compactMap { Track(rows, $0) }
+                return (0..<rows.count).compactMap { RealmBuild(rows, $0) }
             }
             for track in lost ?? [] {
                 while !Task.isCancelled, let step = await move(track), step.halted == nil,
@@ -119,7 +119,7 @@ extension ProjectionFollower {
         }
     }
 
-    private func move(_ track: Track) async -> Step? {
+    private func move(_ track: RealmBuild) async -> Step? {
         let step = try? await database.run { [page] connection throws(Postgres.Failure) in
             try Step.project(track, page: page, connection)
         }
@@ -127,7 +127,7 @@ extension ProjectionFollower {
         return step
     }
 
-    private func noteLag(of track: Track, _ step: Step?) {
+    private func noteLag(of track: RealmBuild, _ step: Step?) {
         guard let step else { return }
         metrics.note(track.projection, track.realm.name, lag: step.head - step.position)
     }
@@ -162,7 +162,7 @@ private let enrolling = Statement("projection_enroll", "select urd.enroll()")
 
 extension Step {
     fileprivate static func project(
-        _ track: ProjectionFollower.Track, page: Int64, _ connection: Connection
+        _ track: ProjectionFollower.RealmBuild, page: Int64, _ connection: Connection
     ) throws(Postgres.Failure) -> Step? {
         try project(track.realm.name, track.projection, track.build, page: page, connection)
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// however many follow with it, and wakes those groups alone that it concerns.
 public final class EventRing: Sendable {
     /// What a follower finds behind its place.
-    public enum Outlook: Sendable {
+    public enum NextEvents: Sendable {
         /// And the block that they are, where they are one.
         case events([RecentEvent], block: RecentBlock?)
         /// The reader has all events.
@@ -124,7 +124,7 @@ public final class EventRing: Sendable {
     }
 
     /// What is behind the cursor, which is moved to the log's epoch where that changes nothing for it.
-    func look(after cursor: inout LogCursor, limit: Int) -> Outlook {
+    func look(after cursor: inout LogCursor, limit: Int) -> NextEvents {
         state.withLock { state in
             // What is before a hole is still to be had, in the epoch that the ring has met.
             if let failure = state.failure,

@@ -85,7 +85,7 @@ public final class EventFollowing: Sendable {
     public var alarms: UInt64 { ring.alarms }
     public var last: Int64 { ring.last }
 
-    public func look(after cursor: inout LogCursor, limit: Int) -> EventRing.Outlook {
+    public func look(after cursor: inout LogCursor, limit: Int) -> EventRing.NextEvents {
         ring.look(after: &cursor, limit: limit)
     }
 

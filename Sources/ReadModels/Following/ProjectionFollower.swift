@@ -18,7 +18,7 @@ public final class ProjectionFollower: Sendable {
     let metrics: FollowingMetrics
 
     /// One build in a realm.
-    struct Track: Hashable, Sendable {
+    struct RealmBuild: Hashable, Sendable {
         let projection: String
         let build: Int
         let realm: RealmID
@@ -111,7 +111,7 @@ public final class ProjectionFollower: Sendable {
         }
     }
 
-    private enum Stride {
+    private enum WalkOutcome {
         /// Where the last and the first of those who walk are now.
         case walked(last: Int64, first: Int64, head: Int64)
         /// Another node is at it, or none is left to walk.
@@ -119,7 +119,7 @@ public final class ProjectionFollower: Sendable {
         case unreachable
     }
 
-    private func step(_ realm: RealmID) async -> Stride {
+    private func step(_ realm: RealmID) async -> WalkOutcome {
         let page = Int32(clamping: page)
         let found = try? await database.run { connection throws(Postgres.Failure) in
             var parameters = Parameters()
@@ -147,7 +147,7 @@ public final class ProjectionFollower: Sendable {
 // MARK: - Telling
 
 extension ProjectionFollower {
-    func tell(_ track: Track, _ halt: Step.Halt) {
+    func tell(_ track: RealmBuild, _ halt: Step.Halt) {
         log.error(
             "projection.halted",
             [
@@ -157,7 +157,7 @@ extension ProjectionFollower {
             ])
     }
 
-    func tell(goesOn track: Track) {
+    func tell(goesOn track: RealmBuild) {
         log.notice(
             "projection.resumed",
             [

@@ -38,7 +38,7 @@ public struct EventReferences: Sendable, Equatable {
 
 /// What a model that follows the log answered, and how far in the log it was: of later events it says nothing
 /// yet.
-public struct Followed<Value: Sendable>: Sendable {
+public struct ValueAtPosition<Value: Sendable>: Sendable {
     public let value: Value
     public let epoch: Int
     public let position: Int64
@@ -55,7 +55,7 @@ extension ReadModelQueries {
     /// The positions of the events about all of what is named, in order, from behind a position on.
     public func positions(
         about references: EventReferences, after position: Int64, limit: Int, in realm: RealmID
-    ) async throws(LogFailure) -> Followed<[Int64]> {
+    ) async throws(LogFailure) -> ValueAtPosition<[Int64]> {
         let question = EventIndexQuestion(references, after: position, limit: limit, in: realm)
         return try await followed(question.statement, question.parameters) { rows, found in
             found.map { rows.int64($0, 2) }
@@ -66,7 +66,7 @@ extension ReadModelQueries {
     /// references, one that is about none of them has none.
     public func references(
         of positions: [Int64], in realm: RealmID
-    ) async throws(LogFailure) -> Followed<[Int64: [EventReferences]]> {
+    ) async throws(LogFailure) -> ValueAtPosition<[Int64: [EventReferences]]> {
         var parameters = Parameters(realm: realm.name)
         var array = ArrayParameter(of: .int8)
         for position in positions { array.append(position) }
@@ -82,15 +82,17 @@ extension ReadModelQueries {
     private func followed<Value: Sendable>(
         _ statement: Statement, _ parameters: Parameters,
         _ read: @escaping @Sendable (Rows, [Int]) -> Value
-    ) async throws(LogFailure) -> Followed<Value> {
+    ) async throws(LogFailure) -> ValueAtPosition<Value> {
         try await reading { () throws(ReadFailure) in
             try await database.read { connection throws(Postgres.Failure) in
                 let rows = try connection.execute(statement, parameters)
                 let value = read(rows, (0..<rows.count).filter { !rows.isNull($0, 2) })
                 // A realm in which nothing ever happened.
-                guard !rows.isEmpty else { return .success(Followed(value, epoch: 0, position: 0)) }
+                guard !rows.isEmpty else {
+                    return .success(ValueAtPosition(value, epoch: 0, position: 0))
+                }
                 return .success(
-                    Followed(
+                    ValueAtPosition(
                         value, epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1)))
             }
         }

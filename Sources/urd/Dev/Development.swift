@@ -27,7 +27,7 @@ final class Development: Sendable {
         self.steps = steps
     }
 
-    private enum Happening: Sendable {
+    private enum DevelopmentEvent: Sendable {
         case signal
         /// The server stopped: by request, or with an error.
         case ended((any Error)?)
@@ -49,7 +49,7 @@ final class Development: Sendable {
         try checkPort()
         if fresh { try await wipe() }
 
-        let (happenings, report) = AsyncStream.makeStream(of: Happening.self)
+        let (happenings, report) = AsyncStream.makeStream(of: DevelopmentEvent.self)
         let listening = Task { for await _ in stops { report.yield(.signal) } }
         let work = Task {
             do {
@@ -69,8 +69,8 @@ final class Development: Sendable {
 
     /// Returns when all that is left to do is to stop PostgreSQL.
     private func wait(
-        for happenings: AsyncStream<Happening>, stopping work: Task<Void, Never>,
-        report: AsyncStream<Happening>.Continuation
+        for happenings: AsyncStream<DevelopmentEvent>, stopping work: Task<Void, Never>,
+        report: AsyncStream<DevelopmentEvent>.Continuation
     ) async -> (any Error)? {
         var isStopping = false
         var lost: String?

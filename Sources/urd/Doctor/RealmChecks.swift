@@ -12,11 +12,11 @@ struct RealmsReport: Sendable {
     var keyless: [String] = []
     /// Keys whose rows cannot be read.
     var lostKeys: [Keyring.UnreadableKey] = []
-    var unsound: [Unsound] = []
+    var unsound: [UnreadableRealm] = []
     /// Realms with sealed events that cannot be read.
-    var unreadable: [Unsound] = []
+    var unreadable: [UnreadableRealm] = []
 
-    struct Unsound: Sendable {
+    struct UnreadableRealm: Sendable {
         let realm: String
         let why: String
     }
@@ -126,13 +126,13 @@ extension RealmsReport {
                 guard Self.isLasting(error) else { throw error }
                 guard !report.lostKeys.contains(where: { $0.realm == realm.name }) else { continue }
                 report.unsound.append(
-                    Unsound(realm: realm.name, why: "it cannot be looked at: \(error)."))
+                    UnreadableRealm(realm: realm.name, why: "it cannot be looked at: \(error)."))
             }
         }
         // Its keys are not asked for: that would make some.
         for realm in Set((try? file?.realms()) ?? []).subtracting(there).sorted() {
             report.unsound.append(
-                Unsound(realm: realm.name, why: "its log is gone from the database."))
+                UnreadableRealm(realm: realm.name, why: "its log is gone from the database."))
         }
         return report
     }
@@ -148,11 +148,11 @@ extension RealmsReport {
         let head = try await store.log.head(of: realm).position
         let from = min(head, file?.size(of: realm) ?? head)
         if let finding = try await verifier.verify(realm, from: max(1, from)).finding {
-            unsound.append(Unsound(realm: realm.name, why: finding.description))
+            unsound.append(UnreadableRealm(realm: realm.name, why: finding.description))
         }
         let sealed = try await verifier.unreadable(in: realm, amongLast: Self.recentEvents)
         if let found = sealed.description {
-            unreadable.append(Unsound(realm: realm.name, why: found))
+            unreadable.append(UnreadableRealm(realm: realm.name, why: found))
         }
     }
 }

@@ -7,7 +7,7 @@ import Values
 
 /// Draws how far the building of a projection is, and says what it waits for.
 final class ProjectionReport: Sendable {
-    private struct Told {
+    private struct LastReport {
         var words: String
         var at: ContinuousClock.Instant
     }
@@ -18,7 +18,7 @@ final class ProjectionReport: Sendable {
     private let name: String
     private let console: Console
     private let progress: Progress
-    private let told = Mutex<Told?>(nil)
+    private let told = Mutex<LastReport?>(nil)
 
     init(_ name: String, _ console: Console) {
         self.name = name
@@ -40,7 +40,7 @@ final class ProjectionReport: Sendable {
             if let told, told.words == words, told.at.duration(to: now) < Self.interval {
                 return false
             }
-            told = Told(words: words, at: now)
+            told = LastReport(words: words, at: now)
             return true
         }
         if isNews { console.complain(words) }

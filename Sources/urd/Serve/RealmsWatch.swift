@@ -131,25 +131,25 @@ final class RealmsWatch: Sendable {
         min(max(isWell ? .seconds(2) : .milliseconds(250), cost * 20), mostAge / 2)
     }
 
-    private struct Matter {
+    private struct ReportedIssue {
         let name: String
         let event: StaticString
         let fields: JSONObject
     }
 
-    private func matters(_ standstill: Standstill, _ found: Reading?) -> [Matter] {
+    private func matters(_ standstill: Standstill, _ found: Reading?) -> [ReportedIssue] {
         standstill.unheld.map {
-            Matter(
+            ReportedIssue(
                 name: $0.name, event: "lease.unheld",
                 fields: ["lease": .string($0.name), "why": .string($0.words)])
         }
             + [standstill.unsealed].compactMap(\.self).map {
-                Matter(
+                ReportedIssue(
                     name: "seal of " + $0.realm, event: "seal.stands",
                     fields: ["realm": .string($0.realm), "why": .string($0.words)])
             }
             + (found?.followers ?? []).map {
-                Matter(
+                ReportedIssue(
                     name: "read model " + $0.projection, event: "projection.stands",
                     fields: [
                         "projection": .string($0.projection), "realm": .string($0.realm),
@@ -157,7 +157,7 @@ final class RealmsWatch: Sendable {
                     ])
             }
             + (found?.mails ?? []).map {
-                Matter(
+                ReportedIssue(
                     name: $0.areMessages ? "messages" : "mails", event: "mail.waits",
                     fields: ["realm": .string($0.realm), "why": .string($0.words)])
             }

@@ -9,7 +9,7 @@ import Values
 /// How the log is read for a subscription: a page ahead of what is delivered.
 extension WebhookRunner {
     /// A page of the log from a position on.
-    struct Passage: Sendable {
+    struct PrefetchedPage: Sendable {
         let page: LogPage
         /// Up to where there is nothing else that could be wanted; nil where all that was read is in the page.
         var last: Int64?
@@ -40,7 +40,7 @@ extension WebhookRunner {
         guard reading == .isBehind, run.end == nil, run.queue.hasRoom else { return reading }
         let (next, selection, types) = (run.queue.next, run.selection, run.types)
         group.addTask {
-            let result: Result<Passage, any Error>
+            let result: Result<PrefetchedPage, any Error>
             do {
                 result = .success(try await self.read(from: next, selection, types))
             } catch {
@@ -54,16 +54,16 @@ extension WebhookRunner {
 
     private func read(
         from first: Int64, _ selection: SubscriptionSelection, _ types: [String]?
-    ) async throws -> Passage {
-        var passage: Passage
+    ) async throws -> PrefetchedPage {
+        var passage: PrefetchedPage
         if let types,
             let (page, last) = try await store.log.page(
                 from: first, span: Self.span, types: types, in: realm)
         {
-            passage = Passage(page: page, last: last)
+            passage = PrefetchedPage(page: page, last: last)
         } else {
             // Also where something is missing: then it shows after what.
-            passage = Passage(
+            passage = PrefetchedPage(
                 page: try await store.log.page(from: first, limit: Self.page, in: realm))
         }
         passage.leftOut = try await leftOut(
@@ -72,10 +72,10 @@ extension WebhookRunner {
     }
 
     private func take(
-        _ passage: Result<Passage, any Error>, _ run: inout WebhookRun
+        _ passage: Result<PrefetchedPage, any Error>, _ run: inout WebhookRun
     ) throws -> Reading {
         let next = run.queue.next
-        let read: Passage
+        let read: PrefetchedPage
         do {
             read = try passage.get()
         } catch LogFailure.damaged {

@@ -29,7 +29,7 @@ final class WebhookRunner: Sendable {
         /// Events that were read and are not delivered yet, by position.
         var recent: [Int64: Recorded] = [:]
         /// What was read of the log last, until the run takes it in.
-        var passage: Result<Passage, any Error>?
+        var passage: Result<PrefetchedPage, any Error>?
         var recording = Recording.isDone(.success(true))
         /// Whether no delivery is begun any more, not even a ready one.
         var isHeld = false

@@ -11,7 +11,7 @@ import Values
 @Suite struct `The activity of an account` {
     @Test func `the activity page says in words why a sign-in was refused`() {
         func said(_ reason: String?, _ method: String, _ language: Language) -> String? {
-            Words(language: language).refusal(
+            LocalizedText(language: language).refusal(
                 LoginView(
                     position: 1, at: Timestamp(seconds: 0), account: nil, app: nil, clientID: nil,
                     method: method, isRefused: true, reason: reason, session: nil, source: nil,

@@ -71,8 +71,8 @@ import Testing
 
     @Test func `text stays readable in every colour that a realm can choose`() throws {
         let grounds = [
-            (Tint(red: 0xF3, green: 0xF4, blue: 0xF6), false), (Tint.white, false),
-            (Tint.night, true), (Tint(red: 0x0F, green: 0x11, blue: 0x15), true),
+            (RGBColor(red: 0xF3, green: 0xF4, blue: 0xF6), false), (RGBColor.white, false),
+            (RGBColor.night, true), (RGBColor(red: 0x0F, green: 0x11, blue: 0x15), true),
         ]
         for digits in [
             "000000", "ffffff", "ffff00", "ff0000", "00ff00", "0000ff", "808080", "1f3a5f",
@@ -113,17 +113,17 @@ import Testing
     }
 
     @Test func `contrast is measured as in WCAG`() {
-        #expect(abs(Tint.black.contrast(.white) - 21) < 0.001)
-        let grey = Tint(red: 0x77, green: 0x77, blue: 0x77)
+        #expect(abs(RGBColor.black.contrast(.white) - 21) < 0.001)
+        let grey = RGBColor(red: 0x77, green: 0x77, blue: 0x77)
         #expect(abs(grey.contrast(.white) - 4.478) < 0.001)
     }
 
-    private func tint(_ name: String, _ sheet: String) throws -> Tint {
+    private func tint(_ name: String, _ sheet: String) throws -> RGBColor {
         let rest = try #require(sheet.components(separatedBy: "\(name):#").dropFirst().first)
         var digits = String(rest.prefix { $0.isHexDigit })
         if digits.count == 3 { digits = digits.map { "\($0)\($0)" }.joined() }
         let number = try #require(UInt32(digits, radix: 16))
-        return Tint(
+        return RGBColor(
             red: Double(number >> 16), green: Double(number >> 8 & 255), blue: Double(number & 255))
     }
 }

@@ -9,20 +9,20 @@ import Values
 extension EventIndexQueries where Self: Folding {
     func positions(
         about references: EventReferences, after position: Int64, limit: Int, in realm: RealmID
-    ) async throws(LogFailure) -> Followed<[Int64]> {
+    ) async throws(LogFailure) -> ValueAtPosition<[Int64]> {
         let index = try await index(of: realm)
         let found = index.filter { $0.position > position && $0.references.has(references) }
-        return Followed(
+        return ValueAtPosition(
             Array(found.map { $0.position }.prefix(limit)), epoch: 1,
             position: index.last?.position ?? 0)
     }
 
     func references(
         of positions: [Int64], in realm: RealmID
-    ) async throws(LogFailure) -> Followed<[Int64: [EventReferences]]> {
+    ) async throws(LogFailure) -> ValueAtPosition<[Int64: [EventReferences]]> {
         let index = try await index(of: realm)
         let found = index.filter { positions.contains($0.position) && !$0.references.isEmpty }
-        return Followed(
+        return ValueAtPosition(
             Dictionary(grouping: found, by: { $0.position }).mapValues { $0.map { $0.references } },
             epoch: 1, position: index.last?.position ?? 0)
     }

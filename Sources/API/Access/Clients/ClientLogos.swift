@@ -4,7 +4,7 @@ internal import Synchronization
 /// browser tells the application's server who is about to sign in, and hands on nothing but
 /// pictures.
 public final class ClientLogos: Sendable {
-    struct Picture: Sendable, Equatable {
+    struct LogoImage: Sendable, Equatable {
         let type: String
         let bytes: [UInt8]
 
@@ -35,8 +35,8 @@ public final class ClientLogos: Sendable {
     static let floor = Duration.seconds(300)
 
     private enum Entry: Sendable {
-        case running(Task<Picture?, Never>)
-        case done(Picture?, until: Duration)
+        case running(Task<LogoImage?, Never>)
+        case done(LogoImage?, until: Duration)
     }
 
     private let fetch: RemoteKeys.Fetch
@@ -48,7 +48,7 @@ public final class ClientLogos: Sendable {
         self.fetch = fetch
     }
 
-    func picture(at address: String) async -> Picture? {
+    func picture(at address: String) async -> LogoImage? {
         let entry: Entry = entries.withLock { entries in
             switch entries.value(of: address) {
             case .running(let task)?: return .running(task)
@@ -66,8 +66,8 @@ public final class ClientLogos: Sendable {
         }
     }
 
-    private func fetched(_ address: String) async -> Picture? {
-        let picture = await fetch(address).flatMap { Picture($0) }
+    private func fetched(_ address: String) async -> LogoImage? {
+        let picture = await fetch(address).flatMap { LogoImage($0) }
         entries.withLock { entries in
             let until = passed() + (picture == nil ? Self.floor : Self.shelfLife)
             entries.set(.done(picture, until: until), for: address)

@@ -57,27 +57,27 @@ extension FieldFault.Reason {
     }
 }
 
-extension NotFound: Refusal where Thing: Missable {
+extension NotFound: Refusal where Thing: NotFoundProblem {
     var problem: Problem { Problem(Thing.missing) }
 }
 
 /// What a caller can ask for in vain.
-protocol Missable {
+protocol NotFoundProblem {
     static var missing: ProblemKind { get }
 }
 
-extension Account: Missable { static var missing: ProblemKind { .noSuchAccount } }
-extension AdminKey: Missable { static var missing: ProblemKind { .noSuchKey } }
-extension App: Missable { static var missing: ProblemKind { .noSuchApp } }
-extension BrowserSession: Missable { static var missing: ProblemKind { .noSuchSession } }
-extension Client: Missable { static var missing: ProblemKind { .noSuchClient } }
-extension Consent: Missable { static var missing: ProblemKind { .noSuchSession } }
-extension Host: Missable { static var missing: ProblemKind { .noSuchHost } }
-extension Providers: Missable { static var missing: ProblemKind { .noSuchProvider } }
-extension Realm: Missable { static var missing: ProblemKind { .noSuchRealm } }
-extension Subscription: Missable { static var missing: ProblemKind { .noSuchWebhook } }
-extension RegistrationToken: Missable {
+extension Account: NotFoundProblem { static var missing: ProblemKind { .noSuchAccount } }
+extension AdminKey: NotFoundProblem { static var missing: ProblemKind { .noSuchKey } }
+extension App: NotFoundProblem { static var missing: ProblemKind { .noSuchApp } }
+extension BrowserSession: NotFoundProblem { static var missing: ProblemKind { .noSuchSession } }
+extension Client: NotFoundProblem { static var missing: ProblemKind { .noSuchClient } }
+extension Consent: NotFoundProblem { static var missing: ProblemKind { .noSuchSession } }
+extension Host: NotFoundProblem { static var missing: ProblemKind { .noSuchHost } }
+extension Providers: NotFoundProblem { static var missing: ProblemKind { .noSuchProvider } }
+extension Realm: NotFoundProblem { static var missing: ProblemKind { .noSuchRealm } }
+extension Subscription: NotFoundProblem { static var missing: ProblemKind { .noSuchWebhook } }
+extension RegistrationToken: NotFoundProblem {
     static var missing: ProblemKind { .noSuchRegistrationToken }
 }
-extension Session: Missable { static var missing: ProblemKind { .noSuchSession } }
-extension WebApp: Missable { static var missing: ProblemKind { .noSuchApp } }
+extension Session: NotFoundProblem { static var missing: ProblemKind { .noSuchSession } }
+extension WebApp: NotFoundProblem { static var missing: ProblemKind { .noSuchApp } }

@@ -7,7 +7,7 @@ internal import EventSourcing
 func retriedUntilDecided<Value, Fault: Error>(
     _ body: () async throws(Fault) -> Value
 ) async throws(Fault) -> Value {
-    var pauses = Pauses()
+    var pauses = BackOff()
     while true {
         do throws(Fault) {
             return try await body()
@@ -19,7 +19,7 @@ func retriedUntilDecided<Value, Fault: Error>(
     }
 }
 
-private struct Pauses {
+private struct BackOff {
     private var pause: Duration = .milliseconds(10)
     private var left: Duration = .seconds(300)
 

@@ -37,13 +37,13 @@ protocol Refusal: Error {
 }
 
 /// What a command came to.
-struct Done: Sendable {
+struct WriteReceipt: Sendable {
     let write: Write
     let positions: Positions
 }
 
 /// A stream's state, and when its first and its last event happened.
-struct Folded<State: StreamState>: Sendable {
+struct StreamSnapshot<State: StreamState>: Sendable {
     let state: State
     let createdAt: Timestamp
     let changedAt: Timestamp
@@ -51,7 +51,7 @@ struct Folded<State: StreamState>: Sendable {
 
 extension Response {
     /// Says where in the log the write stands, so that a later read can ask for no less.
-    func at(_ done: Done) -> Response {
+    func at(_ done: WriteReceipt) -> Response {
         var response = self
         let position = LogPosition(
             realm: done.write.realm, epoch: done.positions.epoch, position: done.positions.last)

@@ -17,7 +17,7 @@ public struct Places: Sendable {
     private let queries: any HostQueries
     private let forwarding: Forwarding
     private let issuers: Issuers?
-    private let leads: RevisionCache<RequestHost, Lead?>
+    private let leads: RevisionCache<RequestHost, HostTarget?>
 
     /// `capacity`: how many hosts are kept, those that lead nowhere included. `issuers`: what the refusal of a
     /// request to an unknown host names; nil on a server with several tenants, which names none.
@@ -57,7 +57,8 @@ public struct Places: Sendable {
     func knownGround(of request: Request) -> HostConfiguration? {
         guard let arrival = try? forwarding.arrival(of: request),
             let lead = leads.known(arrival.host, at: queries.revision(of: .system)) ?? nil,
-            let held = lead.tenancy.known(Lead.Nothing(), at: queries.revision(of: lead.realm))
+            let held = lead.tenancy.known(
+                HostTarget.Nothing(), at: queries.revision(of: lead.realm))
         else { return nil }
         return try? ground(lead, held, arrival.scheme)
     }
@@ -73,7 +74,7 @@ public struct Places: Sendable {
     }
 
     private func ground(
-        _ lead: Lead, _ held: Lead.Held, _ scheme: Scheme
+        _ lead: HostTarget, _ held: HostTarget.Held, _ scheme: Scheme
     ) throws(Problem) -> HostConfiguration {
         guard held.exists else { throw Problem(.unknownHost) }
         guard !held.value.isDisabled else { throw Problem(.realmClosed) }
@@ -84,7 +85,7 @@ public struct Places: Sendable {
 }
 
 /// Where a host leads to, before anything is known of what is there.
-private final class Lead: Sendable {
+private final class HostTarget: Sendable {
     let realm: RealmID
     /// Whether the host name itself, or its parent domain, was assigned.
     let isAssigned: Bool
@@ -99,17 +100,19 @@ private final class Lead: Sendable {
 
     /// In one piece, for it is looked at by every request.
     final class Held: Sendable {
-        let value: Tenancy
+        let value: HostSettings
         /// A name under a realm's domain that belongs to no app does not exist.
         let exists: Bool
         private let grounds = Mutex<[(scheme: Scheme, ground: HostConfiguration)]>([])
 
-        init(_ value: Tenancy, isAssigned: Bool) {
+        init(_ value: HostSettings, isAssigned: Bool) {
             self.value = value
             exists = value.exists && (isAssigned || value.app != nil || value.webApp != nil)
         }
 
-        func ground(_ scheme: Scheme, _ make: (Tenancy) -> HostConfiguration) -> HostConfiguration {
+        func ground(_ scheme: Scheme, _ make: (HostSettings) -> HostConfiguration)
+            -> HostConfiguration
+        {
             grounds.withLock { grounds in
                 if let known = grounds.first(where: { $0.scheme == scheme }) { return known.ground }
                 let ground = make(value)
@@ -129,7 +132,9 @@ private final class Lead: Sendable {
         self.ports = ports
     }
 
-    func ground(_ tenancy: Tenancy, _ scheme: Scheme, seesCertificates: Bool) -> HostConfiguration {
+    func ground(_ tenancy: HostSettings, _ scheme: Scheme, seesCertificates: Bool)
+        -> HostConfiguration
+    {
         let issuer = tenancy.realmLinks ?? base(of: host, scheme)
         let above = isAssigned ? nil : host.parent?.host
         return HostConfiguration(
@@ -152,7 +157,7 @@ private final class Lead: Sendable {
 }
 
 /// What holds at a host of a realm.
-private struct Tenancy: Sendable {
+private struct HostSettings: Sendable {
     var exists = false
     var isDisabled = false
     var app: UUID?
@@ -166,7 +171,7 @@ private struct Tenancy: Sendable {
 }
 
 extension Places {
-    private func lead(_ host: RequestHost) async throws(Problem) -> Lead? {
+    private func lead(_ host: RequestHost) async throws(Problem) -> HostTarget? {
         if let found = leads.known(host, at: queries.revision(of: .system)) { return found }
         let (queries, ports) = (queries, forwarding.ports)
         return try await reading { () throws(LogFailure) in
@@ -180,39 +185,39 @@ extension Places {
 
     private static func look(
         for host: RequestHost, in queries: any HostQueries, _ ports: Set<UInt16>
-    ) async throws(LogFailure) -> Lead? {
+    ) async throws(LogFailure) -> HostTarget? {
         let own = host.names.map { ($0, true) }
         let above = host.parent?.host.names.map { ($0, false) } ?? []
         for (name, isAssigned) in own + above {
             guard let realm = try await queries.realm(ofHost: name) else { continue }
             // What belongs to no tenant has no face.
             guard realm != .system else { return nil }
-            return Lead(
+            return HostTarget(
                 realm: realm, isAssigned: isAssigned, hasPort: name.utf8.contains(0x3A),
                 host: host, ports: ports)
         }
         return nil
     }
 
-    private func tenancy(_ lead: Lead) async throws(Problem) -> Lead.Held {
+    private func tenancy(_ lead: HostTarget) async throws(Problem) -> HostTarget.Held {
         let revision = queries.revision(of: lead.realm)
-        if let found = lead.tenancy.known(Lead.Nothing(), at: revision) { return found }
+        if let found = lead.tenancy.known(HostTarget.Nothing(), at: revision) { return found }
         let queries = queries
         return try await reading { () throws(LogFailure) in
             try await lead.tenancy.value(
-                of: Lead.Nothing(), at: { queries.revision(of: lead.realm) },
+                of: HostTarget.Nothing(), at: { queries.revision(of: lead.realm) },
                 read: { () throws(LogFailure) in
-                    Lead.Held(
+                    HostTarget.Held(
                         try await Self.look(at: lead, in: queries), isAssigned: lead.isAssigned)
                 })
         }
     }
 
     private static func look(
-        at lead: Lead, in queries: any HostQueries
-    ) async throws(LogFailure) -> Tenancy {
-        guard let realm = try await queries.realm(lead.realm) else { return Tenancy() }
-        var tenancy = Tenancy(
+        at lead: HostTarget, in queries: any HostQueries
+    ) async throws(LogFailure) -> HostSettings {
+        guard let realm = try await queries.realm(lead.realm) else { return HostSettings() }
+        var tenancy = HostSettings(
             exists: true, isDisabled: realm.isDisabled,
             settings: Settings(overrides: realm.settings))
         tenancy.realmLinks = withoutSlash(tenancy.settings[SettingCatalogue.linksBaseURL])
@@ -232,7 +237,7 @@ extension Places {
 
     /// Where a host was assigned, an app may call it its own; under one, each has its sub-domain.
     private static func webApp(
-        at lead: Lead, in queries: any HostQueries
+        at lead: HostTarget, in queries: any HostQueries
     ) async throws(LogFailure) -> WebAppView? {
         guard lead.isAssigned else {
             guard let label = lead.host.parent?.label else { return nil }

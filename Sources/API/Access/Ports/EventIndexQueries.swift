@@ -7,10 +7,10 @@ public protocol EventIndexQueries: Sendable {
     /// The positions of the events about all of what is named, in order, from behind a position on.
     func positions(
         about references: EventReferences, after position: Int64, limit: Int, in realm: RealmID
-    ) async throws(LogFailure) -> Followed<[Int64]>
+    ) async throws(LogFailure) -> ValueAtPosition<[Int64]>
 
     /// Whom and what the events at these positions are about.
     func references(
         of positions: [Int64], in realm: RealmID
-    ) async throws(LogFailure) -> Followed<[Int64: [EventReferences]]>
+    ) async throws(LogFailure) -> ValueAtPosition<[Int64: [EventReferences]]>
 }

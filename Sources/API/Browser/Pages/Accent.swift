@@ -4,9 +4,9 @@
 struct Accent: Sendable, Equatable {
     /// `rrggbb`, in lower case.
     let digits: String
-    private let colour: Tint
+    private let colour: RGBColor
 
-    static let usual = Accent(Tint(red: 0x1F, green: 0x3A, blue: 0x5F))
+    static let usual = Accent(RGBColor(red: 0x1F, green: 0x3A, blue: 0x5F))
 
     /// The colour with or without `#` in front.
     init?(_ text: String) {
@@ -15,12 +15,12 @@ struct Accent: Sendable, Equatable {
             digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") })
         else { return nil }
         self.init(
-            Tint(
+            RGBColor(
                 red: Double(number >> 16), green: Double(number >> 8 & 0xFF),
                 blue: Double(number & 0xFF)))
     }
 
-    private init(_ colour: Tint) {
+    private init(_ colour: RGBColor) {
         self.colour = colour
         digits = colour.digits
     }
@@ -32,30 +32,30 @@ struct Accent: Sendable, Equatable {
 
     /// A style sheet of the colour alone.
     var sheet: String {
-        let (white, night) = (Tint(red: 0xF3, green: 0xF4, blue: 0xF6), Tint.night)
+        let (white, night) = (RGBColor(red: 0xF3, green: 0xF4, blue: 0xF6), RGBColor.night)
         return ":root{\(rules(on: white, towards: .black))}"
             + "@media (prefers-color-scheme:dark){:root{"
             + (self == .usual ? Self.usualAtNight : rules(on: night, towards: .white)) + "}}"
     }
 
-    private func rules(on ground: Tint, towards end: Tint) -> String {
+    private func rules(on ground: RGBColor, towards end: RGBColor) -> String {
         let rim = colour.moved(towards: end, until: 3, on: ground)
         let link = colour.moved(towards: end, until: 4.6, on: ground)
-        let ink = colour.contrast(.white) >= colour.contrast(.black) ? Tint.white : .black
+        let ink = colour.contrast(.white) >= colour.contrast(.black) ? RGBColor.white : .black
         return "--accent:#\(colour.digits);--on-accent:#\(ink.digits);"
             + "--rim:#\(rim.digits);--link:#\(link.digits)"
     }
 }
 
-struct Tint: Sendable, Equatable {
+struct RGBColor: Sendable, Equatable {
     var red: Double
     var green: Double
     var blue: Double
 
-    static let black = Tint(red: 0, green: 0, blue: 0)
-    static let white = Tint(red: 255, green: 255, blue: 255)
+    static let black = RGBColor(red: 0, green: 0, blue: 0)
+    static let white = RGBColor(red: 255, green: 255, blue: 255)
     /// What dark pages are drawn on, at its lightest.
-    static let night = Tint(red: 0x19, green: 0x1C, blue: 0x22)
+    static let night = RGBColor(red: 0x19, green: 0x1C, blue: 0x22)
 
     var digits: String {
         [red, green, blue].map { part in
@@ -69,16 +69,16 @@ struct Tint: Sendable, Equatable {
         0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
     }
 
-    func contrast(_ other: Tint) -> Double {
+    func contrast(_ other: RGBColor) -> Double {
         let (one, two) = (luminance, other.luminance)
         return (max(one, two) + 0.05) / (min(one, two) + 0.05)
     }
 
     /// As little as is needed for the contrast.
-    func moved(towards end: Tint, until contrast: Double, on ground: Tint) -> Tint {
+    func moved(towards end: RGBColor, until contrast: Double, on ground: RGBColor) -> RGBColor {
         for step in 0...20 {
             let part = Double(step) / 20
-            let moved = Tint(
+            let moved = RGBColor(
                 red: (red + (end.red - red) * part).rounded(),
                 green: (green + (end.green - green) * part).rounded(),
                 blue: (blue + (end.blue - blue) * part).rounded())

@@ -14,7 +14,7 @@ enum AccountNote: String, CaseIterable {
     case addressAdded = "address-added"
     case otherPerson = "other-person"
 
-    func text(_ say: Words) -> String {
+    func text(_ say: LocalizedText) -> String {
         switch self {
         case .signedOut: say("The browser was signed out.", "Der Browser wurde abgemeldet.")
         case .accessRemoved:

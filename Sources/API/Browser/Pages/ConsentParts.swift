@@ -5,7 +5,7 @@ internal import Identity
 /// they answer, and what is unverified.
 enum AskingParts {
     /// - Parameter place: where the application leads people to, if it leads them anywhere.
-    static func unchecked(leadingTo place: String?, _ say: Words) -> HTML {
+    static func unchecked(leadingTo place: String?, _ say: LocalizedText) -> HTML {
         HTML.element(.p, .class("break")) {
             say(
                 "This name has not been verified.", "Dieser Name ist nicht überprüft.")
@@ -19,7 +19,7 @@ enum AskingParts {
 
     /// Where tokens will be good that are asked for; nothing where no place is named (RFC 8707).
     static func resources(
-        _ asks: Agreement, remembered: Agreement = Agreement(), _ say: Words
+        _ asks: Agreement, remembered: Agreement = Agreement(), _ say: LocalizedText
     ) -> HTML {
         HTML {
             if !asks.resources.isEmpty {
@@ -38,7 +38,7 @@ enum AskingParts {
         }
     }
 
-    static func allowedBefore(_ say: Words) -> HTML {
+    static func allowedBefore(_ say: LocalizedText) -> HTML {
         HTML {
             " "
             HTML.element(.span, .class("soft small")) {
@@ -47,7 +47,7 @@ enum AskingParts {
         }
     }
 
-    static func signedIn(as email: String, _ say: Words) -> HTML {
+    static func signedIn(as email: String, _ say: LocalizedText) -> HTML {
         HTML.element(.p, .class("soft break")) {
             say("Signed in as ", "Angemeldet als ")
             HTML.element(.strong) { Parts.address(email) }
@@ -55,7 +55,7 @@ enum AskingParts {
     }
 
     /// To the login, and from there back to this page with another account.
-    static func notYou(_ returnTarget: ReturnTarget, _ say: Words) -> HTML {
+    static func notYou(_ returnTarget: ReturnTarget, _ say: LocalizedText) -> HTML {
         var asOther = returnTarget
         asOther.asOther = true
         return Parts.link(

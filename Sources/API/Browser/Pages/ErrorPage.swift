@@ -37,7 +37,7 @@ extension Problem {
     }
 
     /// What there was too much of is refused there as well: the button must not promise more.
-    private func text(ofWayOn place: String, _ say: Words) -> String {
+    private func text(ofWayOn place: String, _ say: LocalizedText) -> String {
         guard kind.status == .tooManyRequests else { return say("Continue", "Weiter") }
         return place.hasPrefix("/login") || place.hasPrefix("/auth/login")
             ? say("Back to sign in", "Zurück zur Anmeldung")
@@ -49,12 +49,12 @@ extension Problem {
         String((request.headers["Host"] ?? "").prefix(255))
     }
 
-    private func wait(_ say: Words) -> String {
+    private func wait(_ say: LocalizedText) -> String {
         members["retryAfterSeconds"]?.integer.map(say.span)
             ?? say("a few minutes", "ein paar Minuten")
     }
 
-    private func expired(_ say: Words) -> (title: String, advice: String) {
+    private func expired(_ say: LocalizedText) -> (title: String, advice: String) {
         (
             say("This page has expired", "Diese Seite ist abgelaufen"),
             nextPage != nil
@@ -69,7 +69,8 @@ extension Problem {
         )
     }
 
-    private func words(_ say: Words, _ request: Request) -> (title: String, advice: String) {
+    private func words(_ say: LocalizedText, _ request: Request) -> (title: String, advice: String)
+    {
         switch kind.status {
         case .notFound where kind == .unknownHost:
             (

@@ -2,7 +2,7 @@ internal import Identity
 internal import PhoneNumbers
 
 /// What is said at a field that cannot be taken as it is.
-extension Words {
+extension LocalizedText {
     /// The label of the address field at sign-in and registration.
     func signInAddress(_ takesPhones: Bool) -> String {
         takesPhones

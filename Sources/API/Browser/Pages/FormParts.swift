@@ -57,9 +57,9 @@ struct Field: Sendable {
 
 /// What pages are put together from.
 enum Parts {
-    enum Mood: String { case good, bad }
+    enum NoticeTone: String { case good, bad }
 
-    static func note(_ mood: Mood, _ text: String?) -> HTML? {
+    static func note(_ mood: NoticeTone, _ text: String?) -> HTML? {
         guard let text else { return nil }
         return HTML.element(
             .div, .class("note \(mood.rawValue)"), .role(mood == .bad ? "alert" : "status")
@@ -72,7 +72,7 @@ enum Parts {
     /// - Parameter isFirst: nothing stands above that they are another way beside.
     @HTMLBuilder
     static func providers(
-        _ providers: [ProviderLabel], isFirst: Bool, _ say: Words,
+        _ providers: [ProviderLabel], isFirst: Bool, _ say: LocalizedText,
         place: (ProviderLabel) -> String
     ) -> HTML {
         if !providers.isEmpty {
@@ -110,7 +110,7 @@ enum Parts {
     }
 
     /// Whose passphrase is set, for programs that keep passphrases. The field is neither visible nor sent.
-    static func userName(_ name: String?, _ say: Words) -> HTML {
+    static func userName(_ name: String?, _ say: LocalizedText) -> HTML {
         HTML.element(
             .input, .type("email"), .label(say("E-mail address", "E-Mail-Adresse")),
             .autocomplete("username"), .value(name ?? ""), .hidden)

@@ -3,7 +3,7 @@ internal import HTTP
 
 /// Where an owner types the code that was mailed, beside the other factor.
 struct OwnerCodePage {
-    let visit: Visit
+    let visit: PageVisit
     let action: String
     let isWrong: Bool
     /// The checkbox beside the code.

@@ -5,7 +5,7 @@ internal import Values
 
 /// How the pages of a realm look, and in whose name they speak.
 public struct PageLook: Sendable {
-    let say: Words
+    let say: LocalizedText
     let name: String
     let logo: String?
     let accent: Accent
@@ -14,9 +14,10 @@ public struct PageLook: Sendable {
     /// The languages are those that an application says its person likes (`ui_locales`).
     init(_ place: Place, _ request: Request, languages: String? = nil) {
         let settings = place.settings
-        say = Words(
-            language: languages.flatMap { Words.language(among: $0) }
-                ?? Words.language(of: request, otherwise: settings[SettingCatalogue.language]))
+        say = LocalizedText(
+            language: languages.flatMap { LocalizedText.language(among: $0) }
+                ?? LocalizedText.language(
+                    of: request, otherwise: settings[SettingCatalogue.language]))
         name = settings[SettingCatalogue.displayName]
         // Nothing is fetched in the open.
         logo = settings[SettingCatalogue.logoURL].flatMap {
@@ -28,7 +29,7 @@ public struct PageLook: Sendable {
 
     /// Where nothing is known of the realm.
     init(_ request: Request) {
-        say = Words(language: Words.language(of: request, otherwise: .english))
+        say = LocalizedText(language: LocalizedText.language(of: request, otherwise: .english))
         name = ""
         logo = nil
         accent = .usual

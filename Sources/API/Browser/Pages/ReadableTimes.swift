@@ -3,7 +3,7 @@ internal import Identity
 internal import Values
 
 /// Times as people read them. The reader's time zone is unknown, so the time of day names its own.
-extension Words {
+extension LocalizedText {
     func moment(_ time: Timestamp) -> HTML {
         let text = time.description
         return HTML.element(.time, .moment(text), .class("nowrap")) { read(text) }

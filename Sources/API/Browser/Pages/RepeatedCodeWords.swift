@@ -1,4 +1,4 @@
-extension Words {
+extension LocalizedText {
     /// A code stays good for as long as its mail says, whichever request it was sent for.
     var anotherCode: String {
         self(

@@ -2,7 +2,7 @@ internal import HTML
 
 /// A scope in words, as an item of the list of what an app may do.
 enum ScopeItem {
-    static func item(_ scope: String, isRemembered: Bool, _ say: Words) -> HTML {
+    static func item(_ scope: String, isRemembered: Bool, _ say: LocalizedText) -> HTML {
         HTML.element(.li) {
             switch scope {
             case "openid":

@@ -6,7 +6,7 @@ internal import Identity
 enum SecondFactorPage {
     /// Asks for a code of the authenticator app, after a first factor that was good.
     static func response(
-        _ visit: Visit, _ isWrong: Bool, _ status: Status = .ok, action: String,
+        _ visit: PageVisit, _ isWrong: Bool, _ status: Status = .ok, action: String,
         leadsAway: Bool, @HTMLBuilder hidden: () -> HTML
     ) -> Response {
         let say = visit.say
@@ -29,7 +29,7 @@ enum SecondFactorPage {
         }
     }
 
-    static func field(_ visit: Visit, _ isWrong: Bool) -> Field {
+    static func field(_ visit: PageVisit, _ isWrong: Bool) -> Field {
         let say = visit.say
         return Field(
             name: "totp", label: say("Authenticator code", "Code der Authenticator-App"),

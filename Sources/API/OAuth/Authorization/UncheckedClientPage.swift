@@ -8,14 +8,14 @@ internal import ReadModels
 /// The page between this server and a client that registered itself, which no administrator has checked: without
 /// it every such client would make an open redirector of the realm (RFC 9700 section 4.11.2).
 struct UncheckedClientPage {
-    enum Way {
+    enum NextRequest {
         case link(String)
         case form(String, [(name: String, value: String)])
     }
 
     /// The host of a site, or the scheme that an app claims.
     let place: String
-    let way: Way
+    let way: NextRequest
     /// What the client is told, where its request came to nothing.
     var code: String?
 

@@ -46,7 +46,7 @@ extension Call<RealmContext> {
         let languages = parameters["ui_locales"]
         guard let text = parameters["id_token_hint"] else {
             let page = try await BrowserSessions(self).current() == nil ? "/logged-out" : "/logout"
-            return .seeOther(Words.page(page, in: languages))
+            return .seeOther(LocalizedText.page(page, in: languages))
         }
         guard let hint = try await context.hinted(text),
             parameters["client_id"].map({ $0 == hint.clientID }) ?? true
@@ -55,7 +55,7 @@ extension Call<RealmContext> {
         let browser = try await BrowserSessions(self).current()
         guard let id = hint.session, let session = try await ofHint(id, hint) else {
             // The logout is not reported as done while the browser still has a session: its person is asked.
-            return browser == nil ? onward : .seeOther(Words.page("/logout", in: languages))
+            return browser == nil ? onward : .seeOther(LocalizedText.page("/logout", in: languages))
         }
         let asking = AskingClient(session: id, client: session.client)
         // An ID token is no proof of who shows it: a stranger may have kept an old one.
@@ -64,7 +64,7 @@ extension Call<RealmContext> {
         // The hint is of another account, or of an app outside this browser: the user is asked
         // first.
         guard session.account == browser.subject, session.browser == line else {
-            return .seeOther(Words.page("/logout", in: languages))
+            return .seeOther(LocalizedText.page("/logout", in: languages))
         }
         try await SessionEnds(self).logOut(browser, alsoEnding: asking)
         var response = onward
@@ -93,7 +93,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Response {
         let languages = parameters["ui_locales"]
         guard let uri = parameters["post_logout_redirect_uri"] else {
-            return .seeOther(Words.page("/logged-out", in: languages))
+            return .seeOther(LocalizedText.page("/logged-out", in: languages))
         }
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.fresh(clientID, in: context.place.realm)

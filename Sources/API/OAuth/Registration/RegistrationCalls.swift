@@ -42,7 +42,7 @@ extension Call<RealmContext> {
         return id
     }
 
-    func client(_ id: UUID) async throws(Problem) -> Folded<Client> {
+    func client(_ id: UUID) async throws(Problem) -> StreamSnapshot<Client> {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(id, after: 0, in: context.place.realm)
         }
@@ -56,7 +56,7 @@ extension Call<RealmContext> {
         }
         // It was removed meanwhile, and its token with it (RFC 7592 section 2.2).
         guard !client.isDeleted else { throw Problem(.invalidToken) }
-        return Folded(state: client, createdAt: first.at, changedAt: last.at)
+        return StreamSnapshot(state: client, createdAt: first.at, changedAt: last.at)
     }
 
     /// What a client is told of itself, with its secret if it has just got it.

@@ -14,7 +14,7 @@ struct AccountFrame: Sendable {
         case activity = "/account/activity"
         case data = "/account/data"
 
-        func name(_ say: Words) -> String {
+        func name(_ say: LocalizedText) -> String {
             switch self {
             case .overview: say("Overview", "Übersicht")
             case .security: say("Security", "Sicherheit")
@@ -25,12 +25,12 @@ struct AccountFrame: Sendable {
         }
     }
 
-    let visit: Visit
+    let visit: PageVisit
     let browser: SignedInBrowser
     /// What the address says was done: one of ours, or nothing.
     let done: AccountNote?
 
-    var say: Words { visit.say }
+    var say: LocalizedText { visit.say }
     var account: UUID { browser.subject }
 
     func page(
@@ -99,7 +99,7 @@ enum AccountRoute {
     /// A user who signed out elsewhere meanwhile finds the page again once they are signed in.
     private static func submission(
         _ call: Call<RealmContext>, _ page: AccountFrame.Tab
-    ) async throws(Problem) -> Visit {
+    ) async throws(Problem) -> PageVisit {
         do throws(Problem) {
             return try await PageRequest(call).submission()
         } catch {
@@ -112,7 +112,7 @@ enum AccountRoute {
     }
 
     static func answer(
-        _ call: Call<RealmContext>, _ visit: Visit, _ page: String, _ isSensitive: Bool,
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ page: String, _ isSensitive: Bool,
         _ handler: Handler
     ) async throws(Problem) -> Response {
         guard let browser = visit.browser else { return .signInFirst(page) }

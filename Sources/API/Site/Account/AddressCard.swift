@@ -10,7 +10,7 @@ struct AddressCard {
     /// The typed address and its error.
     var wrong: (kind: AddressKind, typed: String, text: String)?
 
-    private var say: Words { frame.say }
+    private var say: LocalizedText { frame.say }
 
     init(_ call: Call<RealmContext>, _ frame: AccountFrame) async throws(Problem) {
         self.frame = frame
@@ -75,21 +75,21 @@ enum AddressKind: String, CaseIterable, Sendable {
     /// Of the form's input.
     var field: String { self == .mail ? "email" : "phone" }
 
-    func title(_ say: Words) -> String {
+    func title(_ say: LocalizedText) -> String {
         self == .mail
             ? say("E-mail address", "E-Mail-Adresse") : say("Phone number", "Telefonnummer")
     }
 
-    func newName(_ say: Words) -> String {
+    func newName(_ say: LocalizedText) -> String {
         self == .mail ? say("New address", "Neue Adresse") : say("New number", "Neue Nummer")
     }
 
-    func change(_ say: Words) -> String {
+    func change(_ say: LocalizedText) -> String {
         self == .mail
             ? say("Change address", "Adresse ändern") : say("Change number", "Nummer ändern")
     }
 
-    func isAlreadyYours(_ say: Words) -> String {
+    func isAlreadyYours(_ say: LocalizedText) -> String {
         self == .mail
             ? say("That is already your address.", "Das ist schon Ihre Adresse.")
             : say("That is already your number.", "Das ist schon Ihre Nummer.")

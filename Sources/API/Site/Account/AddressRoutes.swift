@@ -180,7 +180,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func fault(
-        ofNew typed: String, _ kind: AddressKind, _ say: Words
+        ofNew typed: String, _ kind: AddressKind, _ say: LocalizedText
     ) -> String {
         guard kind == .phone else { return say.wholeAddress }
         return typed.utf8.contains(UInt8(ascii: "@"))
@@ -206,7 +206,7 @@ extension Call<RealmContext> {
     }
 
     /// All sessions of the account have ended, this one as well.
-    fileprivate func signedOut(_ visit: Visit, to address: String) throws(Problem) -> Response {
+    fileprivate func signedOut(_ visit: PageVisit, to address: String) throws(Problem) -> Response {
         var response = Response.seeOther(
             try place(
                 of: CodeAddress(email: address, page: .settled), visit,

@@ -13,7 +13,7 @@ struct ConnectedApp: Sendable, Equatable {
     /// One, but where a client came after another one of its name.
     var agreed: [GivenConsent]
 
-    func line(_ visit: Visit) -> HTML {
+    func line(_ visit: PageVisit) -> HTML {
         let say = visit.say
         return HTML.element(.li) {
             HTML.element(.div, .class("what")) {
@@ -36,7 +36,7 @@ struct ConnectedApp: Sendable, Equatable {
         }
     }
 
-    private static func line(_ given: GivenConsent, _ say: Words) -> HTML {
+    private static func line(_ given: GivenConsent, _ say: LocalizedText) -> HTML {
         HTML {
             HTML.element(.span, .class("soft small")) {
                 say("Allowed ", "Erlaubt ")

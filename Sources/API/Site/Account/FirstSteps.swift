@@ -11,9 +11,9 @@ enum FirstSteps {
     /// the same place. As long as the two are not surely one sign-in, the second step is missing.
     static func followed(_ newestFirst: [LoginView]) -> Set<Int64> {
         var followed: Set<Int64> = []
-        var next: [Way: LoginView] = [:]
+        var next: [AttemptKey: LoginView] = [:]
         for attempt in newestFirst {
-            let way = Way(attempt)
+            let way = AttemptKey(attempt)
             if attempt.reason == "second_factor_required", let second = next[way],
                 second.isSecondStep, second.at < attempt.at.adding(seconds: patience)
             {
@@ -24,7 +24,7 @@ enum FirstSteps {
         return followed
     }
 
-    private struct Way: Hashable {
+    private struct AttemptKey: Hashable {
         let method: String?
         let clientID: String?
         let source: String?

@@ -77,7 +77,7 @@ enum KeepRoutes {
         }
     }
 
-    private static func over(_ visit: Visit) -> Response {
+    private static func over(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say.linkExpired,
             visit.say(

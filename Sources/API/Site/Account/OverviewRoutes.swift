@@ -117,7 +117,7 @@ enum OverviewRoutes {
     ///   - app: what the user signed in to, where it was not a page of ours.
     ///   - isFollowed: it was the first of two steps, and the second one came.
     private static func line(
-        _ attempt: LoginView, app: String?, isFollowed: Bool, _ say: Words
+        _ attempt: LoginView, app: String?, isFollowed: Bool, _ say: LocalizedText
     ) -> HTML {
         // The server of a web application is no device that its people would know.
         let device = attempt.device ?? app ?? say("Unknown device", "Unbekanntes Gerät")
@@ -144,7 +144,7 @@ enum OverviewRoutes {
         }
     }
 
-    static func way(_ method: String?, _ say: Words) -> String {
+    static func way(_ method: String?, _ say: LocalizedText) -> String {
         switch method {
         case "email_code", "urn:cocoar:otp": say("Code by e-mail", "Code per E-Mail")
         case "phone_code": say("Code to a phone", "Code an ein Telefon")

@@ -5,7 +5,7 @@ internal import Values
 /// The passkeys of an account, and the way to another one.
 extension SecurityRoutes {
     static func line(
-        _ passkey: PasskeyView, _ name: String, _ frame: AccountFrame, _ wrong: Wrong?
+        _ passkey: PasskeyView, _ name: String, _ frame: AccountFrame, _ wrong: FormError?
     ) -> HTML {
         let say = frame.say
         let id = passkey.id.description

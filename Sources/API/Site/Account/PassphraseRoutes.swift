@@ -11,7 +11,7 @@ enum PassphraseRoutes {
 
     static func card(
         _ passphrase: Passphrase, _ frame: AccountFrame, _ email: String?,
-        wrong: SecurityRoutes.Wrong?
+        wrong: SecurityRoutes.FormError?
     ) -> HTML {
         let say = frame.say
         var fault: String?

@@ -25,7 +25,7 @@ struct RecoveryCodeUse: Sendable, Equatable {
         return uses
     }
 
-    func line(_ say: Words) -> HTML {
+    func line(_ say: LocalizedText) -> HTML {
         HTML.element(.li) {
             HTML.element(.div, .class("what")) {
                 HTML.element(.strong) {

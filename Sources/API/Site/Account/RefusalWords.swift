@@ -2,7 +2,7 @@ internal import ReadModels
 
 /// Why a sign-in was rejected, as the account's user reads it; an attacker who guesses does not
 /// learn it.
-extension Words {
+extension LocalizedText {
     /// Nil for what only those who look after the server make sense of.
     func refusal(_ attempt: LoginView) -> String? {
         switch attempt.reason {

@@ -16,7 +16,7 @@ enum SecurityRoutes {
     }
 
     /// An error, shown beside the form that caused it.
-    enum Wrong {
+    enum FormError {
         case passkey(String)
         /// An invalid name for a passkey.
         case name(of: UUID, typed: String, String)
@@ -25,7 +25,7 @@ enum SecurityRoutes {
     }
 
     static func page(
-        _ call: Call<RealmContext>, _ frame: AccountFrame, wrong: Wrong? = nil
+        _ call: Call<RealmContext>, _ frame: AccountFrame, wrong: FormError? = nil
     ) async throws(Problem) -> Response {
         let say = frame.say
         var passkeys: [(view: PasskeyView, name: String)] = []
@@ -64,7 +64,7 @@ enum SecurityRoutes {
     @HTMLBuilder
     private static func passkeyPart(
         _ listed: [(view: PasskeyView, name: String)], _ party: PasskeyParty?,
-        _ frame: AccountFrame, _ wrong: Wrong?
+        _ frame: AccountFrame, _ wrong: FormError?
     ) -> HTML {
         HTML.element(.h2) { "Passkeys" }
         HTML.element(.p, .class("soft")) {

@@ -107,7 +107,7 @@ enum SessionPageRoutes {
     private static let devicesAfter = Parameter(
         "devices", in: .query, .text(0...64), "Last device of the previous page.")
 
-    private static func more(_ list: Parameter, after last: UUID, _ say: Words) -> HTML {
+    private static func more(_ list: Parameter, after last: UUID, _ say: LocalizedText) -> HTML {
         HTML.element(.p, .class("links")) {
             Parts.link(
                 say("Earlier ones", "Frühere"), to: "/account/sessions?\(list.name)=\(last)")

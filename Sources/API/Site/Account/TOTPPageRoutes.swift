@@ -13,7 +13,7 @@ enum TOTPPageRoutes {
     static let path = "/account/authenticator"
 
     static func card(
-        _ factor: TwoFactor, _ frame: AccountFrame, wrong: SecurityRoutes.Wrong?
+        _ factor: TwoFactor, _ frame: AccountFrame, wrong: SecurityRoutes.FormError?
     ) -> HTML {
         let say = frame.say
         var fault: (change: Change, text: String)?
@@ -54,7 +54,7 @@ enum TOTPPageRoutes {
     enum Change: String, CaseIterable {
         case codes, remove
 
-        func name(_ say: Words) -> String {
+        func name(_ say: LocalizedText) -> String {
             switch self {
             case .codes:
                 say("New recovery codes", "Neue Wieder\u{AD}herstellungs\u{AD}codes")

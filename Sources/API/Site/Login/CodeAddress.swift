@@ -23,7 +23,7 @@ struct CodeAddress {
     var isPhone: Bool { email.utf8.first == UInt8(ascii: "+") && !email.utf8.contains(0x40) }
     var page = Page.login
     /// Where a user registers: another code is requested with the same details.
-    var newcomer: Newcomer?
+    var newcomer: RegistrationDetails?
     /// When this browser asked for the code.
     var askedAt: Timestamp?
     /// Whether another code was requested before the minimum interval was over.
@@ -38,7 +38,7 @@ struct CodeAddress {
     var hasNewPassphrase = false
 
     /// What a user who registers says of themselves.
-    struct Newcomer {
+    struct RegistrationDetails {
         var firstName: String?
         var lastName: String?
         var invite: String?
@@ -56,12 +56,12 @@ struct CodeAddress {
 extension Call<RealmContext> {
     /// The page on which a code is typed.
     func place(
-        of address: CodeAddress, _ visit: Visit, _ returnTarget: ReturnTarget
+        of address: CodeAddress, _ visit: PageVisit, _ returnTarget: ReturnTarget
     ) throws(Problem) -> String {
         returnTarget.link(address.page.rawValue, [("to", try seal(address, visit))])
     }
 
-    func seal(_ address: CodeAddress, _ visit: Visit) throws(Problem) -> String {
+    func seal(_ address: CodeAddress, _ visit: PageVisit) throws(Problem) -> String {
         let until = context.clock.now().adding(seconds: CodeAddress.patience)
         var members: JSONObject = [
             "email": .string(address.email), "page": .string(address.page.rawValue),
@@ -90,7 +90,7 @@ extension Call<RealmContext> {
 
     /// Where a form for another code leads that comes too soon.
     func tooSoon(
-        for email: String, _ visit: Visit, at page: CodeAddress.Page = .login
+        for email: String, _ visit: PageVisit, at page: CodeAddress.Page = .login
     ) -> CodeAddress? {
         guard var address = codeAddress(visit, at: page, shown: body["to"]?.string),
             address.email == email, wait(for: address) > 0
@@ -102,8 +102,8 @@ extension Call<RealmContext> {
     /// The form for a code, where no other one is sent because too many were asked for: strangers may have done
     /// that, and the person has the mails.
     func codePage(
-        after refusal: Problem, for email: String, _ visit: Visit, _ returnTarget: ReturnTarget,
-        newcomer: CodeAddress.Newcomer? = nil
+        after refusal: Problem, for email: String, _ visit: PageVisit, _ returnTarget: ReturnTarget,
+        newcomer: CodeAddress.RegistrationDetails? = nil
     ) throws(Problem) -> Response {
         guard refusal.kind == .rateLimited else { throw refusal }
         var address = CodeAddress(email: email, newcomer: newcomer)
@@ -120,7 +120,7 @@ extension Call<RealmContext> {
 
     /// Where a code went to just now. Whether it is another one, the form says that asked for it.
     func sent(
-        to email: String, _ visit: Visit, at page: CodeAddress.Page = .login
+        to email: String, _ visit: PageVisit, at page: CodeAddress.Page = .login
     ) -> CodeAddress {
         CodeAddress(
             email: email, page: page, askedAt: context.clock.now(),
@@ -134,7 +134,7 @@ extension Call<RealmContext> {
 
     /// Nil for what was not sealed here, elsewhere than in its browser, and when it is too late.
     func codeAddress(
-        _ visit: Visit, at page: CodeAddress.Page = .login, shown: String? = nil
+        _ visit: PageVisit, at page: CodeAddress.Page = .login, shown: String? = nil
     ) -> CodeAddress? {
         guard let text = shown ?? text("to"),
             let members = context.mint.unseal(text, for: .codeAddress)?.object,
@@ -145,7 +145,7 @@ extension Call<RealmContext> {
         else { return nil }
         return CodeAddress(
             email: email, page: page,
-            newcomer: members["joins"]?.object.map(CodeAddress.Newcomer.init),
+            newcomer: members["joins"]?.object.map(CodeAddress.RegistrationDetails.init),
             askedAt: members["asked"]?.integer.map { Timestamp(seconds: $0) },
             isTooSoon: members["soon"]?.bool ?? false,
             isAnother: members["another"]?.bool ?? false, wrong: members["wrong"]?.integer ?? 0,
@@ -153,7 +153,7 @@ extension Call<RealmContext> {
     }
 }
 
-extension CodeAddress.Newcomer {
+extension CodeAddress.RegistrationDetails {
     fileprivate init(_ members: JSONObject) {
         self.init(
             firstName: members["first_name"]?.string, lastName: members["last_name"]?.string,

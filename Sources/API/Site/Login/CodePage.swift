@@ -9,7 +9,7 @@ struct CodePage {
         case second(code: String, isWrong: Bool)
     }
 
-    let visit: Visit
+    let visit: PageVisit
     let returnTarget: ReturnTarget
     let address: CodeAddress
     /// The page's own path, and its sealed target.
@@ -19,7 +19,7 @@ struct CodePage {
     var step = Step.code(isWrong: false)
 
     init(
-        _ call: Call<RealmContext>, _ visit: Visit, _ returnTarget: ReturnTarget,
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ returnTarget: ReturnTarget,
         _ address: CodeAddress
     ) throws(Problem) {
         self.visit = visit
@@ -32,7 +32,7 @@ struct CodePage {
         words = CodeWords(call, address, visit.say)
     }
 
-    private var say: Words { visit.say }
+    private var say: LocalizedText { visit.say }
 
     func response(_ status: Status = .ok) -> Response {
         switch step {
@@ -97,7 +97,7 @@ struct CodePage {
         }
     }
 
-    static func linkMailed(_ visit: Visit, _ returnTarget: ReturnTarget, _ email: String)
+    static func linkMailed(_ visit: PageVisit, _ returnTarget: ReturnTarget, _ email: String)
         -> Response
     {
         let say = visit.say

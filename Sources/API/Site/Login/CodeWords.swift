@@ -4,9 +4,9 @@ struct CodeWords {
     /// Seconds until another code can be had.
     private let wait: Int64
     private let isSpent: Bool
-    private let say: Words
+    private let say: LocalizedText
 
-    init(_ call: Call<RealmContext>, _ address: CodeAddress, _ say: Words) {
+    init(_ call: Call<RealmContext>, _ address: CodeAddress, _ say: LocalizedText) {
         self.address = address
         self.say = say
         wait = call.wait(for: address)

@@ -68,7 +68,7 @@ enum LinkRoutes {
     }
 
     private static func page(
-        _ call: Call<RealmContext>, _ visit: Visit, _ link: IssuedLink, _ user: String,
+        _ call: Call<RealmContext>, _ visit: PageVisit, _ link: IssuedLink, _ user: String,
         _ token: String, isWrong: Bool
     ) async throws(Problem) -> Response {
         let say = visit.say
@@ -101,7 +101,7 @@ enum LinkRoutes {
         }
     }
 
-    private static func over(_ visit: Visit) -> Response {
+    private static func over(_ visit: PageVisit) -> Response {
         let say = visit.say
         return visit.notice(
             say.linkExpired, say.adviceOnExpiredLink, .badRequest,
@@ -112,7 +112,7 @@ enum LinkRoutes {
 extension Call<RealmContext> {
     /// One that is not good goes to the decision too, which puts it on record.
     fileprivate func record(
-        _ user: String, _ token: String, _ visit: Visit
+        _ user: String, _ token: String, _ visit: PageVisit
     ) async throws(Problem) {
         guard let id = UUID(user), let shown = context.mint.shown(magicToken: token) else {
             return

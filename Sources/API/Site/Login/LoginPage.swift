@@ -4,7 +4,7 @@ internal import Identity
 
 /// The page to sign in on, with the ways that are open.
 struct LoginPage {
-    let visit: Visit
+    let visit: PageVisit
     let returnTarget: ReturnTarget
     let settings: Settings
     private let hasPasskeys: Bool
@@ -29,7 +29,7 @@ struct LoginPage {
     /// The address of an account that moved to it just now, or has another passphrase.
     var settled: CodeAddress?
 
-    init(_ call: Call<RealmContext>, _ visit: Visit, _ returnTarget: ReturnTarget) {
+    init(_ call: Call<RealmContext>, _ visit: PageVisit, _ returnTarget: ReturnTarget) {
         self.visit = visit
         self.returnTarget = returnTarget
         settings = call.context.place.settings
@@ -37,7 +37,7 @@ struct LoginPage {
             settings.offers(.passkey) && PasskeyParty(settings, chosenBy: nil) != nil
     }
 
-    private var say: Words { visit.say }
+    private var say: LocalizedText { visit.say }
 
     func response(_ status: Status = .ok) -> Response {
         visit.page(

@@ -172,7 +172,7 @@ enum LoginRoutes {
 extension ReturnTarget {
     /// Whether a user is signed in already, and nothing asks them to do it once more. A user who is
     /// sent to the login for more than that has been told why.
-    fileprivate func isReached(by visit: Visit, _ asked: ApplicationRequest?) -> Bool {
+    fileprivate func isReached(by visit: PageVisit, _ asked: ApplicationRequest?) -> Bool {
         guard visit.browser != nil, !asOther else { return false }
         return self == ReturnTarget() || asked?.needsNoSignIn == true
     }

@@ -74,7 +74,7 @@ extension Call<RealmContext> {
 
     fileprivate func pageCeremony(_ party: PasskeyParty) -> Ceremony {
         Ceremony(
-            kind: .page, client: Visit(self, nil).formName, account: nil,
+            kind: .page, client: PageVisit(self, nil).formName, account: nil,
             relyingParty: party.id)
     }
 }

@@ -84,7 +84,7 @@ enum PassphraseLogin {
     }
 
     private static func secondPage(
-        _ visit: Visit, _ returnTarget: ReturnTarget, _ address: String, _ ticket: String,
+        _ visit: PageVisit, _ returnTarget: ReturnTarget, _ address: String, _ ticket: String,
         isWrong: Bool
     ) -> Response {
         SecondFactorPage.response(

@@ -83,7 +83,7 @@ struct RegisterPage {
 
     enum Fault { case missing, unfit }
 
-    let visit: Visit
+    let visit: PageVisit
     let returnTarget: ReturnTarget
     let posture: RegistrationPosture
     private let firstDemand: FieldDemand
@@ -96,7 +96,7 @@ struct RegisterPage {
     var faults: [Input: Fault] = [:]
 
     /// Throws where the realm has no registration page.
-    init(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) {
+    init(_ call: Call<RealmContext>, _ visit: PageVisit) throws(Problem) {
         let settings = call.context.place.settings
         posture = settings[SettingCatalogue.registration]
         guard posture.hasPage, settings.offers(.code) else { throw Problem(.noSuchRoute) }
@@ -135,7 +135,7 @@ struct RegisterPage {
         }
     }
 
-    var newcomer: CodeAddress.Newcomer {
+    var newcomer: CodeAddress.RegistrationDetails {
         .init(
             firstName: firstName, lastName: lastName, invite: invite.isEmpty ? nil : invite)
     }

@@ -69,7 +69,7 @@ enum ResetRoutes {
     }
 
     private static func page(
-        _ visit: Visit, _ returnTarget: ReturnTarget, _ email: String, wrong: String?
+        _ visit: PageVisit, _ returnTarget: ReturnTarget, _ email: String, wrong: String?
     ) -> Response {
         let say = visit.say
         return visit.page(
@@ -156,7 +156,7 @@ enum ResetRoutes {
     }
 
     private static func choice(
-        _ visit: Visit, _ token: String, _ email: String?, wrong: String?
+        _ visit: PageVisit, _ token: String, _ email: String?, wrong: String?
     ) -> Response {
         let say = visit.say
         return visit.page(
@@ -183,7 +183,7 @@ enum ResetRoutes {
         }
     }
 
-    private static func over(_ visit: Visit) -> Response {
+    private static func over(_ visit: PageVisit) -> Response {
         visit.notice(
             visit.say.linkExpired, visit.say.adviceOnExpiredLink, .badRequest,
             link: (visit.say("Send a new link", "Neuen Link senden"), path))
@@ -193,7 +193,7 @@ enum ResetRoutes {
 extension Call<RealmContext> {
     /// The login, which says that there is another passphrase.
     fileprivate func login(
-        of email: String?, _ visit: Visit, _ next: ReturnPath?
+        of email: String?, _ visit: PageVisit, _ next: ReturnPath?
     ) throws(Problem) -> String {
         var settled = CodeAddress(email: email ?? "", page: .settled)
         settled.hasNewPassphrase = true

@@ -45,7 +45,7 @@ enum StepUpRoutes {
 
 extension Call<RealmContext> {
     /// Whether the signed-in user has neither a passkey nor an authenticator app.
-    func lacksStrongFactor(_ visit: Visit, _ returnTarget: ReturnTarget) async throws(Problem)
+    func lacksStrongFactor(_ visit: PageVisit, _ returnTarget: ReturnTarget) async throws(Problem)
         -> Bool
     {
         guard let browser = visit.browser, !returnTarget.asOther else { return false }
@@ -80,7 +80,7 @@ enum StepUpForm: Equatable {
     /// The user has to sign in anew, more strongly than before.
     case wholeLogin
 
-    func html(_ visit: Visit, _ returnTarget: ReturnTarget) -> HTML {
+    func html(_ visit: PageVisit, _ returnTarget: ReturnTarget) -> HTML {
         let say = visit.say
         return HTML {
             HTML.element(.p) {

@@ -68,7 +68,7 @@ enum ProviderRoutes {
     }
 
     private static func answer(
-        _ call: Call<RealmContext>, _ visit: Visit
+        _ call: Call<RealmContext>, _ visit: PageVisit
     ) async throws(Problem) -> Response {
         try RateCounter(call).count(.provider)
         guard let pending = call.pendingUpstream(),

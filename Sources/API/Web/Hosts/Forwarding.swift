@@ -85,10 +85,10 @@ public struct Forwarding: Sendable {
     /// The standard's header goes before the others, which are as old as they are different. A
     /// proxy that knows only one kind passes the other on, even if the client wrote it: where both
     /// are there and differ, it is unknown which one is right.
-    private func told(_ headers: Headers, by peer: IPAddress) throws(Problem) -> Told {
+    private func told(_ headers: Headers, by peer: IPAddress) throws(Problem) -> ForwardedRequest {
         let standard = try forwarded(headers, by: peer)
         let old = try xForwarded(headers, by: peer)
-        guard let standard else { return old ?? Told(address: peer) }
+        guard let standard else { return old ?? ForwardedRequest(address: peer) }
         guard let old else { return standard }
         guard standard.address == old.address,
             old.host == nil || standard.host == old.host,
@@ -118,7 +118,7 @@ private final class KnownHosts: Sendable {
 }
 
 /// What proxies say of a request.
-private struct Told {
+private struct ForwardedRequest {
     var address: IPAddress
     var host: String?
     var scheme: String?
@@ -126,14 +126,16 @@ private struct Told {
 
 extension Forwarding {
     /// RFC 7239: each proxy adds an element behind the others, about whom it was asked by.
-    private func forwarded(_ headers: Headers, by peer: IPAddress) throws(Problem) -> Told? {
+    private func forwarded(_ headers: Headers, by peer: IPAddress) throws(Problem)
+        -> ForwardedRequest?
+    {
         // Some proxies empty a header that they mean to remove.
         let lines = headers.all("Forwarded").filter { !$0.isEmpty }
         guard !lines.isEmpty else { return nil }
         guard let elements = ForwardedElement.list(lines) else {
             throw Problem(.malformedForwarding)
         }
-        var told = Told(address: peer)
+        var told = ForwardedRequest(address: peer)
         for element in elements.reversed() {
             // Each of them was added by an address that is trusted. The one next to the client
             // knows what the client asked for.
@@ -147,9 +149,11 @@ extension Forwarding {
     }
 
     /// A list of addresses that grows to the right; of the others there may be one value.
-    private func xForwarded(_ headers: Headers, by peer: IPAddress) throws(Problem) -> Told? {
+    private func xForwarded(_ headers: Headers, by peer: IPAddress) throws(Problem)
+        -> ForwardedRequest?
+    {
         let lines = headers.all("X-Forwarded-For")
-        var told = Told(address: peer)
+        var told = ForwardedRequest(address: peer)
         told.host = try single(headers.all("X-Forwarded-Host"))
         told.scheme = try single(headers.all("X-Forwarded-Proto"))?.lowercased()
         if lines.isEmpty && told.host == nil && told.scheme == nil { return nil }

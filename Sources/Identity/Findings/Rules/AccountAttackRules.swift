@@ -84,7 +84,7 @@ struct LockOutRule: FindingRuleGroup {
 /// A sign-in to an account on which an attack was.
 struct SignInAfterAttackRule: FindingRuleGroup {
     fileprivate struct Attack: Sendable {
-        var last: Moment
+        var last: EventMoment
         var sources: Set<String> = []
         /// It is one from many networks, which are those of all that it is on.
         var isSpread = false
@@ -143,13 +143,13 @@ struct SignInAfterAttackRule: FindingRuleGroup {
 }
 
 extension SignInAfterAttackRule.Attack {
-    fileprivate mutating func add(_ sources: Set<String>, limit: Int, at moment: Moment) {
+    fileprivate mutating func add(_ sources: Set<String>, limit: Int, at moment: EventMoment) {
         last = moment
         guard self.sources.count < limit, !sources.isSubset(of: self.sources) else { return }
         self.sources.formUnion(sources)
     }
 
-    fileprivate mutating func spread(at moment: Moment) {
+    fileprivate mutating func spread(at moment: EventMoment) {
         last = moment
         isSpread = true
     }

@@ -17,7 +17,7 @@ struct AdministrationRules: FindingRuleGroup {
         /// The accounts whose data was opened on the newest day, each once.
         var people: Set<String> = []
         /// Where on the newest day personal data was opened.
-        var openings: [Moment] = []
+        var openings: [EventMoment] = []
     }
 
     private var keys: [String: Key] = [:]
@@ -76,7 +76,7 @@ struct AdministrationRules: FindingRuleGroup {
         }
     }
 
-    private static func day(_ moment: Moment) -> Int64 { moment.time.seconds / 86_400 }
+    private static func day(_ moment: EventMoment) -> Int64 { moment.time.seconds / 86_400 }
 
     private static func add(
         _ count: Int, to days: inout [Day], on day: Int64, _ terms: FindingTerms

@@ -9,7 +9,7 @@ struct FamiliarityRules: FindingRuleGroup {
     }
 
     private struct Account: Sendable {
-        var last: Moment
+        var last: EventMoment
         /// Since the last long pause.
         var signIns: UInt16 = 0
         var devices: [Known] = []
@@ -73,7 +73,7 @@ struct FamiliarityRules: FindingRuleGroup {
         }
     }
 
-    private static func remember(_ name: String?, in known: inout [Known], at moment: Moment) {
+    private static func remember(_ name: String?, in known: inout [Known], at moment: EventMoment) {
         guard let name else { return }
         let now = Known(hash: hash(name), hour: UInt32(clamping: hour(moment)))
         known.removeAll { $0.hash == now.hash }
@@ -81,7 +81,7 @@ struct FamiliarityRules: FindingRuleGroup {
         known.append(now)
     }
 
-    private static func hour(_ moment: Moment) -> Int64 { moment.time.seconds / 3600 }
+    private static func hour(_ moment: EventMoment) -> Int64 { moment.time.seconds / 3600 }
 
     /// FNV-1a (32 bits).
     private static func hash(_ name: String) -> UInt32 {
@@ -92,7 +92,7 @@ struct FamiliarityRules: FindingRuleGroup {
 
     mutating func begin(anewAt now: Timestamp) {
         for (id, account) in accounts where account.last.time > now {
-            accounts[id]?.last = Moment(position: account.last.position, time: now)
+            accounts[id]?.last = EventMoment(position: account.last.position, time: now)
         }
     }
 }

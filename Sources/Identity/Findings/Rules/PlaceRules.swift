@@ -13,7 +13,7 @@ struct SeveralCountriesRule: FindingRuleGroup {
             place, of: signIn.account, at: desk.moment,
             seconds: desk.seconds(.severalCountries))
         // The newest of each country: those are what a person was seen in last.
-        var newest: [String: (moment: Moment, entry: FindingPlace)] = [:]
+        var newest: [String: (moment: EventMoment, entry: FindingPlace)] = [:]
         for element in window.all { newest[element.entry.country] = element }
         guard let terms = desk.terms(.severalCountries), newest.count >= terms.count(.countries)
         else { return }
@@ -36,7 +36,7 @@ struct SeveralCountriesRule: FindingRuleGroup {
 /// compared are the nearest points of the squares that they came from, so that what is found is true of the places too.
 struct ImpossibleTravelRule: FindingRuleGroup {
     private struct Stop: Sendable {
-        let moment: Moment
+        let moment: EventMoment
         let place: FindingPlace
         let area: GeoSquare
     }

@@ -49,7 +49,7 @@ struct SecondFactorFatigueRule: FindingRuleGroup {
 
 /// A second factor that was removed, and none came in its place in time. It is found once that time is over.
 struct SecondFactorRemovedRule: FindingRuleGroup {
-    private var removed: [UUID: Moment] = [:]
+    private var removed: [UUID: EventMoment] = [:]
 
     mutating func look(at fact: FindingFact, _ desk: inout FindingDesk) {
         for (account, moment) in overdue(at: desk.moment.time, desk.rules) {
@@ -70,14 +70,14 @@ struct SecondFactorRemovedRule: FindingRuleGroup {
     /// The accounts in the order in which their second factor was removed.
     private func overdue(
         at now: Timestamp, _ rules: FindingRules
-    ) -> [(key: UUID, value: Moment)] {
+    ) -> [(key: UUID, value: EventMoment)] {
         guard !removed.isEmpty else { return [] }
         let start = now.adding(seconds: -rules[.secondFactorRemoved][.window])
         return removed.filter { $0.value.time < start }
             .sorted { $0.value.position < $1.value.position }
     }
 
-    private static func trigger(_ account: UUID, _ moment: Moment) -> FindingTrigger {
+    private static func trigger(_ account: UUID, _ moment: EventMoment) -> FindingTrigger {
         FindingTrigger(.secondFactorRemoved, about: .account(account), [moment])
     }
 
@@ -98,7 +98,7 @@ struct SecondFactorRemovedRule: FindingRuleGroup {
 
     mutating func begin(anewAt now: Timestamp) {
         for (account, moment) in removed where moment.time > now {
-            removed[account] = Moment(position: moment.position, time: now)
+            removed[account] = EventMoment(position: moment.position, time: now)
         }
     }
 }

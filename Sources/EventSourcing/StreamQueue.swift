@@ -5,18 +5,18 @@ import Values
 /// time, any number of those who only read it. First come, first served.
 ///
 /// The log decides who wins; this only keeps commands of one node from losing to each other for ever.
-final class Turnstile: Sendable {
+final class StreamQueue: Sendable {
     /// The streams for which a command queues. A reader of a stream that does not write it keeps no
     /// other reader waiting.
-    struct Line: Equatable {
+    struct StreamSet: Equatable {
         var writes: Set<UUID> = []
         var reads: Set<UUID> = []
 
-        func covers(_ other: Line) -> Bool {
+        func covers(_ other: StreamSet) -> Bool {
             other.writes.isSubset(of: writes) && other.reads.isSubset(of: reads.union(writes))
         }
 
-        mutating func add(_ other: Line) {
+        mutating func add(_ other: StreamSet) {
             writes.formUnion(other.writes)
             reads.formUnion(other.reads)
             reads.subtract(writes)
@@ -62,7 +62,7 @@ final class Turnstile: Sendable {
     private let gates = Mutex<[Key: Gate]>([:])
 
     func pass<Value>(
-        _ line: Line, in realm: RealmID, _ body: () async throws -> Value
+        _ line: StreamSet, in realm: RealmID, _ body: () async throws -> Value
     ) async rethrows -> Value {
         // Everybody enters in the same order, so that no two wait for each other.
         let streams = line.writes.union(line.reads).sorted()
@@ -81,9 +81,9 @@ final class Turnstile: Sendable {
     var isIdle: Bool { gates.withLock(\.isEmpty) }
 
     /// The part of a line where others are on their way through: better to stand behind them.
-    func taken(_ line: Line, in realm: RealmID) -> Line {
+    func taken(_ line: StreamSet, in realm: RealmID) -> StreamSet {
         gates.withLock { gates in
-            Line(
+            StreamSet(
                 writes: line.writes.filter { gates[Key(realm: realm, stream: $0)] != nil },
                 reads: line.reads.filter {
                     gates[Key(realm: realm, stream: $0)]?.isWanted ?? false

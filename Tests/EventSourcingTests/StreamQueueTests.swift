@@ -39,14 +39,15 @@ import Values
     @Test func `the turnstile admits one writer of a stream at a time, and readers together`()
         async throws
     {
-        let (turnstile, realm, hot) = (Turnstile(), realm, hot)
+        let (turnstile, realm, hot) = (StreamQueue(), realm, hot)
         let room = Room()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 group.addTask {
                     let writes = number % 4 == 0
                     let line =
-                        writes ? Turnstile.Line(writes: [hot]) : Turnstile.Line(reads: [hot])
+                        writes
+                        ? StreamQueue.StreamSet(writes: [hot]) : StreamQueue.StreamSet(reads: [hot])
                     await turnstile.pass(line, in: realm) {
                         room.enter(asWriter: writes)
                         for _ in 0..<20 { await Task.yield() }
@@ -64,14 +65,14 @@ import Values
     @Test func `the turnstile deadlocks nobody who enters for several streams in any order`()
         async throws
     {
-        let (turnstile, realm, hot, other) = (Turnstile(), realm, hot, other)
+        let (turnstile, realm, hot, other) = (StreamQueue(), realm, hot, other)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 group.addTask {
                     let line =
                         number % 2 == 0
-                        ? Turnstile.Line(writes: [hot], reads: [other])
-                        : Turnstile.Line(writes: [other], reads: [hot])
+                        ? StreamQueue.StreamSet(writes: [hot], reads: [other])
+                        : StreamQueue.StreamSet(writes: [other], reads: [hot])
                     await turnstile.pass(line, in: realm) { await Task.yield() }
                 }
             }
@@ -82,15 +83,17 @@ import Values
     @Test func `the turnstile marks a stream as contended by what is inside and by writers`()
         async throws
     {
-        let turnstile = Turnstile()
-        let asWriter = Turnstile.Line(writes: [hot])
-        let asReader = Turnstile.Line(reads: [hot])
+        let turnstile = StreamQueue()
+        let asWriter = StreamQueue.StreamSet(writes: [hot])
+        let asReader = StreamQueue.StreamSet(reads: [hot])
         await turnstile.pass(asReader, in: realm) {
             #expect(turnstile.taken(asWriter, in: realm) == asWriter)
-            #expect(turnstile.taken(asReader, in: realm) == Turnstile.Line())
-            #expect(turnstile.taken(Turnstile.Line(writes: [other]), in: realm) == Turnstile.Line())
+            #expect(turnstile.taken(asReader, in: realm) == StreamQueue.StreamSet())
             #expect(
-                turnstile.taken(asWriter, in: ConformanceRealm.fresh()) == Turnstile.Line())
+                turnstile.taken(StreamQueue.StreamSet(writes: [other]), in: realm)
+                    == StreamQueue.StreamSet())
+            #expect(
+                turnstile.taken(asWriter, in: ConformanceRealm.fresh()) == StreamQueue.StreamSet())
         }
         await turnstile.pass(asWriter, in: realm) {
             #expect(turnstile.taken(asReader, in: realm) == asReader)

@@ -1,5 +1,5 @@
 /// Parts in one piece: to copy all of them counts one reference, and not one for each part.
-public final class Piece<Parts: Sendable>: Sendable {
+public final class SharedParts<Parts: Sendable>: Sendable {
     public let parts: Parts
 
     @inlinable

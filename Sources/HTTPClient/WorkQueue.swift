@@ -2,16 +2,16 @@ internal import Glibc
 internal import Synchronization
 
 /// Work that waits for a thread: a line of bounded length.
-@safe final class Line: @unchecked Sendable {
+@safe final class WorkQueue: @unchecked Sendable {
     struct Work: Sendable {
-        struct Done {
+        struct WorkOutcome {
             /// Not where the server does not answer, or answers that it is too much.
             var goesOn = true
             /// Wakes the thread that waits for the work.
             var tell: () -> Void = {}
         }
 
-        let run: @Sendable (Handle) -> Done
+        let run: @Sendable (Handle) -> WorkOutcome
         let refuse: @Sendable (Refusal) -> Void
     }
 

@@ -4,7 +4,7 @@ internal import Mail
 
 /// What a page says, in the reader's language. Both languages stand side by side where they are
 /// said, so that none is forgotten.
-struct Words: Sendable {
+struct LocalizedText: Sendable {
     let language: Language
 
     func callAsFunction(_ english: String, _ german: String) -> String {

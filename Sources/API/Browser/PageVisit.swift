@@ -7,7 +7,7 @@ internal import Values
 
 /// A visitor of a page: the user, if signed in, how pages look to them, and what their forms are
 /// bound to.
-struct Visit: Sendable {
+struct PageVisit: Sendable {
     let look: PageLook
     let browser: SignedInBrowser?
     private let secret: CSRFSecret
@@ -26,7 +26,7 @@ struct Visit: Sendable {
         namesItTwice = call.context.place.settings.rules.repeatsFormToken
     }
 
-    var say: Words { look.say }
+    var say: LocalizedText { look.say }
 
     /// What a ceremony that begins here is bound to.
     var formName: String { Base64URL.encode(mint.derive(.formName, secret.bytes)) }
@@ -105,7 +105,7 @@ extension Body {
                 [
                     .optional("form", .text(0...200), "CSRF token of the form."),
                     .optional(
-                        Visit.otherName, .text(0...200),
+                        PageVisit.otherName, .text(0...200),
                         "CSRF token of the form, under the name that some clients use."),
                 ] + members), example: [:])
     }
