@@ -47,7 +47,7 @@ struct AuthorizationTarget: Equatable {
         _ fault: AuthorizationFault, issuer: String, in look: PageLook
     ) -> Response {
         let members = whole(fault.members, issuer)
-        let way: UncheckedClientPage.Way =
+        let way: UncheckedClientPage.NextRequest =
             switch mode {
             case .query, .fragment: .link(address(members))
             case .formPost: .form(redirectURI, members)
