@@ -1,6 +1,7 @@
 """`make dev` itself: what a newcomer types first, and how it ends."""
 
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -43,6 +44,17 @@ class MakeDev(FrontDoorCase):
                     os.killpg(one.process.pid, number)
                 one.end(number)
                 self.assert_nothing_left(one)
+
+
+class MakeBuild(unittest.TestCase):
+    def test_a_benchmark_compiles_nothing_that_a_release_build_has_compiled(self):
+        told = subprocess.run(
+            ["make", "-n", "-C", str(ROOT), "build", "bench", "bench-full"],
+            capture_output=True, text=True, check=True).stdout
+        builds = re.findall(r"swift build [^\n]*", told.replace("\\\n", " "))
+        self.assertEqual(len(builds), 5)
+        ways = {re.sub(r" --quiet| --product [\w-]+", "", build).strip() for build in builds}
+        self.assertEqual(len(ways), 1, ways)
 
 
 if __name__ == "__main__":
