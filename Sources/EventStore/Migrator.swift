@@ -44,6 +44,8 @@ public struct Migrator {
 
     /// The schema version that this binary is made for.
     public static let newestSchema = newest(of: Migrations.all)
+    /// The oldest version that this binary migrates.
+    public static let firstSchema = Migrations.baseline.version
 
     private let connection: Connection
     private let attempts: Int

@@ -68,7 +68,8 @@ enum AsOfSchema {
                 "secret_rotations", .integer(0...most), "Number of rotations of the client secret."),
             .optional(
                 "certified_by", .text(1...50),
-                "Attestation service that certified an app on a device."),
+                "Evidence that certified an app on a device: an attestation service, or a mailed code."
+            ),
             .optional("certified_at", Fields.time, "Certification time."),
             .required("registered_at", Fields.time, "Registration time."),
             .required("metadata", .openObject, "Metadata of the client, without personal data."),
@@ -110,7 +111,9 @@ enum AsOfSchema {
             .optional(
                 "federated_device", Fields.id, "Stream id of the device of the federation profile."),
             .optional("scope", .text(0...4096), "Scopes of the tokens, separated by spaces."),
-            .optional("method", .text(1...255), "Grant type, or sign-in method of a browser."),
+            .optional(
+                "method", .text(1...255),
+                "Grant type, or sign-in method where no grant opened the session."),
             .required(
                 "amr", .list(of: .text(1...50), 0...50),
                 "Authentication methods of the sign-in (RFC 8176)."),

@@ -121,7 +121,8 @@ extension DeviceHistoryRoutes {
             .required("let_in", .boolean, "Whether the owner confirmed the installation."),
             .optional(
                 "certified_by", .oneOf(Certification.allCases.map(\.rawValue)),
-                "Attestation service that certified the app as genuine."),
+                "Evidence that certified the app as genuine: an attestation service, or a mailed code."
+            ),
             .optional("certified_at", Fields.time, "Certification time."),
             .optional("attestation", Fields.id, "Stream id of the attestation.")))
 

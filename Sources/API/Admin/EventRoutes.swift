@@ -163,7 +163,9 @@ extension EventRoutes {
             .required("stream", Fields.id, "Stream of the event."),
             .required("actor", .text(0...300), "Actor that caused the event."),
             .optional("client", .text(0...300), "Client through which the actor sent the request."),
-            .optional("correlation", .text(0...300), "Trace id of the request.")))
+            .optional(
+                "correlation", .text(0...300), "`traceparent` of the request (W3C Trace Context)."))
+    )
 
     /// Parts of Urd have a name, and all others one of their kind.
     private static let actor = Schema.text(

@@ -128,8 +128,11 @@ extension AsOfList {
                 .optional("account", Fields.id, "Account of the session."),
                 .optional("client", Fields.id, "Stream id of the session's client."),
                 .optional("client_id", .text(0...255), "OAuth client id."),
-                .optional("app", Fields.id, "App of the session, if it is a tenant's."),
-                .optional("method", .text(1...255), "Grant type of the session."),
+                .optional(
+                    "app", Fields.id, "App of the realm for which the session was opened, if any."),
+                .optional(
+                    "method", .text(1...255),
+                    "Grant type, or sign-in method where no grant opened the session."),
                 .required("opened_at", Fields.time, "Time at which the session was opened."),
                 .optional("refreshed_at", Fields.time, "Time of the last token refresh."),
                 .required(

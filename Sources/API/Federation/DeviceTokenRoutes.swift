@@ -11,15 +11,18 @@ enum DeviceTokenRoutes {
     static let table: [Route<RealmContext>] = [token]
 
     static let answer = Schema.object(
-        .optional("access_token", .text(1...16384), "Name of the MAC token."),
+        .optional(
+            "access_token", .text(1...16384),
+            "Name of the MAC token, or the access token of another app."),
         .optional("token_type", .text(1...20), "Token type: `mac`, or `Bearer` for another app."),
         .optional("kid", .text(1...100), "Key id (`kid`) of the MAC key."),
         .optional("mac_key", .text(1...200), "MAC key, byte by byte."),
         .optional("mac_algorithm", .text(1...20), "MAC algorithm; always HS256."),
         .optional(
             "jwk", .openObject,
-            "MAC key as a JWK for older apps, if the realm has untimed_requests."),
-        .optional("k", .text(1...200), "MAC key in the JWK."),
+            "Parameters of the MAC key as a JWK, without the key; for older apps, if the realm has untimed_requests."
+        ),
+        .optional("k", .text(1...200), "MAC key, beside `jwk`; for older apps."),
         .optional(
             "expires_in", .integer(0...(1 << 40)),
             "Lifetime of the token in seconds; a device's token does not expire."),

@@ -34,12 +34,13 @@ enum SignalStreamRoutes {
                 content: .json(SignalStreamDocument.schema, example: SignalStreamDocument.example)),
             refusals: SignalAnswers.faults + [.tooManySignalStreams]
         ) { call throws(Problem) in
+            let pages = try pages.present
             let receiver = try call.signalReceiver(SignalScope.manage)
             let settings = try SignalStreamDocument.settings(in: call.body, keeping: nil)
             let id = try await call.createSignalStream(settings, for: receiver)
             let stream = try await call.signalStream(id.description, of: receiver)
             // From its first look at the log on it has a place there.
-            let (context, pages) = (call.context, try pages.present)
+            let context = call.context
             _ = try await reading { () throws(LogFailure) in
                 try await SignalReader(context, pages).prepare(stream, in: context.place.realm)
             }

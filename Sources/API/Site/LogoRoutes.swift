@@ -25,7 +25,7 @@ enum LogoRoutes {
                 try await call.context.clients.recent(asked.clientID, in: call.context.place.realm)
             }
             guard let known, known.id == asked.client, let address = known.metadata.logoURI,
-                let picture = await logos?.picture(at: address)
+                let picture = try await logos.present.picture(at: address)
             else { throw Problem(.noSuchRoute) }
             var response = Response.bytes(.ok, picture.bytes)
             response.headers["Content-Type"] = picture.type

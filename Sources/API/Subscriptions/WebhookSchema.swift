@@ -66,7 +66,7 @@ enum WebhookSchema {
                 "signature", signature,
                 "Signature scheme; v1 by default. v1a is verified with the keys at "
                     + "/.well-known/urd-webhook-keys.json."),
-            .optional("headers", .map(of: .text(1...1024)), "Headers of the requests."),
+            .optional("headers", .map(of: .text(1...1024)), "Additional headers of the requests."),
         ]
     }
 
@@ -86,7 +86,7 @@ enum WebhookSchema {
         .required("signature", signature, "Signature scheme of the messages."),
         .required(
             "header_names", .list(of: .text(1...200), 0...100),
-            "Names of the headers of the requests."),
+            "Names of the additional headers of the requests."),
         .required("state", .oneOf(["active", "paused", "disabled"]), "State of the webhook."),
         .required(
             "reason", .nullable(.oneOf(Subscription.DisableReason.allCases.map(\.rawValue))),

@@ -12,7 +12,7 @@ enum AskedPerson {
             "Person whose address must be verified; any person by default."),
         Parameter(
             "identifier_field", in: .query, .text(0...64),
-            "Field of the address in the app's form; the other type is not accepted."),
+            "Field of the address in the app's form; a field name of the other type is refused."),
         Parameter(
             "direct_login", in: .query, .text(0...20),
             "Whether to send a code to the `input` without asking for the address."),

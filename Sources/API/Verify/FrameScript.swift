@@ -157,10 +157,13 @@ enum FrameScript {
             }
           };
 
+          const named = new Map(
+            [...forms.address.querySelectorAll("button[name=channel]")].map(
+              (button) => [button, button.textContent]));
           const nameButtons = () => {
-            if (!isLink()) return;
-            for (const button of forms.address.querySelectorAll("button[name=channel]"))
-              button.textContent = one("frame-link-" + button.value).textContent;
+            for (const [button, code] of named)
+              button.textContent =
+                isLink() ? one("frame-link-" + button.value).textContent : code;
           };
           forms.address.addEventListener("submit", (event) => {
             event.preventDefault();

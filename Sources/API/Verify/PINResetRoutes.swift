@@ -49,7 +49,8 @@ enum PINResetRoutes {
                 "challenge_id", .anything, "Challenge id (an integer) that came with the code."),
             .optional("challenge", .text(0...255), "Challenge, which is ignored."),
             .optional("new_code", .text(0...64), "New PIN."),
-            .optional("code", .text(0...64), "New PIN, under the name that older apps use.")),
+            .optional(
+                "code", .text(0...64), "New PIN, under another name; `new_code` takes precedence.")),
         example: ["reset_code": "123456", "challenge_id": 4711, "new_code": "4827"])
 
     private static let done = Answer.ok(

@@ -25,7 +25,7 @@ extension MetadataField {
         description,
         .web(
             "service_description_uri", \.serviceHost,
-            "Host of the services.txt in which the service publishes its offers"),
+            "URL at whose host the service publishes its offers (services.txt)"),
     ]
 
     /// A field that is left out where it has the default, as for nearly all clients.

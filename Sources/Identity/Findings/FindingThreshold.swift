@@ -34,7 +34,7 @@ public struct FindingThreshold: Sendable, Equatable {
                 "Seconds without further events after which the finding closes itself."
             case .countries: "Minimum number of countries."
             case .days: "Number of past days that are considered."
-            case .distance: "Minimum distance in kilometres."
+            case .distance: "Distance in kilometres that must be exceeded."
             case .factor: "Multiple of the busiest day that must be exceeded."
             case .failures: "Minimum number of failed sign-ins."
             case .lasting: "Minimum number of seconds between the first and the last attempt."
@@ -45,7 +45,7 @@ public struct FindingThreshold: Sendable, Equatable {
             case .share: "Minimum percentage of accounts with no more attempts than that."
             case .signIns: "Minimum number of earlier sign-ins of the account."
             case .sources: "Minimum number of networks."
-            case .speed: "Minimum speed in kilometres per hour."
+            case .speed: "Speed in kilometres per hour that must be exceeded."
             case .tries: "Minimum number of attempts."
             case .window: "Time window in seconds."
             }

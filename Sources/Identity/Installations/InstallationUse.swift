@@ -26,7 +26,7 @@ public enum InstallationUseEvent: FormedEvent {
     package enum Form {
         package static let synchronized = EventForm(
             "installation.synchronized", .internal, "The installation has synchronized everything.",
-            .client, .time("synchronized_at", "Time of the end."),
+            .client, .time("synchronized_at", "Time at which the synchronization finished."),
             make: InstallationUseEvent.synchronized)
     }
 

@@ -59,7 +59,7 @@ extension SettingCatalogue {
         "Whether the realm's owner may sign in by a link that is mailed to him")
     public static let longSessionLifetime = Declare.seconds(
         "long_session_lifetime", 3_650 * day, in: 3_600...(3_650 * day),
-        "Lifetime of the owner's session in a trusted browser")
+        "Lifetime of the owner's long session, in a browser of his own")
     public static let defaultWebApp = Declare.text(
         "default_web_app", .label(limit: 63),
         "Slug of the web app that users return to by default")

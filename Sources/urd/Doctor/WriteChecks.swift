@@ -35,7 +35,7 @@ extension DatabaseChecks {
             guard let refusal = try await tools.refusal(address) else { return found }
             return .wrong(
                 found.check, refusal,
-                mend: version < tools.newestSchema
+                mend: version < Migrator.firstSchema
                     ? "See \"A schema of before version 38\" in deploy/README.md."
                     : "Run the build that migrated it, or one that was made from it.")
         } catch {

@@ -137,7 +137,8 @@ struct EventEnvelope: Sendable {
                 "actor", .text(0...300),
                 "Actor that caused the event, such as account:… or client:…."),
             .optional("client", .text(0...300), "Client through which the actor sent the request."),
-            .optional("correlation", .text(0...300), "Trace id of the request."),
+            .optional(
+                "correlation", .text(0...300), "`traceparent` of the request (W3C Trace Context)."),
             .required(
                 "leaf", .text(43...43),
                 "Leaf hash of the event in the realm's Merkle tree, in base64url."),

@@ -166,7 +166,7 @@ enum ServerMetadata {
         ),
         (
             "introspection_endpoint_auth_signing_alg_values_supported",
-            "Algorithms for client assertions at this endpoint."
+            "Algorithms for client assertions at the introspection endpoint."
         ),
         (
             "revocation_endpoint_auth_methods_supported",
@@ -174,7 +174,7 @@ enum ServerMetadata {
         ),
         (
             "revocation_endpoint_auth_signing_alg_values_supported",
-            "Algorithms for client assertions at this endpoint."
+            "Algorithms for client assertions at the revocation endpoint."
         ),
         ("dpop_signing_alg_values_supported", "Algorithms for DPoP proofs (RFC 9449)."),
         ("acr_values_supported", "Authentication context classes."),
