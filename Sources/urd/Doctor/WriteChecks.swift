@@ -1,3 +1,5 @@
+import EventStore
+
 /// The outcome of a trial write.
 enum WriteTrial: Equatable, Sendable {
     case done
