@@ -141,12 +141,13 @@ class AnalystEstimates(unittest.TestCase):
         plans = {}
 
         def look():
-            """Under both states the tables are as large in all: nothing of the analyst's own came between."""
+            """Under both states the tables are as large in all, and as much of them is vacuumed: nothing of the analyst's
+            own came between, and no worker of the database."""
             sizes = []
             for state in (BEFORE, AFTER):
                 fill(state)
                 plans[state] = self.plans()
-                sizes.append(rows("select c.relname, c.reltuples from pg_class c where c.oid in "
+                sizes.append(rows("select c.relname, c.reltuples, c.relpages, c.relallvisible from pg_class c where c.oid in "
                                   f"({', '.join(repr(table) + '::regclass' for table in tables())}) order by 1"))
             return sizes[0] == sizes[1]
 
