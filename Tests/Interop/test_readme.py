@@ -45,7 +45,7 @@ class Readme(unittest.TestCase):
 
     def test_the_readmes_commands_of_administrators_and_analysts_work(self):
         text = (ROOT / "README.md").read_text()
-        section = text.split("### Administrators")[1].split("### Service owners")[0]
+        section = text.split("### Administer a realm")[1].split("### Run it for real")[0]
         blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
         self.assertEqual(len(blocks), 3)
         with tempfile.TemporaryDirectory() as folder:
