@@ -375,6 +375,7 @@ class Webhooks(unittest.TestCase):
         answer[0] = 503
         admin("POST", path + "/resume", {})
         eventually(lambda: len(begun) == 64, "the next are under way")
+        time.sleep(1)
         release.set()
         eventually(lambda: len(receiver.seen) == 64, "they are answered too")
         time.sleep(1)

@@ -39,7 +39,13 @@ extension WebhookRunner {
         _ run: inout WebhookRun, at now: Timestamp, issuer: String,
         _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) {
-        for item in run.start(at: now) {
+        let items = run.start(at: now)
+        if !items.isEmpty {
+            shared.withLock { shared in
+                shared.isFailing = shared.outcomes.contains { $0.answer.verdict == .unreachable }
+            }
+        }
+        for item in items {
             let target = WebhookTarget(
                 subscription: run.subscription, selection: run.selection,
                 epoch: run.progress.cursor.epoch, issuer: issuer,
@@ -69,7 +75,10 @@ extension WebhookRunner {
             try? await Task.sleep(for: .milliseconds(250))
         }
         guard !Task.isCancelled else { return }
-        shared.withLock { [outcome] in $0.outcomes.append(outcome) }
+        shared.withLock { [outcome] shared in
+            shared.outcomes.append(outcome)
+            if outcome.answer.verdict == .unreachable { shared.isFailing = true }
+        }
         wake.yield()
     }
 
@@ -98,7 +107,7 @@ extension WebhookRunner {
             LogCursor(epoch: target.epoch, position: item.position), to: id, in: realm)
         let answer = await service.sender.send(
             message, to: target.subscription, in: realm, limit: limit,
-            begins: { self.service.isOurs && !self.shared.withLock { $0.isHeld } })
+            begins: { self.service.isOurs && self.shared.withLock { !$0.isHeld && !$0.isFailing } })
         service.metrics.count(answer.outcome)
         if answer.verdict == .taken, item.attempts == 0, !item.isReplay {
             service.metrics.delays.observe(

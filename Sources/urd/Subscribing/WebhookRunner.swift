@@ -33,6 +33,9 @@ final class WebhookRunner: Sendable {
         var recording = Recording.isDone(.success(true))
         /// Whether no delivery is begun any more, not even a ready one.
         var isHeld = false
+        /// Whether the receiver was not reached since deliveries were begun last: those that were on their way
+        /// to it wait as well.
+        var isFailing = false
         var hasRung = false
         var isToEnd = false
         /// Whether the runner itself looks at `isToEnd`: before it begins, and while it sends.
@@ -41,7 +44,7 @@ final class WebhookRunner: Sendable {
 
         /// For another hold of the subscription.
         mutating func begin() {
-            (outcomes, recent, passage, isHeld) = ([], [:], nil, false)
+            (outcomes, recent, passage, isHeld, isFailing) = ([], [:], nil, false, false)
             recording = .isDone(.success(true))
         }
     }
