@@ -2,8 +2,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test soak check bench bench-full measure fuzz build format lint
-.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test
+.PHONY: help dev test soak check bench bench-full measure fuzz build deb format lint
+.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test packages-deb
 
 FUZZ_SECONDS ?= 60
 # No index for editors, which make their own: a sixth of the time. Tests/run.sh builds alike, so that nothing is compiled twice.
@@ -55,6 +55,10 @@ measure: ## count what the code costs to carry
 fuzz: packages-build ## throw malformed input at every parser (FUZZ_SECONDS each)
 	@Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
+deb: packages-deb ## the Debian package: dist/urd_VERSION_ARCH.deb
+	@$(RELEASE_BUILD) --product urd
+	@deploy/make-deb.sh .build/release/urd
+
 build: packages-build ## the release binary: .build/release/urd
 	$(RELEASE_BUILD) --product urd
 
@@ -81,3 +85,6 @@ packages-build-tests:
 
 packages-test:
 	@deploy/install-packages.sh test
+
+packages-deb:
+	@deploy/install-packages.sh deb

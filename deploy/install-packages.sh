@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs what Urd needs from Debian or Ubuntu, and says what it cannot install.
 #
-# usage: deploy/install-packages.sh [toolchain|build|run|bench|build-tests|test] [--print]
+# usage: deploy/install-packages.sh [toolchain|build|deb|run|bench|build-tests|test] [--print]
 #   toolchain    nothing: only looks for Swift
 #   build        the C libraries that Urd links (default)
+#   deb          what packs the program for Debian on top
 #   run          what `urd dev` needs on top: a PostgreSQL server
 #   bench        what the benchmarks need on top: a load generator
 #   build-tests  the C libraries that Urd and its tests link
@@ -17,10 +18,10 @@ purpose=build
 print_only=no
 for word in "$@"; do
     case "$word" in
-    toolchain | build | run | bench | build-tests | test) purpose=$word ;;
+    toolchain | build | deb | run | bench | build-tests | test) purpose=$word ;;
     --print) print_only=yes ;;
     *)
-        echo "install-packages.sh: unknown argument '$word' (toolchain, build, run, bench, build-tests, test, --print)" >&2
+        echo "install-packages.sh: unknown argument '$word' (toolchain, build, deb, run, bench, build-tests, test, --print)" >&2
         exit 2
         ;;
     esac
@@ -61,6 +62,7 @@ build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libs
 build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev libphonenumber-dev"
 build_packages="$build_packages libprotobuf-dev libxmlsec1-dev libxml2-dev libmaxminddb-dev"
 build_packages="$build_packages zlib1g-dev pkg-config"
+deb_packages="debhelper lintian"
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"
@@ -104,6 +106,7 @@ has_postgresql() {
 missing_packages() {
     wanted=$build_packages
     case "$purpose" in
+    deb) wanted="$wanted $deb_packages" ;;
     run) wanted="$wanted $run_packages" ;;
     bench) wanted="$wanted $run_packages $bench_packages" ;;
     build-tests) wanted="$wanted $build_tests_packages" ;;

@@ -73,10 +73,18 @@ public struct Statement: Sendable {
 
     /// Where others find the same database, as whom they are: also those that don't read a folder of sockets out of the place
     /// of a host.
-    public func address(user: String, password: String) -> String {
-        let host = unsafe String(cString: PQhost(handle))
+    ///
+    /// - Parameters:
+    ///   - networkHost: the host for roles that may not use the folder of sockets; none by default.
+    ///   - other: another database of the same server; this one by default.
+    public func address(
+        user: String, password: String, insteadOfSockets networkHost: String? = nil,
+        database other: String? = nil
+    ) -> String {
+        var host = unsafe String(cString: PQhost(handle))
+        if let networkHost, host.hasPrefix("/") { host = networkHost }
         let port = unsafe String(cString: PQport(handle))
-        let database = unsafe String(cString: PQdb(handle))
+        let database = unsafe other ?? String(cString: PQdb(handle))
         let start = "postgresql://\(user):\(password)@"
         return host.hasPrefix("/")
             ? "\(start)/\(database)?host=\(host)&port=\(port)"

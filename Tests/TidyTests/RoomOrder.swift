@@ -32,7 +32,7 @@ enum RoomOrder {
         order: stacked(
             "System", "Terminal", "Settings", "CommandLine", "Node", "Mailing", "Notifying",
             "Logout", "Subscribing", "Signalling", "Findings", "Jobs", "Cases", "AsOf",
-            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Doctor", "Dev",
+            "Analysts", "Administration", "Serve", "Feed", "Exporting", "Doctor", "Setup", "Dev",
             "Commands"))
 
     static let readModels = RoomRules(

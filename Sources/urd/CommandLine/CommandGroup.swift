@@ -25,10 +25,13 @@ struct CommandGroup: Sendable {
             rows: [
                 Row("dev", summary: "Start Urd with a database and demo realms"),
                 Row("serve", summary: "Serve on an existing PostgreSQL"),
+                Row("setup", summary: "Set up a first installation"),
                 Row("migrate", summary: "Bring the database to this program's schema"),
                 Row("doctor", summary: "Find what is wrong with this installation"),
                 Row("config", summary: "Show settings, and where their values come from"),
-                Row("completion", summary: "Print the completion for bash, zsh or fish"),
+                Row(
+                    "completion", "manual",
+                    summary: "Print the completion for shells, and the manual page"),
             ]),
         CommandGroup(
             name: "realms", title: "Realms",

@@ -4,8 +4,10 @@ import CBuild
 enum Commands {
     static let all: [any AnySubcommand] =
         [
-            Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), Migrate(),
-            Doctor(tools: .ofThisBinary), ConfigPrint(), Completion(),
+            Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), SetupCommand(),
+            Migrate(),
+            Doctor(tools: .ofThisBinary), ConfigPrint(),
+            ConfigTemplate(), Completion(), Manual(),
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), EventsTypes(), EventsDescribe(), FeedCommand(),
             ReplayCommand(),

@@ -113,9 +113,10 @@ extension Settings {
             switch setting.credential {
             case .none: break
             case .content(let name):
-                if let text = sources.readFile("\(directory)/\(name)") {
-                    return Entry(
-                        setting: setting, text: firstLine(text), origin: .credential(name))
+                // A unit hands an empty one in where the file is not there.
+                if let text = sources.readFile("\(directory)/\(name)").map(firstLine), !text.isEmpty
+                {
+                    return Entry(setting: setting, text: text, origin: .credential(name))
                 }
             case .path(let name):
                 let path = "\(directory)/\(name)"
