@@ -12,6 +12,12 @@ public struct JSONObject: Sendable {
         members = []
     }
 
+    /// An empty object with room for so many members.
+    public init(capacity: Int) {
+        members = []
+        members.reserveCapacity(capacity)
+    }
+
     /// Of a duplicate key, the last value counts.
     public init(_ elements: some Sequence<(String, JSON)>) {
         members = []

@@ -41,7 +41,7 @@ func eventSamples(opened: Bool = false) throws -> [Recorded] {
             for showsPersonal in [false, true] {
                 let envelope = EventEnvelope(
                     event, epoch: 3, issuer: issuer, showsPersonal: showsPersonal)
-                try EventEnvelope.shape.check(envelope.json)
+                try EventEnvelope.schema.check(envelope.json)
                 #expect(envelope.data.keys.allSatisfy { !secrets.contains($0) }, "\(event.name)")
                 let personal = envelope.json["personal"]?.string
                 #expect(
@@ -49,7 +49,7 @@ func eventSamples(opened: Bool = false) throws -> [Recorded] {
                         == (event.subject == nil ? "none" : showsPersonal ? "opened" : "sealed"))
             }
         }
-        try EventEnvelope.shape.check(EventEnvelope.example)
+        try EventEnvelope.schema.check(EventEnvelope.example)
     }
 
     @Test func `an envelope is written as its members are, in canonical order`() throws {

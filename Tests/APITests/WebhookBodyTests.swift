@@ -62,7 +62,7 @@ import Values
         case .ocsf: data = said[0]?["unmapped"]?["data"]
         }
         #expect(data?["truncated"] == true && data?["href"] == place)
-        if format == .standard { try EventEnvelope.shape.check(said["data"] ?? .null) }
+        if format == .standard { try EventEnvelope.schema.check(said["data"] ?? .null) }
         let short = try body(event, format)
         #expect(!String(decoding: short.canonical(), as: UTF8.self).contains("truncated"))
     }

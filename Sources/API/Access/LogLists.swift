@@ -18,23 +18,25 @@ enum LogLists {
         "next": "3:48211", "more": false,
     ]) { $1 }
 
+    static func answer<Item>(_ name: String, of shape: Shape<Item>) -> Answer {
+        answer(name, of: shape.schema, example: shape.example)
+    }
+
     static func answer(
         _ name: String, of item: Schema, atMost count: Int = 200, example: JSON
     ) -> Answer {
-        Answer(
-            status: .ok, description: "A page of the list.",
-            content: .json(
-                .named(
-                    name,
-                    .object(
-                        [
-                            .required("items", .list(of: item, 0...count), "Items of this page."),
-                            .required(
-                                "next", cursor,
-                                "Cursor of the next page, also behind the last page."),
-                            Lists.more,
-                        ] + ListStanding.schema)),
-                example: .object(Self.example.merging(["items": [example]]) { $1 })))
+        .ok(
+            "A page of the list.",
+            .named(
+                name,
+                .object(
+                    [
+                        .required("items", .list(of: item, 0...count), "Items of this page."),
+                        .required(
+                            "next", cursor, "Cursor of the next page, also behind the last page."),
+                        Lists.more,
+                    ] + ListStanding.schema)),
+            example: .object(Self.example.merging(["items": [example]]) { $1 }))
     }
 }
 

@@ -15,22 +15,16 @@ extension Call<AdminContext> {
         let folded = try await state(Account.self, of: id, after: done)
         let view = AccountView(
             id, as: folded.state, registeredAt: folded.createdAt, changedAt: folded.changedAt)
-        return Response.json(status, .object(view.members)).at(done)
+        return Response.json(status, AccountView.shape.json(view)).at(done)
     }
 
     /// The account that the path names.
     @discardableResult
     func knownAccount() async throws(Problem) -> AccountView {
-        let realm = try realm
         let id = try requiredID("account_id")
-        let found = try await reading { () throws(LogFailure) in
+        return try await found(or: .noSuchAccount) { realm throws(LogFailure) in
             try await context.queries.account(id, in: realm)
         }
-        guard let found else {
-            try await knownRealm()
-            throw Problem(.noSuchAccount)
-        }
-        return found
     }
 
     /// The account of an address in its one form.

@@ -19,8 +19,7 @@ enum AccountDeletionRoutes {
             by which its person could call off a deletion of their own is worth nothing any more.
             """,
         right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
-        answer: .written(
-            .ok, "The account.", AccountView.schema, example: AccountView.example),
+        answer: .written(.ok, "The account.", AccountView.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)

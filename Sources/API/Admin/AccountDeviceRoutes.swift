@@ -9,8 +9,8 @@ internal import Values
 enum AccountDeviceRoutes {
     static let table: [Route<AdminContext>] = [list]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/accounts/{account_id}/devices", id: "listAccountDevices",
+    private static let list = Route.whole(
+        "/api/admin/realms/{realm}/accounts/{account_id}/devices", id: "listAccountDevices",
         commandLine: .urd("account devices", examples: "urd account devices ann@example.org"),
         tag: "Accounts",
         summary:
@@ -20,14 +20,11 @@ enum AccountDeviceRoutes {
             (`urd account end-session`) ends all that the device and its services have by it. Apps on \
             owners' devices are in another list (`urd device list`).
             """,
-        right: .realm, parameters: [.realm, AccountRoutes.accountID],
-        answer: Lists.whole(
-            "AccountDeviceList", of: schema, 0...10_000, "The devices.", example: example),
-        refusals: [.noSuchRealm, .noSuchAccount]
+        parameters: [AccountRoutes.accountID], of: shape, 0...10_000, "The devices.",
+        refusals: [.noSuchAccount]
     ) { call throws(Problem) in
         let account = try await call.knownAccount().id
         let realm = try call.realm
-        let standing = try await call.standing()
         let (queries, now) = (call.context.queries, call.context.time.now(in: realm))
         let sessions = try await reading { () throws(LogFailure) in
             try await queries.sessions(of: account, in: realm, at: now) {
@@ -46,50 +43,41 @@ enum AccountDeviceRoutes {
                 devices.append((device, [session]))
             }
         }
-        var items: [JSON] = []
+        var items: [ShownDevice] = []
         for device in devices {
             let terms = try await call.state(FederatedDevice.self, of: device.id, in: realm).state
                 .terms
-            items.append(json(device.id, device.sessions, terms))
+            items.append((device.id, device.sessions, terms))
         }
-        return Lists.whole(items, at: standing)
+        return items
     }
 
-    private static func json(
-        _ device: UUID, _ sessions: [OpenSessionView], _ terms: FederatedDeviceTerms?
-    ) -> JSON {
-        var members: JSONObject = [
-            "id": .string(device.description),
-            "sessions": .array(sessions.map { .string($0.id.description) }),
-        ]
-        members["client_id"] = (sessions.first?.terms.clientID).map { .string($0) }
-        members["type"] = terms?.type.map { .string($0) }
-        members["os"] = terms?.system.map { .string($0) }
-        members["signed_in_at"] = sessions.map(\.openedAt).min().map { .string($0.description) }
-        members["last_used_at"] = sessions.map(\.lastUsedAt).max().map { .string($0.description) }
-        return .object(members)
-    }
+    private typealias ShownDevice = (
+        id: UUID, sessions: [OpenSessionView], terms: FederatedDeviceTerms?
+    )
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<ShownDevice>(
         "AccountDevice",
-        .object(
-            .required("id", Fields.id, "Device id."),
-            .required("client_id", .text(1...255), "Client id of the app's version on the device."),
-            .optional("type", .text(0...200), "Type of device, as the app reported it."),
-            .optional("os", .text(0...200), "Operating system, as the app reported it."),
-            .required(
-                "sessions", .list(of: Fields.id, 1...10_000),
-                "Ids of the account's sessions on the device."),
-            .required("signed_in_at", Fields.time, "Time of the sign-in on the device."),
-            .required("last_used_at", Fields.time, "Time of the last token refresh.")))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id": "ch.eduid.app.1",
-        "type": "phone", "os": "iOS 19",
-        "sessions": ["0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"],
-        "signed_in_at": "2026-11-21T01:23:45.123456Z",
-        "last_used_at": "2026-11-21T01:23:45.123456Z",
-    ]
+        .required("id", "Device id.", \.id),
+        .required(
+            "client_id", .text(1...255), "Client id of the app's version on the device.",
+            { $0.sessions.first?.terms.clientID ?? "" }, example: "ch.eduid.app.1"),
+        .optional(
+            "type", .text(0...200), "Type of device, as the app reported it.", \.terms?.type,
+            example: "phone"),
+        .optional(
+            "os", .text(0...200), "Operating system, as the app reported it.", \.terms?.system,
+            example: "iOS 19"),
+        .required(
+            "sessions", .list(of: Fields.id, 1...10_000),
+            "Ids of the account's sessions on the device.", { $0.sessions.map(\.id) },
+            example: ["0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"]),
+        .required(
+            "signed_in_at", Fields.time, "Time of the sign-in on the device.",
+            { $0.sessions.map(\.openedAt).min()?.json ?? .null }, example: Timestamp.example),
+        .required(
+            "last_used_at", Fields.time, "Time of the last token refresh.",
+            { $0.sessions.map(\.lastUsedAt).max()?.json ?? .null }, example: Timestamp.example))
 }
 
 extension SessionQueries {

@@ -45,7 +45,7 @@ enum AccountRoutes {
                     .optional(
                         "confirmed", .boolean, "Whether the addresses count as verified."))),
             example: ["email": "ada@example.org", "first_name": "Ada", "confirmed": true]),
-        answer: .created("The account.", AccountView.schema, example: AccountView.example),
+        answer: .created("The account.", AccountView.shape),
         refusals: [.noSuchRealm, .realmDisabled, .accountExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -61,44 +61,29 @@ enum AccountRoutes {
             .located("/api/admin/realms/\(write.realm)/accounts/\(command.account)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/accounts", id: "listAccounts",
         commandLine: .urd(
             "account list", examples: "urd account list", "urd account list --open --all --csv"),
         tag: "Accounts",
         summary: "List the accounts of a realm, or find one by its mail address or phone number.",
-        detail: "Nothing of a person is in a list.", right: .realm,
+        detail: "Nothing of a person is in a list.",
         parameters: [
-            .realm, Lists.limit, Lists.after(Cursor.uuid),
             Parameter(
                 "Email", in: .header, AccountView.email,
                 "Mail address of the account. It is a header because URLs end up in logs."),
             Parameter(
                 "Phone", in: .header, AccountView.phone,
                 "Phone number of the account, with its country code."),
-        ],
-        answer: Lists.answer(
-            "AccountList", of: AccountView.schema, next: Cursor.uuid,
-            example: AccountView.example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items: ListPage<AccountView>
+        ], of: AccountView.shape, by: .id(\.id)
+    ) { call, page throws(Problem) in
         if let address = try call.addressLookedFor {
             let standing = try await call.standing()
-            let found = try await call.find(address)
-            items = ListPage(
-                [found].compactMap { $0 }, position: standing.position, head: standing.head)
-        } else {
-            items = try await reading { () throws(LogFailure) in
-                try await call.context.queries.accounts(
-                    in: realm, after: after, limit: call.limit + 1)
-            }
+            return ListPage([try await call.find(address)].compactMap { $0 }, at: standing)
         }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: { .object($0.members) }) {
-            Cursor.encode($0.id)
+        return try await reading { () throws(LogFailure) in
+            try await call.context.queries.accounts(
+                in: page.realm, after: page.after, limit: page.limit)
         }
     }
 
@@ -112,10 +97,10 @@ enum AccountRoutes {
             OpenRequest.parameter("Whether to unseal what is known of the person."),
             OpenRequest.reason(),
         ],
-        answer: .ok("The account.", AccountView.schema, example: AccountView.example),
+        answer: .ok("The account.", AccountView.shape),
         refusals: [.noSuchRealm, .noSuchAccount, .contended]
     ) { call throws(Problem) in
-        var members = try await call.knownAccount().members
+        var members = AccountView.shape.object(try await call.knownAccount())
         if call.isOpening {
             members["person"] = try await call.openedPerson(try call.requiredID("account_id"))
         }
@@ -147,8 +132,7 @@ enum AccountRoutes {
                     .optional(
                         "confirmed", .boolean, "Whether a new address counts as verified."))),
             example: ["first_name": "Ada"]),
-        answer: .written(
-            .ok, "The account.", AccountView.schema, example: AccountView.example),
+        answer: .written(.ok, "The account.", AccountView.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount, .accountExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -204,8 +188,7 @@ enum AccountRoutes {
             commandLine: commandLine,
             tag: "Accounts", summary: summary, detail: detail, right: .realm,
             parameters: [.realm, accountID, .idempotencyKey],
-            answer: .written(
-                .ok, "The account.", AccountView.schema, example: AccountView.example),
+            answer: .written(.ok, "The account.", AccountView.shape),
             refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
         ) { call throws(Problem) in
             let write = call.write(in: try call.realm)
@@ -238,27 +221,23 @@ extension AccountView {
         1...100,
         .said("a name of plain letters, digits and signs", .some(Characters(0x21...0x7E), 1...100)))
 
-    static let schema = Schema.named(
-        "Account",
-        .object(
-            .required("id", Fields.id, "Account id, which never changes."),
-            .required(
-                "mailbox", Fields.id,
-                "Pseudonym of the mail address, or of the phone number if there is no "
-                    + "mail address."
-            ),
-            .required(
-                "phone_mailbox", .nullable(Fields.id),
-                "Pseudonym of the phone number beside a mail address."),
-            .required("confirmed", .boolean, "Whether the address is verified."),
-            .required("enabled", .boolean, "Whether the account may sign in."),
-            .required(
-                "deletion_due", .nullable(Fields.time),
-                "Time of the scheduled erasure, unless the deletion is cancelled; until "
-                    + "then the account cannot sign in."
-            ),
-            .required("registered_at", Fields.time, "Registration time."),
-            .required("changed_at", Fields.time, "Time of the account's last event."),
+    static let shape = Shape<AccountView>(
+        "Account", .required("id", "Account id, which never changes.", \.id),
+        .required(
+            "mailbox",
+            "Pseudonym of the mail address, or of the phone number if there is no mail address.",
+            \.mailbox, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14"),
+        .nullable(
+            "phone_mailbox", "Pseudonym of the phone number beside a mail address.", \.phoneMailbox),
+        .required("confirmed", "Whether the address is verified.", \.isConfirmed),
+        .required("enabled", "Whether the account may sign in.", { !$0.isDisabled }),
+        .nullable(
+            "deletion_due",
+            "Time of the scheduled erasure, unless the deletion is cancelled; until "
+                + "then the account cannot sign in.", \.deletionDue),
+        .required("registered_at", "Registration time.", \.registeredAt),
+        .required("changed_at", "Time of the account's last event.", \.changedAt),
+        .added(
             .optional(
                 "person",
                 .nullable(
@@ -271,25 +250,6 @@ extension AccountView {
                             "Identifier of the person in other systems."),
                         .optional("last_name", .text(1...100), "Last name."))),
                 "Personal data, with `open`; null if it is erased.")))
-
-    static let example: JSON = [
-        "phone_mailbox": .null,
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
-        "mailbox": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "confirmed": true, "enabled": true,
-        "deletion_due": .null, "registered_at": "2026-11-21T01:23:45.123456Z",
-        "changed_at": "2026-11-21T01:23:45.123456Z",
-    ]
-
-    var members: JSONObject {
-        [
-            "id": .string(id.description), "mailbox": .string(mailbox.description),
-            "phone_mailbox": phoneMailbox.map { .string($0.description) } ?? .null,
-            "confirmed": .bool(isConfirmed), "enabled": .bool(!isDisabled),
-            "deletion_due": deletionDue.map { .string($0.description) } ?? .null,
-            "registered_at": .string(registeredAt.description),
-            "changed_at": .string(changedAt.description),
-        ]
-    }
 }
 
 extension RegisterAccount.Rejection: Refusal {

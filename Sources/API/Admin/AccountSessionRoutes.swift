@@ -9,36 +9,28 @@ internal import Values
 enum AccountSessionRoutes {
     static let table: [Route<AdminContext>] = [list, end]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/accounts/{account_id}/sessions", id: "listSessions",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/accounts/{account_id}/sessions", id: "listSessions",
         commandLine: .urd("account sessions", examples: "urd account sessions ann@example.org"),
         tag: "Accounts", summary: "List the sessions of an account, newest first.",
         detail: """
             Clients that have tokens, and browsers. Sessions that are over are in the login history.
             """,
-        right: .realm,
-        parameters: [
-            .realm, AccountRoutes.accountID, Lists.limit, Lists.after(Cursor.uuid),
-        ],
-        answer: Lists.answer("SessionList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm, .noSuchAccount]
-    ) { call throws(Problem) in
+        parameters: [AccountRoutes.accountID], of: shape, by: .id(\.id),
+        refusals: [.noSuchAccount]
+    ) { call, page throws(Problem) in
         let account = try await call.knownAccount().id
-        let realm = try call.realm
-        let now = call.context.time.now(in: realm)
-        let after = call.text("after").flatMap(Cursor.uuid)
+        let now = call.context.time.now(in: page.realm)
         let standing = try await call.standing()
         let items = try await reading { () throws(LogFailure) in
             let clients = try await call.context.queries.livingSessions(
-                of: account, in: realm, at: now, after: after, limit: call.limit + 1)
+                of: account, in: page.realm, at: now, after: page.after, limit: page.limit)
             let browsers = try await call.context.queries.browserSessions(
-                of: account, in: realm, at: now, after: after, limit: call.limit + 1)
-            return (clients.map(ListedSession.client) + browsers.map(ListedSession.browser))
+                of: account, in: page.realm, at: now, after: page.after, limit: page.limit)
+            return (clients.map { ListedSession($0) } + browsers.map { ListedSession($0) })
                 .sorted { $1.id < $0.id }
         }
-        return Lists.page(call.limit, of: items, at: standing, item: \.json) {
-            Cursor.encode($0.id)
-        }
+        return ListPage(items, at: standing)
     }
 
     private static let end = Route<AdminContext>(
@@ -74,70 +66,51 @@ enum AccountSessionRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<ListedSession>(
         "Session",
-        .object(
-            .required("id", Fields.id, "Session id."),
-            .required(
-                "kind", .oneOf(["client", "browser"]),
-                "Kind of session: of an OAuth client, or of a browser at the realm's pages."),
-            .optional("client_id", .text(1...255), "OAuth client id of the session's tokens."),
-            .optional("app", .text(1...200), "Name of the app that the session was opened for."),
-            .optional("device", .text(1...100), "Kind of device."),
-            .optional(
-                "source", .text(1...100),
-                "Pseudonym of the network that the account signed in from."),
-            .optional(
-                "scope", .text(0...2048), "Scopes of the session's tokens, separated by spaces."),
-            .required("created_at", Fields.time, "Time of the sign-in."),
-            .optional(
-                "last_used_at", Fields.time,
-                "Time of the last token refresh; page views of a browser are not on record."),
-            .required("expires_at", Fields.time, "Time at which the session ends at the latest.")))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "kind": "client", "client_id": "phone",
-        "device": "iPhone", "scope": "openid offline_access",
-        "created_at": "2026-11-21T01:23:45.123456Z",
-        "last_used_at": "2026-11-21T01:23:45.123456Z",
-        "expires_at": "2027-11-21T01:23:45.000000Z",
-    ]
+        .required("id", "Session id.", \.id, example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"),
+        .required(
+            "kind", .oneOf(["client", "browser"]),
+            "Kind of session: of an OAuth client, or of a browser at the realm's pages.",
+            { $0.client == nil ? "browser" : "client" }, example: "client"),
+        .optional(
+            "client_id", .text(1...255), "OAuth client id of the session's tokens.",
+            \.client?.terms.clientID, example: "phone"),
+        .optional("app", .text(1...200), "Name of the app that the session was opened for.", \.app),
+        .optional("device", .text(1...100), "Kind of device.", \.from.device, example: "iPhone"),
+        .optional(
+            "source", .text(1...100), "Pseudonym of the network that the account signed in from.",
+            \.from.source),
+        .optional(
+            "scope", .text(0...2048), "Scopes of the session's tokens, separated by spaces.",
+            { $0.client?.terms.scope.joined(separator: " ") }, example: "openid offline_access"),
+        .required("created_at", "Time of the sign-in.", \.createdAt),
+        .optional(
+            "last_used_at",
+            "Time of the last token refresh; page views of a browser are not on record.",
+            \.client?.lastUsedAt, example: Timestamp.example),
+        .required(
+            "expires_at", "Time at which the session ends at the latest.", \.expiresAt,
+            example: "2027-11-21T01:23:45.000000Z"))
 }
 
-/// One of the places where the user is signed in.
-private enum ListedSession {
-    case client(OpenSessionView)
-    case browser(BrowserSessionView)
+/// One of the places where the user is signed in: through a client, or in a browser.
+private struct ListedSession: Sendable {
+    let id: UUID
+    let client: OpenSessionView?
+    let app: String?
+    let from: SignInPlace
+    let createdAt: Timestamp
+    let expiresAt: Timestamp
 
-    var id: UUID {
-        switch self {
-        case .client(let session): session.id
-        case .browser(let session): session.id
-        }
+    init(_ session: OpenSessionView) {
+        (id, client, app, from) = (session.id, session, session.app, session.terms.from)
+        (createdAt, expiresAt) = (session.openedAt, session.terms.expiresAt)
     }
 
-    var json: JSON {
-        var members: JSONObject = ["id": .string(id.description)]
-        let (app, from): (String?, SignInPlace)
-        switch self {
-        case .client(let session):
-            members["kind"] = "client"
-            members["client_id"] = .string(session.terms.clientID)
-            members["scope"] = .string(session.terms.scope.joined(separator: " "))
-            members["created_at"] = .string(session.openedAt.description)
-            members["last_used_at"] = .string(session.lastUsedAt.description)
-            members["expires_at"] = .string(session.terms.expiresAt.description)
-            (app, from) = (session.app, session.terms.from)
-        case .browser(let session):
-            members["kind"] = "browser"
-            members["created_at"] = .string(session.terms.openedAt.description)
-            members["expires_at"] = .string(session.terms.expiresAt.description)
-            (app, from) = (session.app, session.terms.from)
-        }
-        members["app"] = app.map { .string($0) }
-        members["device"] = from.device.map { .string($0) }
-        members["source"] = from.source.map { .string($0) }
-        return .object(members)
+    init(_ session: BrowserSessionView) {
+        (id, client, app, from) = (session.id, nil, session.app, session.terms.from)
+        (createdAt, expiresAt) = (session.terms.openedAt, session.terms.expiresAt)
     }
 }
 

@@ -45,9 +45,7 @@ enum AdminKeyRoutes {
                         example: ["events.read"]))),
             example: ["name": "deployment", "realms": ["demo"]]),
         answer: .created(
-            "The key.",
-            .named("FreshAdminKey", .object(members + [secret])),
-            example: .object((example.object ?? [:]).merging(["key": exampleKey]) { $1 }))
+            "The key.", shape.adding("FreshAdminKey", .added(secret, example: exampleKey)))
     ) { call throws(Problem) in
         let write = call.write(in: .system)
         let id = write.newID("admin key")
@@ -69,25 +67,19 @@ enum AdminKeyRoutes {
             $0.adminKey(id, of: write.command).digest(limitedTo: made.permissions) == made.digest
         }
         guard let given else { throw Problem.secretRetired }
-        var view = json(made).object ?? [:]
+        var view = shape.object(made)
         view["key"] = .string(given.adminKey(id, of: write.command).text)
         return Response.json(.created, .object(view)).at(done)
             .located("/api/admin/keys/\(id)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/keys", id: "listAdminKeys",
-        commandLine: .urd("admin key list", examples: "urd admin key list"),
-        tag: "Admin keys",
-        summary: "List the admin keys, revoked ones included.", right: .everything,
-        parameters: [Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer("AdminKeyList", of: schema, next: Cursor.uuid, example: example)
-    ) { call throws(Problem) in
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.adminKeys(after: after, limit: call.limit + 1)
-        }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    private static let list = Route.list(
+        "/api/admin/keys", id: "listAdminKeys",
+        commandLine: .urd("admin key list", examples: "urd admin key list"), tag: "Admin keys",
+        summary: "List the admin keys, revoked ones included.", right: .everything, of: shape,
+        by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.adminKeys(after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
@@ -95,7 +87,7 @@ enum AdminKeyRoutes {
         commandLine: .urd("admin key show", examples: "urd admin key show KEY"),
         tag: "Admin keys",
         summary: "Show an admin key.", right: .everything, parameters: [keyID],
-        answer: .ok("The key.", schema, example: example),
+        answer: .ok("The key.", shape),
         refusals: [.noSuchKey]
     ) { call throws(Problem) in
         let id = try call.requiredID("key_id")
@@ -103,7 +95,7 @@ enum AdminKeyRoutes {
             try await call.context.queries.adminKey(id)
         }
         guard let found else { throw Problem(.noSuchKey) }
-        return .json(.ok, json(found))
+        return .json(.ok, shape.json(found))
     }
 
     private static let revoke = Route<AdminContext>(
@@ -112,25 +104,26 @@ enum AdminKeyRoutes {
         tag: "Admin keys",
         summary: "Revoke an admin key for ever.", right: .everything,
         parameters: [keyID, .idempotencyKey],
-        answer: .written(.ok, "The key.", schema, example: example), refusals: [.noSuchKey]
+        answer: .written(.ok, "The key.", shape), refusals: [.noSuchKey]
     ) { call throws(Problem) in
         let id = try call.requiredID("key_id")
         let done = try await call.run(RevokeAdminKey(id: id), as: call.write(in: .system))
-        return Response.json(.ok, json(try await call.view(id, done))).at(done)
+        return Response.json(.ok, shape.json(try await call.view(id, done))).at(done)
     }
 
-    private static let members: [Member] = [
-        .required("id", Fields.id, "Key id."),
-        .required("name", .text(1...200), "Name of the key's holder."),
+    private static let shape = Shape<AdminKeyView>(
+        "AdminKey",
+        .required("id", "Key id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
         .required(
-            "realms", .nullable(realms), "Realms that the key gives access to; null for all."),
-        .required(
-            "permissions", .nullable(permissions), "Permissions of the key; null for all."),
-        .required("created_at", Fields.time, "Creation time."),
-        .required("revoked_at", .nullable(Fields.time), "Revocation time; null for a valid key."),
-    ]
-
-    private static let schema = Schema.named("AdminKey", .object(members))
+            "name", .text(1...200), "Name of the key's holder.", \.name, example: "deployment"),
+        .nullable(
+            "realms", realms, "Realms that the key gives access to; null for all.", \.scope.listed,
+            example: ["demo"]),
+        .nullable(
+            "permissions", permissions, "Permissions of the key; null for all.",
+            \.permissions.names, example: ["events.read"]),
+        .required("created_at", "Creation time.", \.createdAt),
+        .nullable("revoked_at", "Revocation time; null for a valid key.", \.revokedAt))
 
     private static let secret = Member.required(
         "key",
@@ -141,12 +134,6 @@ enum AdminKeyRoutes {
                 .some(Characters("-a-zA-Z0-9_"), 43...43),
             ])),
         "Admin key, to be sent as bearer token. It is not shown again.")
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12", "name": "deployment", "realms": ["demo"],
-        "permissions": ["events.read"], "created_at": "2026-11-21T01:23:45.123456Z",
-        "revoked_at": .null,
-    ]
 
     /// All zeros: an example that opens nothing.
     private static let exampleKey = JSON.string(
@@ -159,19 +146,15 @@ enum AdminKeyRoutes {
         }
         return read
     }
+}
 
-    private static func json(_ key: AdminKeyView) -> JSON {
-        let realms: JSON =
-            switch key.scope {
-            case .all: .null
-            case .only(let realms): .array(realms.map { .string($0.name) })
-            }
-        return [
-            "id": .string(key.id.description), "name": .string(key.name), "realms": realms,
-            "permissions": key.permissions.names.map { .array($0.map { .string($0) }) } ?? .null,
-            "created_at": .string(key.createdAt.description),
-            "revoked_at": key.revokedAt.map { .string($0.description) } ?? .null,
-        ]
+extension AdminScope {
+    /// Nil for all realms.
+    fileprivate var listed: [String]? {
+        switch self {
+        case .all: nil
+        case .only(let realms): realms.map(\.name)
+        }
     }
 }
 

@@ -60,6 +60,17 @@ extension Call<AdminContext> {
     func state<State: StreamState>(
         _ type: State.Type, of stream: UUID, in realm: RealmID, upTo position: Int64 = .max
     ) async throws(Problem) -> StreamSnapshot<State> {
+        // The caller knows that the stream exists.
+        guard let found = try await stateIfAny(type, of: stream, in: realm, upTo: position) else {
+            throw Problem(.internalError)
+        }
+        return found
+    }
+
+    /// Nil for a stream that has no event up to there.
+    func stateIfAny<State: StreamState>(
+        _ type: State.Type, of stream: UUID, in realm: RealmID, upTo position: Int64 = .max
+    ) async throws(Problem) -> StreamSnapshot<State>? {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(stream, after: 0, in: realm)
         }
@@ -70,9 +81,18 @@ extension Call<AdminContext> {
             state.apply(event)
             times = (times?.first ?? recorded.at, recorded.at)
         }
-        // The caller knows that the stream exists.
-        guard let times else { throw Problem(.internalError) }
-        return StreamSnapshot(state: state, createdAt: times.first, changedAt: times.last)
+        return times.map {
+            StreamSnapshot(state: state, createdAt: $0.first, changedAt: $0.last)
+        }
+    }
+
+    /// The state of a stream that begins when the realm sets something in it.
+    func configuration<State: StreamState>(
+        _ type: State.Type, of stream: UUID
+    ) async throws(Problem) -> State {
+        if let found = try await stateIfAny(type, of: stream, in: try realm) { return found.state }
+        try await knownRealm()
+        return State()
     }
 
     func mint(of realm: RealmID) async throws(Problem) -> TokenMint {

@@ -28,7 +28,7 @@ enum AppRoutes {
                     .required("slug", slug, "Sub-domain of the app.", example: "shop"),
                     .required("name", name, "Display name of the app.", example: "Web shop"))),
             example: ["slug": "shop", "name": "Web shop"]),
-        answer: .created("The app.", schema, example: example),
+        answer: .created("The app.", shape),
         refusals: [.noSuchRealm, .realmDisabled, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -40,22 +40,12 @@ enum AppRoutes {
             .located("/api/admin/realms/\(write.realm)/apps/\(command.id)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/apps", id: "listApps",
-        commandLine: .urd("app list", examples: "urd app list"),
-        tag: "Apps",
-        summary: "List the apps of a realm.", right: .realm,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer("AppList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.apps(in: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/apps", id: "listApps",
+        commandLine: .urd("app list", examples: "urd app list"), tag: "Apps",
+        summary: "List the apps of a realm.", of: shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.apps(in: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
@@ -63,19 +53,14 @@ enum AppRoutes {
         commandLine: .urd("app show", examples: "urd app show APP"),
         tag: "Apps",
         summary: "Show an app.", right: .realm, parameters: [.realm, appID],
-        answer: .ok("The app.", schema, example: example),
+        answer: .ok("The app.", shape),
         refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
-        let realm = try call.realm
         let id = try call.requiredID("app_id")
-        let found = try await reading { () throws(LogFailure) in
+        let app = try await call.found(or: .noSuchApp) { realm throws(LogFailure) in
             try await call.context.queries.app(id, in: realm)
         }
-        guard let found else {
-            try await call.knownRealm()
-            throw Problem(.noSuchApp)
-        }
-        return .json(.ok, json(found))
+        return .json(.ok, shape.json(app))
     }
 
     private static let update = Route<AdminContext>(
@@ -98,7 +83,7 @@ enum AppRoutes {
                         "settings", SettingSchema.appChanges,
                         "Settings of the app, in place of the realm's."))),
             example: ["name": "Shop", "settings": ["registration": "off"]]),
-        answer: .written(.ok, "The app.", schema, example: example),
+        answer: .written(.ok, "The app.", shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -127,28 +112,15 @@ enum AppRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    fileprivate static let shape = Shape<AppView>(
         "App",
-        .object(
-            .required("id", Fields.id, "App id, which never changes."),
-            .required("slug", slug, "Sub-domain of the app."),
-            .required("name", .text(1...200), "Display name of the app."),
-            .required(
-                "settings", SettingSchema.app, "Settings of the app, in place of the realm's."),
-            .required("created_at", Fields.time, "Creation time.")))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "slug": "shop", "name": "Web shop",
-        "settings": [:], "created_at": "2026-11-21T01:23:45.123456Z",
-    ]
-
-    fileprivate static func json(_ app: AppView) -> JSON {
-        [
-            "id": .string(app.id.description), "slug": .string(app.slug),
-            "name": .string(app.name), "settings": .object(app.settings),
-            "created_at": .string(app.createdAt.description),
-        ]
-    }
+        .required("id", "App id, which never changes.", \.id),
+        .required("slug", slug, "Sub-domain of the app.", \.slug, example: "shop"),
+        .required("name", .text(1...200), "Display name of the app.", \.name, example: "Web shop"),
+        .required(
+            "settings", SettingSchema.app, "Settings of the app, in place of the realm's.",
+            \.settings, example: [:]),
+        .required("created_at", "Creation time.", \.createdAt))
 }
 
 extension Call<AdminContext> {
@@ -176,7 +148,7 @@ extension Call<AdminContext> {
         let view = AppView(
             id: id, slug: app.state.slug, name: app.state.name,
             settings: app.state.settings.overrides, createdAt: app.createdAt)
-        return Response.json(status, AppRoutes.json(view)).at(done)
+        return Response.json(status, AppRoutes.shape.json(view)).at(done)
     }
 }
 

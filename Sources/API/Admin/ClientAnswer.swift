@@ -13,16 +13,6 @@ extension ClientRoutes {
             metadata: client.state.metadata?.members ?? [:],
             isDisabled: client.state.isDisabled, issuedAt: client.createdAt)
     }
-
-    static func json(_ client: ClientView) -> JSON {
-        var members = client.metadata
-        // It stands beside the metadata, for the log.
-        members["vouched_for"] = nil
-        members["client_id"] = .string(client.clientID)
-        members["client_id_issued_at"] = .integer(client.issuedAt.seconds)
-        members["enabled"] = .bool(!client.isDisabled)
-        return .object(members)
-    }
 }
 
 extension Call<AdminContext> {
@@ -81,7 +71,7 @@ extension Call<AdminContext> {
         isChange: Bool = false
     ) async throws(Problem) -> Response {
         let client = try await state(Client.self, of: id, after: done)
-        var members = ClientRoutes.json(ClientRoutes.view(id, client)).object ?? [:]
+        var members = ClientSchema.shape.object(ClientRoutes.view(id, client))
         if givesSecret,
             let secret = try await givenSecrets(
                 of: id, client.state, done.write, isChange: isChange

@@ -31,7 +31,7 @@ enum ClientRoutes {
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(schema: ClientSchema.registration, example: ClientSchema.exampleMetadata),
-        answer: .created("The client.", ClientSchema.freshClient, example: exampleFresh),
+        answer: .created("The client.", ClientSchema.freshShape),
         refusals: [.noSuchRealm, .realmDisabled, .clientExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -51,49 +51,32 @@ enum ClientRoutes {
             .located("/api/admin/realms/\(write.realm)/clients/\(command.clientID)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/clients", id: "listClients",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/clients", id: "listClients",
         commandLine: .urd(
             "client list", examples: "urd client list",
-            "urd client list --columns client_id,redirect_uris"),
-        tag: "Clients",
+            "urd client list --columns client_id,redirect_uris"), tag: "Clients",
         summary: "List the OAuth clients of a realm.",
         detail: "Contacts are personal and stand only in the client's own answer.",
-        right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer(
-            "ClientList", of: ClientSchema.client, next: Cursor.uuid,
-            example: ClientSchema.example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.clients(
-                in: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+        of: ClientSchema.shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.clients(in: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient",
         commandLine: .urd("client show", examples: "urd client show shop"), tag: "Clients",
         summary: "Show an OAuth client.", right: .realm, parameters: [.realm, clientID],
-        answer: .ok("The client.", ClientSchema.client, example: ClientSchema.example),
+        answer: .ok("The client.", ClientSchema.shape),
         refusals: [.noSuchRealm, .noSuchClient]
     ) { call throws(Problem) in
-        let realm = try call.realm
         let name = try call.required("client_id")
-        let found = try await reading { () throws(LogFailure) in
+        let found = try await call.found(or: .noSuchClient) { realm throws(LogFailure) in
             try await call.context.queries.client(name, in: realm)
         }
-        guard let found else {
-            try await call.knownRealm()
-            throw Problem(.noSuchClient)
-        }
         // From its stream, because what is personal stands nowhere else.
-        let client = try await call.state(Client.self, of: found.id, in: realm)
-        return .json(.ok, json(view(found.id, client)))
+        let client = try await call.state(Client.self, of: found.id, in: try call.realm)
+        return .json(.ok, ClientSchema.shape.json(view(found.id, client)))
     }
 
     private static let update = Route<AdminContext>(
@@ -108,7 +91,7 @@ enum ClientRoutes {
             """,
         right: .realm, parameters: [.realm, clientID, .idempotencyKey],
         body: Body(schema: ClientSchema.metadata, example: ClientSchema.exampleMetadata),
-        answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
+        answer: .written(.ok, "The client.", ClientSchema.freshShape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -138,7 +121,7 @@ enum ClientRoutes {
         right: .realm, parameters: [.realm, clientID, .idempotencyKey],
         body: Body(
             schema: ClientSchema.metadata, example: ["consent": "none", "logo_uri": .null]),
-        answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
+        answer: .written(.ok, "The client.", ClientSchema.freshShape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -158,7 +141,7 @@ enum ClientRoutes {
         summary: "Replace the secret of a client.",
         detail: "The old one stops working at once.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
-        answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
+        answer: .written(.ok, "The client.", ClientSchema.freshShape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient, .clientHasNoSecret]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -177,7 +160,7 @@ enum ClientRoutes {
         commandLine: .urd("client disable", examples: "urd client disable shop"),
         tag: "Clients", summary: "Disable a client until it is enabled again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
-        answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
+        answer: .written(.ok, "The client.", ClientSchema.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -191,7 +174,7 @@ enum ClientRoutes {
         commandLine: .urd("client enable", examples: "urd client enable shop"),
         tag: "Clients", summary: "Enable a disabled client.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
-        answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
+        answer: .written(.ok, "The client.", ClientSchema.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -214,12 +197,6 @@ enum ClientRoutes {
         let done = try await call.run(DeleteClient(id: id), as: write)
         return Response(status: .noContent).at(done)
     }
-
-    private static let exampleFresh = JSON.object(
-        (ClientSchema.example.object ?? [:]).merging([
-            "client_secret": .string(String(repeating: "A", count: 43)),
-            "client_secret_expires_at": 0,
-        ]) { $1 })
 }
 
 extension RegisterClient.Rejection: Refusal {

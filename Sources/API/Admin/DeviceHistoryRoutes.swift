@@ -13,32 +13,21 @@ enum DeviceHistoryRoutes {
         "installation", in: .path, .text(32...32, .some(Characters("0-9a-f"), 32...32)),
         "OAuth client id of the installed app.", example: "0193a0e75e0c800090002f6b1c1d9a10")
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/devices", id: "listDevices",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/devices", id: "listDevices",
         commandLine: .urd("device list", examples: "urd device list --realm flagship"),
-        tag: "Flagship",
-        summary: "List the apps on devices that registered themselves.", right: .realm,
-        permission: .historyRead,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer("DeviceList", of: device, next: Cursor.uuid, example: exampleDevice),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid) ?? .zero
+        tag: "Flagship", summary: "List the apps on devices that registered themselves.",
+        permission: .historyRead, parameters: [], of: device, by: .id(\.id)
+    ) { call, page throws(Problem) in
         let standing = try await call.standing()
         let ids = try await reading { () throws(LogFailure) in
-            try await call.context.queries.installations(in: realm)
+            try await call.context.queries.installations(in: page.realm)
         }
-        if ids.isEmpty { try await call.knownRealm() }
-        var devices: [StreamSnapshot<Client>] = []
-        var chosen: [UUID] = []
-        for id in ids.sorted() where id > after && devices.count <= call.limit {
-            devices.append(try await call.state(Client.self, of: id, in: realm))
-            chosen.append(id)
+        var devices: [KnownDevice] = []
+        for id in ids.sorted() where id > page.after ?? .zero && devices.count < page.limit {
+            devices.append((id, try await call.state(Client.self, of: id, in: page.realm)))
         }
-        return Lists.page(
-            call.limit, of: Array(zip(chosen, devices)), at: standing, item: { json($0.1) },
-            next: { Cursor.encode($0.0) })
+        return ListPage(devices, at: standing)
     }
 
     private static let history = Route<AdminContext>(
@@ -57,7 +46,7 @@ enum DeviceHistoryRoutes {
         parameters: [
             .realm, installation, Lists.limit, LogLists.after, .minimumPosition,
         ],
-        answer: LogLists.answer("DeviceHistory", of: entry, example: exampleEntry),
+        answer: LogLists.answer("DeviceHistory", of: entry),
         refusals: [.noSuchRealm, .noSuchClient, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -77,7 +66,7 @@ enum DeviceHistoryRoutes {
                 of: id, certifiedBy: client.attestation, in: realm, after: place.position,
                 limit: call.limit + 1)
         }
-        return place.page(call.limit, of: items, item: json, position: \.position)
+        return place.page(call.limit, of: items, item: entry.json, position: \.position)
     }
 
     private static let revokeCertification = Route<AdminContext>(
@@ -93,15 +82,15 @@ enum DeviceHistoryRoutes {
             anew, by its store or by a mailed code. To end them for good, delete the client.
             """,
         right: .realm, parameters: [.realm, installation, .idempotencyKey],
-        answer: .written(.ok, "The app.", device, example: exampleDevice),
+        answer: .written(.ok, "The app.", device),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let id = try installation(of: call)
         let done = try await call.run(
             RevokeCertification(installation: id, now: write.origin.at), as: write)
-        let device = try await call.state(Client.self, of: id, after: done)
-        return .json(.ok, json(device)).at(done)
+        let client = try await call.state(Client.self, of: id, after: done)
+        return .json(.ok, device.json((id, client))).at(done)
     }
 
     private static func installation(of call: Call<AdminContext>) throws(Problem) -> UUID {
@@ -112,66 +101,44 @@ enum DeviceHistoryRoutes {
 }
 
 extension DeviceHistoryRoutes {
-    private static let device = Schema.named(
+    private typealias KnownDevice = (id: UUID, client: StreamSnapshot<Client>)
+
+    private static let device = Shape<KnownDevice>(
         "Device",
-        .object(
-            .required("client_id", .text(1...128), "OAuth client id."),
-            .required("client_name", .text(0...200), "Display name of the installation."),
-            .required("registered_at", Fields.time, "Registration time."),
-            .required("let_in", .boolean, "Whether the owner confirmed the installation."),
-            .optional(
-                "certified_by", .oneOf(Certification.allCases.map(\.rawValue)),
-                "Evidence that certified the app as genuine: an attestation service, or a mailed code."
-            ),
-            .optional("certified_at", Fields.time, "Certification time."),
-            .optional("attestation", Fields.id, "Stream id of the attestation.")))
+        .required(
+            "client_id", .text(1...128), "OAuth client id.", \.client.state.clientID,
+            example: "0193a0e75e0c800090002f6b1c1d9a10"),
+        .required(
+            "client_name", .text(0...200), "Display name of the installation.",
+            { $0.client.state.metadata?.clientName ?? "" }, example: "Phone"),
+        .required("registered_at", "Registration time.", \.client.createdAt),
+        .required(
+            "let_in", "Whether the owner confirmed the installation.", \.client.state.isAdopted),
+        .optional(
+            "certified_by", .oneOf(Certification.allCases.map(\.rawValue)),
+            "Evidence that certified the app as genuine: an attestation service, or a mailed code.",
+            \.client.state.certification?.rawValue, example: "app_attest"),
+        .optional(
+            "certified_at", "Certification time.", \.client.state.certifiedAt,
+            example: "2026-11-21T01:23:45.000000Z"),
+        .optional(
+            "attestation", "Stream id of the attestation.",
+            { $0.client.state.certification == nil ? nil : $0.client.state.attestation },
+            example: UUID.example))
 
-    private static let exampleDevice: JSON = [
-        "client_id": "0193a0e75e0c800090002f6b1c1d9a10", "client_name": "Phone",
-        "registered_at": "2026-11-21T01:23:45.123456Z", "let_in": true,
-        "certified_by": "app_attest", "certified_at": "2026-11-21T01:23:45.000000Z",
-        "attestation": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
-    ]
-
-    private static let entry = Schema.named(
+    private static let entry = Shape<AuditEntry>(
         "DeviceHistoryEntry",
-        .object(
-            .required("position", Fields.position, "Position of the event in the realm's log."),
-            .required("at", Fields.time, "Time of the event."),
-            .required("type", .text(1...100), "Event type."),
-            .required("stream", Fields.id, "Stream of the event."),
-            .required("actor", .text(1...1000), "Actor that caused the event."),
-            .required("fields", .openObject, "Fields of the event, without personal data.")))
-
-    private static let exampleEntry: JSON = [
-        "position": 42, "at": "2026-11-21T01:23:45.123456Z", "type": "client.certified",
-        "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
-        "actor": "client:0193a0e75e0c800090002f6b1c1d9a10",
-        "fields": ["by": "app_attest", "certified_at": 1_795_224_225],
-    ]
-
-    private static func json(_ device: StreamSnapshot<Client>) -> JSON {
-        let client = device.state
-        var members: JSONObject = [
-            "client_id": .string(client.clientID),
-            "client_name": .string(client.metadata?.clientName ?? ""),
-            "registered_at": .string(device.createdAt.description),
-            "let_in": .bool(client.isAdopted),
-        ]
-        members["certified_by"] = client.certification.map { .string($0.rawValue) }
-        members["certified_at"] = client.certifiedAt.map { .string($0.description) }
-        if client.certification != nil {
-            members["attestation"] = client.attestation.map { .string($0.description) }
-        }
-        return .object(members)
-    }
-
-    private static func json(_ entry: AuditEntry) -> JSON {
-        [
-            "position": .integer(entry.position), "at": .string(entry.at.description),
-            "type": .string(entry.type), "stream": .string(entry.stream.description),
-            "actor": .string(entry.actor),
-            "fields": .object(EventVisibility.open(entry.fields, of: entry.type)),
-        ]
-    }
+        .required(
+            "position", Fields.position, "Position of the event in the realm's log.", \.position,
+            example: 42),
+        .required("at", "Time of the event.", \.at),
+        .required("type", .text(1...100), "Event type.", \.type, example: "client.certified"),
+        .required("stream", "Stream of the event.", \.stream),
+        .required(
+            "actor", .text(1...1000), "Actor that caused the event.", \.actor,
+            example: "client:0193a0e75e0c800090002f6b1c1d9a10"),
+        .required(
+            "fields", .openObject, "Fields of the event, without personal data.",
+            { EventVisibility.open($0.fields, of: $0.type) },
+            example: ["by": "app_attest", "certified_at": 1_795_224_225]))
 }

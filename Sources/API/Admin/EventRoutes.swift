@@ -24,7 +24,7 @@ enum EventRoutes {
         parameters: [.realm, limit, LogLists.after] + EventConditions.parameters
             + EventSelection.parameters + FilterQuestion.beside + [wait],
         answer: LogLists.answer(
-            "EventList", of: EventEnvelope.shape, atMost: most, example: EventEnvelope.example),
+            "EventList", of: EventEnvelope.schema, atMost: most, example: EventEnvelope.example),
         refusals: [
             .noSuchRealm, .positionNotReached, .positionLost, .tooManyFeeds, .busy, .invalidFilter,
         ]
@@ -67,9 +67,7 @@ enum EventRoutes {
         .get, "/api/admin/realms/{realm}/events/{position}", id: "getEvent", tag: "Log",
         summary: "Show an event.", right: .realm, permission: .eventsRead,
         parameters: [.realm, .position],
-        answer: Answer(
-            status: .ok, description: "The event.",
-            content: .json(EventEnvelope.shape, example: EventEnvelope.example)),
+        answer: .ok("The event.", EventEnvelope.schema, example: EventEnvelope.example),
         refusals: [.noSuchRealm, .noSuchEvent]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -117,7 +115,7 @@ enum EventRoutes {
                 "order", in: .query, .oneOf(["oldest", "newest"]),
                 "Order of the events; the oldest first by default."),
         ] + FilterQuestion.ofEvents,
-        answer: LogLists.answer("AuditTrail", of: entry, example: exampleEntry),
+        answer: LogLists.answer("AuditTrail", of: entry),
         refusals: [.noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -139,7 +137,7 @@ enum EventRoutes {
                 of: realm, selection, after: place.after?.position, limit: call.limit + 1)
         }
         if found.items.isEmpty { try await call.knownLog() }
-        return try place.page(call.limit, of: found, item: json, position: \.position) { $0 }
+        return try place.page(call.limit, of: found, item: entry.json, position: \.position) { $0 }
     }
 }
 
@@ -154,18 +152,22 @@ extension EventRoutes {
         "wait", in: .query, .integer(0...30),
         "Seconds for which a response without events waits for the next event.", example: 30)
 
-    private static let entry = Schema.named(
+    private static let entry = Shape<AuditEntry>(
         "AuditEntry",
-        .object(
-            .required("position", Fields.position, "Position of the event in the realm's log."),
-            .required("at", Fields.time, "Time of the event."),
-            .required("type", .text(1...100), "Event type."),
-            .required("stream", Fields.id, "Stream of the event."),
-            .required("actor", .text(0...300), "Actor that caused the event."),
-            .optional("client", .text(0...300), "Client through which the actor sent the request."),
-            .optional(
-                "correlation", .text(0...300), "`traceparent` of the request (W3C Trace Context)."))
-    )
+        .required(
+            "position", Fields.position, "Position of the event in the realm's log.", \.position,
+            example: 42),
+        .required("at", "Time of the event.", \.at),
+        .required("type", .text(1...100), "Event type.", \.type, example: "client.registered"),
+        .required("stream", "Stream of the event.", \.stream),
+        .required(
+            "actor", .text(0...300), "Actor that caused the event.", \.actor,
+            example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
+        .optional(
+            "client", .text(0...300), "Client through which the actor sent the request.", \.client),
+        .optional(
+            "correlation", .text(0...300), "`traceparent` of the request (W3C Trace Context).",
+            \.correlation))
 
     /// Parts of Urd have a name, and all others one of their kind.
     private static let actor = Schema.text(
@@ -188,23 +190,6 @@ extension EventRoutes {
                 Set(EventCatalogue.all.map(\.name))
                     .union(EventCatalogue.all.map { String($0.name.prefix { $0 != "." }) })
                     .sorted().map { .text($0) })))
-
-    private static func json(_ entry: AuditEntry) -> JSON {
-        var members: JSONObject = [
-            "position": .integer(entry.position), "at": .string(entry.at.description),
-            "type": .string(entry.type), "stream": .string(entry.stream.description),
-            "actor": .string(entry.actor),
-        ]
-        if let client = entry.client { members["client"] = .string(client) }
-        if let correlation = entry.correlation { members["correlation"] = .string(correlation) }
-        return .object(members)
-    }
-
-    private static let exampleEntry: JSON = [
-        "position": 42, "at": "2026-11-21T01:23:45.123456Z", "type": "client.registered",
-        "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
-        "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
-    ]
 }
 
 extension AdminQueries {

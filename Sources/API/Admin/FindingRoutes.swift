@@ -9,8 +9,8 @@ internal import Values
 enum FindingRoutes {
     static let table: [Route<AdminContext>] = [list, get, close]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/findings", id: "listFindings",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/findings", id: "listFindings",
         commandLine: .urd(
             "finding list", examples: "urd finding list --state open",
             "urd finding list --rule brute_force --account ann@example.org"), tag: "Findings",
@@ -18,9 +18,8 @@ enum FindingRoutes {
         detail: """
             Of several conditions all hold. A finding rests on events of the log: `positions` says where \
             they stand, and what each rule is about says `docs/analysts/findings.md`.
-            """, right: .realm, permission: .auditRead,
+            """, permission: .auditRead,
         parameters: [
-            .realm, Lists.limit, Lists.after(Cursor.uuid),
             Parameter(
                 "state", in: .query, .oneOf(["open", "closed"]), "State of the findings."),
             Parameter(
@@ -32,13 +31,8 @@ enum FindingRoutes {
             Parameter(
                 "source", in: .query, .text(12...12, .some(Characters("-a-zA-Z0-9_"), 12...12)),
                 "Network of the findings, by its pseudonym.", example: "q3Jx0a7bTn0y"),
-        ],
-        answer: Lists.answer(
-            "FindingList", of: FindingSchema.schema, next: Cursor.uuid,
-            example: FindingSchema.example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
+        ], of: FindingSchema.shape, by: .id(\.id)
+    ) { call, page throws(Problem) in
         let account = try call.text("account").map { text throws(Problem) in
             guard let id = UUID(text) else { throw Problem(.invalidParameter, field: "account") }
             return id
@@ -48,14 +42,9 @@ enum FindingRoutes {
             rule: try call.text("rule").map { text throws(Problem) in
                 try FindingSchema.rule(text)
             }, account: account, source: call.text("source"))
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
+        return try await reading { () throws(LogFailure) in
             try await call.context.queries.findings(
-                in: realm, selection, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: FindingSchema.json) {
-            Cursor.encode($0.id)
+                in: page.realm, selection, after: page.after, limit: page.limit)
         }
     }
 
@@ -64,9 +53,10 @@ enum FindingRoutes {
         commandLine: .urd("finding show", examples: "urd finding show FINDING --realm demo"),
         tag: "Findings", summary: "Show a finding with the positions of the events it rests on.",
         right: .realm, permission: .auditRead, parameters: [.realm, FindingSchema.id],
-        answer: .ok("The finding.", FindingSchema.schema, example: FindingSchema.example),
+        answer: .ok("The finding.", FindingSchema.shape),
         refusals: [.noSuchRealm, .noSuchFinding]
-    ) { call throws(Problem) in .json(.ok, FindingSchema.json(try await call.knownFinding())) }
+    ) { call throws(Problem) in .json(.ok, FindingSchema.shape.json(try await call.knownFinding()))
+    }
 
     private static let close = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/findings/{finding_id}/close", id: "closeFinding",
@@ -89,8 +79,7 @@ enum FindingRoutes {
                             Names.showable(CloseFinding.longestReason)),
                         "Reason for closing it, kept in the log beside the caller's name."))),
             example: ["reason": "It was our own test"]),
-        answer: .written(
-            .ok, "The finding.", FindingSchema.schema, example: FindingSchema.example),
+        answer: .written(.ok, "The finding.", FindingSchema.shape),
         refusals: [.noSuchRealm, .noSuchFinding, .findingClosed]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -116,21 +105,16 @@ enum FindingRoutes {
                     at: folded.changedAt, cause: $0.cause.rawValue, reason: $0.reason,
                     by: call.caller.actor)
             })
-        return Response.json(.ok, FindingSchema.json(closed)).at(done)
+        return Response.json(.ok, FindingSchema.shape.json(closed)).at(done)
     }
 }
 
 extension Call<AdminContext> {
     fileprivate func knownFinding() async throws(Problem) -> FindingView {
-        let (realm, id) = (try realm, try requiredID("finding_id"))
-        let found = try await reading { () throws(LogFailure) in
+        let id = try requiredID("finding_id")
+        return try await found(or: .noSuchFinding) { realm throws(LogFailure) in
             try await context.queries.finding(id, in: realm)
         }
-        guard let found else {
-            try await knownRealm()
-            throw Problem(.noSuchFinding)
-        }
-        return found
     }
 }
 

@@ -8,28 +8,14 @@ internal import Values
 enum FindingRuleRoutes {
     static let table: [Route<AdminContext>] = [list, set]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/finding-rules", id: "listFindingRules",
+    private static let list = Route.whole(
+        "/api/admin/realms/{realm}/finding-rules", id: "listFindingRules",
         commandLine: .urd("finding rules", examples: "urd finding rules --realm demo"),
         tag: "Findings", summary: "List the rules for findings with their thresholds.",
-        right: .realm, permission: .auditRead, parameters: [.realm],
-        answer: Lists.whole(
-            "FindingRuleList", of: schema, 0...100, "One for each rule.", example: example),
-        refusals: [.noSuchRealm]
+        permission: .auditRead, of: shape, 0...100, "One for each rule."
     ) { call throws(Problem) in
-        let realm = try call.realm
-        let standing = try await call.standing()
-        let events = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.stream(FindingRules.stream, after: 0, in: realm)
-        }
-        if events.isEmpty { try await call.knownRealm() }
-        var rules = FindingRules()
-        for recorded in events {
-            guard let event = FindingRulesEvent(recorded) else { throw Problem(.logDamaged) }
-            rules.apply(event)
-        }
-        return Lists.whole(
-            FindingRule.allCases.sorted().map { json(rules[$0]) }, at: standing)
+        let rules = try await call.configuration(FindingRules.self, of: FindingRules.stream)
+        return FindingRule.allCases.sorted().map { rules[$0] }
     }
 
     private static let set = Route<AdminContext>(
@@ -55,7 +41,7 @@ enum FindingRuleRoutes {
                     [.optional("enabled", .boolean, "Whether the rule is on; it is by default.")]
                         + thresholds)),
             example: ["failures": 20, "window": 600]),
-        answer: .written(.ok, "The rule as it is now.", schema, example: example),
+        answer: .written(.ok, "The rule as it is now.", shape),
         refusals: [.noSuchRealm, .realmDisabled, .invalidParameter]
     ) { call throws(Problem) in
         let rule = try FindingSchema.rule(try call.required("rule"))
@@ -82,7 +68,7 @@ enum FindingRuleRoutes {
         } catch {
             throw Problem(of: error)
         }
-        return Response.json(.ok, json(terms)).at(done)
+        return Response.json(.ok, shape.json(terms)).at(done)
     }
 
     /// Of all rules: which of them a rule has, the handler says.
@@ -92,29 +78,31 @@ enum FindingRuleRoutes {
         }
     private static let number = Schema.integer(0...10_000_000)
 
-    private static let schema = Schema.named(
-        "FindingRule",
-        .object(
-            .required("rule", FindingSchema.rules, "Name of the rule."),
-            .required("about", .text(1...200), "Description of the rule."),
-            .required("enabled", .boolean, "Whether the rule is on."),
+    private static let shape: Shape<FindingTerms> = {
+        let shown = FindingRules()[.bruteForce]
+        return Shape(
+            "FindingRule",
+            .required(
+                "rule", FindingSchema.rules, "Name of the rule.", \.rule.rawValue,
+                example: .string(shown.rule.rawValue)),
+            .required(
+                "about", .text(1...200), "Description of the rule.", \.rule.sentence,
+                example: .string(shown.rule.sentence)),
+            .required(
+                "enabled", "Whether the rule is on.", \.isEnabled, example: shown.isEnabled.json),
             .required(
                 "level", .oneOf(FindingLevel.allCases.map(\.rawValue)),
-                "Risk level of the rule's findings, unless a finding has its own."),
-            .required("thresholds", .map(of: number), "Current thresholds of the rule."),
-            .required("defaults", .map(of: number), "Default thresholds of the rule.")))
-
-    private static let example = json(FindingRules()[.bruteForce])
-
-    private static func json(_ terms: FindingTerms) -> JSON {
-        let own = FindingRules()[terms.rule]
-        return [
-            "rule": .string(terms.rule.rawValue), "about": .string(terms.rule.sentence),
-            "enabled": .bool(terms.isEnabled), "level": .string(terms.rule.level.rawValue),
-            "thresholds": .object(terms.thresholds(onlyChanged: false)),
-            "defaults": .object(own.thresholds(onlyChanged: false)),
-        ]
-    }
+                "Risk level of the rule's findings, unless a finding has its own.",
+                \.rule.level.rawValue, example: .string(shown.rule.level.rawValue)),
+            .required(
+                "thresholds", .map(of: number), "Current thresholds of the rule.",
+                { $0.thresholds(onlyChanged: false) },
+                example: .object(shown.thresholds(onlyChanged: false))),
+            .required(
+                "defaults", .map(of: number), "Default thresholds of the rule.",
+                { FindingRules()[$0.rule].thresholds(onlyChanged: false) },
+                example: .object(shown.thresholds(onlyChanged: false))))
+    }()
 }
 
 extension SetFindingRule.Rejection: Refusal {

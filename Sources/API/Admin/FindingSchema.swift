@@ -30,79 +30,58 @@ enum FindingSchema {
     static let rules = Schema.oneOf(FindingRule.allCases.map(\.rawValue).sorted())
     private static let levels = Schema.oneOf(FindingLevel.allCases.map(\.rawValue))
 
-    static let schema = Schema.named(
+    static let shape = Shape<FindingView>(
         "Finding",
-        .object(
-            .required("id", Fields.id, "Finding id."),
-            .required("rule", rules, "Rule that raised the finding."),
-            .required("level", levels, "Risk level."),
-            .required("state", .oneOf(["open", "closed"]), "State of the finding."),
-            .required("message", .text(1...300), "Description of the finding."),
-            .optional("account", Fields.id, "Account that the finding is about."),
-            .optional("session", Fields.id, "Session that the finding is about."),
-            .optional(
-                "source", .text(1...100), "Network that the finding is about, as a pseudonym."),
-            .optional(
-                "actor", .text(1...300),
-                "Administrator's key, or operator, that the finding is about."),
-            .required(
-                "positions", .list(of: Fields.position, 0...1000),
-                "Positions of the events behind the finding in the realm's log."),
-            .required("first_at", Fields.time, "Time of the first of these events."),
-            .required("last_at", Fields.time, "Time of the last of these events."),
-            .required(
-                "counts", .map(of: .integer(0...Int64(Int32.max))),
-                "Number of events or objects, by kind."),
-            .optional(
-                "places", .list(of: .text(2...20), 1...100),
-                "Countries and squares of one degree, for rules about places."
-            ),
-            .required("raised_at", Fields.time, "Time at which the finding was raised."),
-            .required(
-                "raised_position", Fields.position, "Position of the event that raised the finding."
-            ),
-            .optional("closed_at", Fields.time, "Time at which the finding was closed."),
-            .optional(
-                "cause", .oneOf(ClosedFinding.Cause.allCases.map(\.rawValue)),
-                "Cause of closing: no further events, or an administrator."),
-            .optional(
-                "reason", .text(1...200), "Reason that the administrator gave for closing it."),
-            .optional("closed_by", .text(1...300), "Actor that closed the finding.")))
-
-    static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16", "rule": "brute_force", "level": "medium",
-        "state": "open", "message": .string(FindingRule.bruteForce.sentence),
-        "account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "positions": [42, 44],
-        "first_at": "2026-11-21T01:23:45.000000Z", "last_at": "2026-11-21T01:33:45.000000Z",
-        "counts": ["failures": 10, "sources": 5],
-        "raised_at": "2026-11-21T01:33:45.123456Z", "raised_position": 45,
-    ]
-
-    static func json(_ finding: FindingView) -> JSON {
-        var members: JSONObject = [
-            "id": .string(finding.id.description), "rule": .string(finding.rule.rawValue),
-            "level": .string(finding.level.rawValue),
-            "state": finding.closing == nil ? "open" : "closed",
-            "message": .string(finding.rule.sentence(at: finding.places)),
-            "positions": .array(finding.positions.map { .integer($0) }),
-            "first_at": .string(finding.firstAt.description),
-            "last_at": .string(finding.lastAt.description), "counts": .object(finding.counts),
-            "raised_at": .string(finding.raisedAt.description),
-            "raised_position": .integer(finding.raisedPosition),
-        ]
-        members["account"] = finding.account.map { .string($0.description) }
-        members["session"] = finding.session.map { .string($0.description) }
-        members["source"] = finding.source.map { .string($0) }
-        members["actor"] = finding.actor.map { .string($0) }
-        if !finding.places.isEmpty {
-            members["places"] = .array(finding.places.map { .string($0) })
-        }
-        if let closing = finding.closing {
-            members["closed_at"] = .string(closing.at.description)
-            members["cause"] = .string(closing.cause)
-            members["reason"] = closing.reason.map { .string($0) }
-            members["closed_by"] = .string(closing.by)
-        }
-        return .object(members)
-    }
+        .required("id", "Finding id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a16"),
+        .required(
+            "rule", rules, "Rule that raised the finding.", \.rule.rawValue, example: "brute_force"),
+        .required("level", levels, "Risk level.", \.level.rawValue, example: "medium"),
+        .required(
+            "state", .oneOf(["open", "closed"]), "State of the finding.",
+            { $0.closing == nil ? "open" : "closed" }, example: "open"),
+        .required(
+            "message", .text(1...300), "Description of the finding.",
+            { $0.rule.sentence(at: $0.places) }, example: .string(FindingRule.bruteForce.sentence)),
+        .optional(
+            "account", "Account that the finding is about.", \.account, example: UUID.example),
+        .optional("session", "Session that the finding is about.", \.session),
+        .optional(
+            "source", .text(1...100), "Network that the finding is about, as a pseudonym.", \.source
+        ),
+        .optional(
+            "actor", .text(1...300), "Administrator's key, or operator, that the finding is about.",
+            \.actor),
+        .required(
+            "positions", .list(of: Fields.position, 0...1000),
+            "Positions of the events behind the finding in the realm's log.", \.positions,
+            example: [42, 44]),
+        .required(
+            "first_at", "Time of the first of these events.", \.firstAt,
+            example: "2026-11-21T01:23:45.000000Z"),
+        .required(
+            "last_at", "Time of the last of these events.", \.lastAt,
+            example: "2026-11-21T01:33:45.000000Z"),
+        .required(
+            "counts", .map(of: .integer(0...Int64(Int32.max))),
+            "Number of events or objects, by kind.", \.counts,
+            example: ["failures": 10, "sources": 5]),
+        .optional(
+            "places", .list(of: .text(2...20), 1...100),
+            "Countries and squares of one degree, for rules about places.",
+            { $0.places.isEmpty ? nil : $0.places }),
+        .required(
+            "raised_at", "Time at which the finding was raised.", \.raisedAt,
+            example: "2026-11-21T01:33:45.123456Z"),
+        .required(
+            "raised_position", Fields.position, "Position of the event that raised the finding.",
+            \.raisedPosition, example: 45),
+        .optional("closed_at", "Time at which the finding was closed.", \.closing?.at),
+        .optional(
+            "cause", .oneOf(ClosedFinding.Cause.allCases.map(\.rawValue)),
+            "Cause of closing: no further events, or an administrator.", \.closing?.cause),
+        .optional(
+            "reason", .text(1...200), "Reason that the administrator gave for closing it.",
+            \.closing?.reason),
+        .optional(
+            "closed_by", .text(1...300), "Actor that closed the finding.", \.closing?.by))
 }

@@ -28,7 +28,7 @@ enum HostRoutes {
                             + "if it is neither 80 nor 443.",
                         example: "login.example.com"))),
             example: ["host": "login.example.com"]),
-        answer: .created("The host.", schema, example: example),
+        answer: .created("The host.", shape),
         refusals: [.noSuchRealm, .hostTaken]
     ) { call throws(Problem) in
         let realm = try await call.knownRealm().realm
@@ -38,26 +38,16 @@ enum HostRoutes {
             AssignHost(id: id, host: host, realm: realm), as: call.write(in: .system))
         let state = try await call.state(Host.self, of: id, after: done)
         let view = HostView(host: host, realm: realm, assignedAt: state.changedAt)
-        return Response.json(.created, json(view)).at(done)
+        return Response.json(.created, shape.json(view)).at(done)
             .located("/api/admin/realms/\(realm)/hosts/\(Percent.encode(host))")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/hosts", id: "listHosts",
-        commandLine: .urd("host list", examples: "urd host list --realm acme"),
-        tag: "Hosts",
-        summary: "List the host names of a realm.", right: .realm,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.name)],
-        answer: Lists.answer("HostList", of: schema, next: Cursor.name, example: example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.name)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.hosts(of: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode(name: $0.host) }
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/hosts", id: "listHosts",
+        commandLine: .urd("host list", examples: "urd host list --realm acme"), tag: "Hosts",
+        summary: "List the host names of a realm.", of: shape, by: .name(\.host)
+    ) { queries, page throws(LogFailure) in
+        try await queries.hosts(of: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let release = Route<AdminContext>(
@@ -81,23 +71,12 @@ enum HostRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<HostView>(
         "Host",
-        .object(
-            .required("host", .text(1...259, Names.host), "Host name."),
-            .required("realm", Fields.realm, "Realm of the host name."),
-            .required("assigned_at", Fields.time, "Time at which the host name was assigned.")))
-
-    private static let example: JSON = [
-        "host": "login.example.com", "realm": "demo", "assigned_at": "2026-11-21T01:23:45.123456Z",
-    ]
-
-    private static func json(_ host: HostView) -> JSON {
-        [
-            "host": .string(host.host), "realm": .string(host.realm.name),
-            "assigned_at": .string(host.assignedAt.description),
-        ]
-    }
+        .required(
+            "host", .text(1...259, Names.host), "Host name.", \.host, example: "login.example.com"),
+        .required("realm", Fields.realm, "Realm of the host name.", \.realm.name, example: "demo"),
+        .required("assigned_at", "Time at which the host name was assigned.", \.assignedAt))
 }
 
 /// The directory of hosts.

@@ -30,8 +30,7 @@ enum InviteRoutes {
                     .optional(
                         "count", .integer(1...Int64(CreateInvites.mostAtOnce)),
                         "Number of invites; one by default."),
-                    .optional(
-                        "app_id", Fields.id, "App that the invites are for; all by default."),
+                    .optional("app_id", Fields.id, "App that the invites are for; all by default."),
                     .optional(
                         "email", .text(3...320),
                         "Mail address that the invites are bound to; unbound by default."),
@@ -88,23 +87,12 @@ enum InviteRoutes {
         ).at(done)
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/invites", id: "listInvites",
-        commandLine: .urd("invite list", examples: "urd invite list"),
-        tag: "Invites",
-        summary: "List the invites of a realm, used ones included.", right: .realm,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer("InviteList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.invites(
-                in: realm, app: nil, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/invites", id: "listInvites",
+        commandLine: .urd("invite list", examples: "urd invite list"), tag: "Invites",
+        summary: "List the invites of a realm, used ones included.", of: shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.invites(in: page.realm, app: nil, after: page.after, limit: page.limit)
     }
 
     private static let revoke = Route<AdminContext>(
@@ -120,31 +108,14 @@ enum InviteRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<InviteView>(
         "Invite",
-        .object(
-            .required("id", Fields.id, "Invite id."),
-            .required("app_id", .nullable(Fields.id), "App that the invite is for; null for all."),
-            .required("is_bound", .boolean, "Whether the invite is bound to a mail address."),
-            .required("created_at", Fields.time, "Creation time."),
-            .required("expires_at", Fields.time, "Expiry time."),
-            .required("used_at", .nullable(Fields.time), "Time of use; null for an unused invite."))
-    )
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20", "app_id": .null, "is_bound": false,
-        "created_at": "2026-11-21T01:23:45.123456Z", "expires_at": "2026-12-05T01:23:45Z",
-        "used_at": .null,
-    ]
-
-    private static func json(_ invite: InviteView) -> JSON {
-        [
-            "id": .string(invite.id.description),
-            "app_id": invite.terms.app.map { .string($0.description) } ?? .null,
-            "is_bound": .bool(invite.terms.mailbox != nil),
-            "created_at": .string(invite.createdAt.description),
-            "expires_at": .string(invite.terms.expiresAt.description),
-            "used_at": invite.usedAt.map { .string($0.description) } ?? .null,
-        ]
-    }
+        .required("id", "Invite id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20"),
+        .nullable("app_id", "App that the invite is for; null for all.", \.terms.app),
+        .required(
+            "is_bound", "Whether the invite is bound to a mail address.",
+            { $0.terms.mailbox != nil }, example: false),
+        .required("created_at", "Creation time.", \.createdAt),
+        .required("expires_at", "Expiry time.", \.terms.expiresAt, example: "2026-12-05T01:23:45Z"),
+        .nullable("used_at", "Time of use; null for an unused invite.", \.usedAt))
 }

@@ -19,13 +19,8 @@ enum LogRoutes {
             content: .text("text/plain; charset=utf-8")),
         refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
-        let realm = try call.realm
-        let note = try await reading { () throws(LogFailure) in
-            try await call.context.proofs.checkpoint(of: realm)
-        }
-        guard let note else {
-            try await call.knownLog()
-            throw Problem(.noSuchCheckpoint)
+        let note = try await call.found(or: .noSuchCheckpoint, isOfSystem: true) {
+            realm throws(LogFailure) in try await call.context.proofs.checkpoint(of: realm)
         }
         var response = Response.bytes(.ok, note)
         response.headers["Content-Type"] = "text/plain; charset=utf-8"
@@ -40,28 +35,15 @@ enum LogRoutes {
             checks it without Urd.
             """, right: .realm, permission: .eventsRead,
         parameters: [.realm, .position],
-        answer: Answer(
-            status: .ok, description: "The proof.",
-            content: .json(proofSchema, example: exampleProof)),
+        answer: .ok("The proof.", proofShape),
         refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
-        let realm = try call.realm
         let position = try call.requiredInteger("position")
-        let proof = try await reading { () throws(LogFailure) in
+        let proof = try await call.found(or: .noSuchCheckpoint, isOfSystem: true) {
+            realm throws(LogFailure) in
             try await call.context.proofs.inclusionProof(of: position, in: realm)
         }
-        guard let proof else {
-            try await call.knownLog()
-            throw Problem(.noSuchCheckpoint)
-        }
-        return .json(
-            .ok,
-            [
-                "format": "urd-inclusion/1", "position": .integer(proof.position),
-                "record": .string(String(decoding: proof.record, as: UTF8.self)),
-                "path": .array(proof.path.map { .string(Base64.encode($0)) }),
-                "checkpoint": .string(String(decoding: proof.checkpoint, as: UTF8.self)),
-            ])
+        return .json(.ok, proofShape.json(proof))
     }
 
     private static let hash = Schema.text(
@@ -71,25 +53,26 @@ enum LogRoutes {
             .text("="),
         ]))
 
-    private static let proofSchema = Schema.named(
+    private static let proofShape = Shape<InclusionView>(
         "InclusionProof",
-        .object(
-            .required("format", .oneOf(["urd-inclusion/1"]), "Format of the inclusion proof."),
-            .required("position", Fields.position, "Position of the event."),
-            .required(
-                "record", .text(1...2_000_000),
-                "Canonical record of the event, whose hash is the leaf."),
-            .required(
-                "path", .list(of: hash, 0...64),
-                "Audit path: sibling hashes from the leaf to the root (RFC 6962)."),
-            .required("checkpoint", .text(1...10_000), "Signed checkpoint of the tree.")))
-
-    private static let exampleProof: JSON = [
-        "format": "urd-inclusion/1", "position": 1, "record": "{\"at\":1795224205123456}",
-        "path": [],
-        "checkpoint":
-            "urd.example/demo\n1\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— urd.example/demo …\n",
-    ]
+        .required(
+            "format", .oneOf(["urd-inclusion/1"]), "Format of the inclusion proof.",
+            { _ in "urd-inclusion/1" }, example: "urd-inclusion/1"),
+        .required("position", Fields.position, "Position of the event.", \.position, example: 1),
+        .required(
+            "record", .text(1...2_000_000),
+            "Canonical record of the event, whose hash is the leaf.",
+            { String(decoding: $0.record, as: UTF8.self) }, example: "{\"at\":1795224205123456}"),
+        .required(
+            "path", .list(of: hash, 0...64),
+            "Audit path: sibling hashes from the leaf to the root (RFC 6962).",
+            { $0.path.map { Base64.encode($0) } }, example: []),
+        .required(
+            "checkpoint", .text(1...10_000), "Signed checkpoint of the tree.",
+            { String(decoding: $0.checkpoint, as: UTF8.self) },
+            example:
+                "urd.example/demo\n1\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— urd.example/demo …\n"
+        ))
 
     private static let tile = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/log/tiles/{level}/{index}", id: "getTile", tag: "Log",
@@ -111,17 +94,13 @@ enum LogRoutes {
             status: .ok, description: "Hashes of 32 bytes, one after the other.", content: .bytes()),
         refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
-        let realm = try call.realm
         let level = Int(try call.requiredInteger("level"))
         let index = try call.requiredInteger("index")
         let width = call.integer("width").map { Int($0) } ?? 256
-        let hashes = try await reading { () throws(LogFailure) in
+        let hashes = try await call.found(or: .noSuchCheckpoint, isOfSystem: true) {
+            realm throws(LogFailure) in
             try await call.context.proofs.tile(
                 level: level, index: index, width: width, of: realm)
-        }
-        guard let hashes else {
-            try await call.knownLog()
-            throw Problem(.noSuchCheckpoint)
         }
         return .bytes(.ok, hashes)
     }

@@ -34,23 +34,20 @@ enum LoginCountRoute {
                 "outcome", in: .query, .oneOf(["signed_in", "refused"]),
                 "Outcome of the sign-ins."), Lists.since, Lists.until,
         ] + LoginColumns.parameters,
-        answer: Answer(
-            status: .ok, description: "Number of sign-ins by group.",
-            content: .json(
-                .named(
-                    "LoginCounts",
-                    .object(
-                        [
-                            .required(
-                                "items", .list(of: count, 0...most), "Counts, one per group."),
-                            .required(
-                                "next", LogLists.cursor,
-                                "Cursor of the next page, if there is more."),
-                            .required(
-                                "more", .boolean,
-                                "Whether sign-ins of the range are not counted yet."),
-                        ] + ListStanding.schema)),
-                example: .object(LogLists.example.merging(["items": [example]]) { $1 }))),
+        answer: .ok(
+            "Number of sign-ins by group.",
+            .named(
+                "LoginCounts",
+                .object(
+                    [
+                        .required(
+                            "items", .list(of: count.schema, 0...most), "Counts, one per group."),
+                        .required(
+                            "next", LogLists.cursor, "Cursor of the next page, if there is more."),
+                        .required(
+                            "more", .boolean, "Whether sign-ins of the range are not counted yet."),
+                    ] + ListStanding.schema)),
+            example: .object(LogLists.example.merging(["items": [count.example]]) { $1 })),
         refusals: [
             .noSuchRealm, .positionNotReached, .positionLost, .invalidFilter, .tooWide,
         ]
@@ -70,32 +67,21 @@ enum LoginCountRoute {
         }
         let shown = group.isTime ? found.items.suffix(most) : found.items.prefix(most)
         return try place.page(
-            most, of: ScannedPage(Array(shown), stoppedAt: found.stoppedAt), item: json,
+            most, of: ScannedPage(Array(shown), stoppedAt: found.stoppedAt), item: count.json,
             position: { _ in place.position }, stop: \.position)
     }
 
     private static let number = Schema.integer(0...281_474_976_710_655)
 
-    private static let count = Schema.named(
+    private static let count = Shape<LoginCount>(
         "LoginCount",
-        .object(
-            .required(
-                "value", .nullable(.text(0...300)),
-                "Value of the group, such as the hour or the client; null for sign-ins "
-                    + "without one."),
-            .required("count", number, "Number of sign-ins."),
-            .required("signed_in", number, "Number of successful sign-ins."),
-            .required("refused", number, "Number of refused sign-ins.")))
-
-    private static let example: JSON = [
-        "value": "2026-11-21T01:00:00Z", "count": 42, "signed_in": 40, "refused": 2,
-    ]
-
-    private static func json(_ count: LoginCount) -> JSON {
-        [
-            "value": count.value.map { .string($0) } ?? .null, "count": .integer(count.count),
-            "signed_in": .integer(count.count - count.refused),
-            "refused": .integer(count.refused),
-        ]
-    }
+        .nullable(
+            "value", .text(0...300),
+            "Value of the group, such as the hour or the client; null for sign-ins without one.",
+            \.value, example: "2026-11-21T01:00:00Z"),
+        .required("count", number, "Number of sign-ins.", \.count, example: 42),
+        .required(
+            "signed_in", number, "Number of successful sign-ins.", { $0.count - $0.refused },
+            example: 40),
+        .required("refused", number, "Number of refused sign-ins.", \.refused, example: 2))
 }

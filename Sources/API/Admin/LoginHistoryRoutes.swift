@@ -77,8 +77,7 @@ enum LoginHistoryRoutes {
                     "Whether to show addresses and browsers, too; needs an `open_reason`."),
                 OpenRequest.reason("open_reason"),
             ],
-            answer: LogLists.answer(
-                "LoginHistory", of: LoginView.schema, example: LoginView.example),
+            answer: LogLists.answer("LoginHistory", of: LoginView.shape),
             refusals: [
                 .noSuchRealm, .positionNotReached, .positionLost, .contended, .invalidFilter,
                 .tooWide, .missingParameter,
@@ -111,7 +110,8 @@ extension Call<AdminContext> {
         return try place.page(
             limit, of: found,
             item: { login in
-                .object(login.members.merging(opened[login.position] ?? [:]) { $1 })
+                .object(
+                    LoginView.shape.object(login).merging(opened[login.position] ?? [:]) { $1 })
             }, position: \.position, stop: \.position)
     }
 

@@ -9,8 +9,8 @@ internal import Values
 enum MailRoutes {
     static let table: [Route<AdminContext>] = [list, resend]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/mails", id: "listMails",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/mails", id: "listMails",
         commandLine: .urd("mail list", examples: "urd mail list --failed"),
         tag: "Mails",
         summary: "List the mails that are on their way, and those that failed.",
@@ -23,29 +23,21 @@ enum MailRoutes {
             an `unusable_address`, is `pointless` because its recipient is gone, or \
             `too_late`; or this server had no room for it (`not_tried`).
             """,
-        right: .realm,
         parameters: [
-            .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
+            .minimumPosition,
             Parameter(
                 "failed", in: .query, .boolean, "Whether to list only mails that could not be sent."
             ),
-        ],
-        answer: Lists.answer(
-            "MailList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
-    ) { call throws(Problem) in
-        let realm = try call.realm
+        ], isOfSystem: true, of: shape, by: .id(\.id),
+        refusals: [.positionNotReached, .positionLost]
+    ) { call, page throws(Problem) in
         let standing = try await call.wait(for: .mails)
-        let after = call.text("after").flatMap(Cursor.uuid)
         let failedOnly = call.parameters["failed"]?.bool ?? false
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.mails(
-                of: realm, failedOnly: failedOnly, after: after, limit: call.limit + 1)
+                of: page.realm, failedOnly: failedOnly, after: page.after, limit: page.limit)
         }
-        if items.isEmpty { try await call.knownLog() }
-        return Lists.page(call.limit, of: items, at: standing, item: json) {
-            Cursor.encode($0.id)
-        }
+        return ListPage(items, at: standing)
     }
 
     private static let resend = Route<AdminContext>(
@@ -68,40 +60,28 @@ enum MailRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<DeliveryView>(
         "Mail",
-        .object(
-            .required("id", Fields.id, "Mail id."),
-            .required("kind", .text(1...100), "Type of the event that asks for the mail."),
-            .required("position", Fields.position, "Position of that event in the realm's log."),
-            .required("state", .oneOf(["due", "failed"]), "Delivery state."),
-            .required("attempts", .integer(0...1000), "Number of delivery attempts."),
-            .required(
-                "due_at", Fields.time,
-                "Time of the next attempt, or at which the mail was given up."),
-            .optional(
-                "reason", .oneOf(MailFault.allCases.map(\.rawValue)),
-                "Fault of the last attempt."),
-            .optional(
-                "code", .integer(1...999), "SMTP reply code of the mail server, if it answered.")))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16", "kind": "otp.issued", "position": 42,
-        "state": "failed", "attempts": 2, "due_at": "2026-11-21T01:23:45.123456Z",
-        "reason": "refused", "code": 550,
-    ]
-
-    private static func json(_ mail: DeliveryView) -> JSON {
-        var members: JSONObject = [
-            "id": .string(mail.id.description), "kind": .string(mail.kind),
-            "position": .integer(mail.position), "state": mail.hasFailed ? "failed" : "due",
-            "attempts": .integer(Int64(mail.attempts)),
-            "due_at": .string(mail.dueAt.description),
-        ]
-        members["reason"] = mail.reason.map { .string($0.rawValue) }
-        if let code = mail.code, code > 0 { members["code"] = .integer(Int64(code)) }
-        return .object(members)
-    }
+        .required("id", "Mail id.", \.id, example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16"),
+        .required(
+            "kind", .text(1...100), "Type of the event that asks for the mail.", \.kind,
+            example: "otp.issued"),
+        .required(
+            "position", Fields.position, "Position of that event in the realm's log.", \.position,
+            example: 42),
+        .required(
+            "state", .oneOf(["due", "failed"]), "Delivery state.",
+            { $0.hasFailed ? "failed" : "due" }, example: "failed"),
+        .required(
+            "attempts", .integer(0...1000), "Number of delivery attempts.", \.attempts, example: 2),
+        .required(
+            "due_at", "Time of the next attempt, or at which the mail was given up.", \.dueAt),
+        .optional(
+            "reason", .oneOf(MailFault.allCases.map(\.rawValue)), "Fault of the last attempt.",
+            \.reason?.rawValue, example: "refused"),
+        .optional(
+            "code", .integer(1...999), "SMTP reply code of the mail server, if it answered.",
+            { $0.code.flatMap { $0 > 0 ? $0 : nil } }, example: 550))
 }
 
 extension RequeueMail.Rejection: Refusal {

@@ -12,32 +12,18 @@ enum MessageGatewayRoutes {
         "channel", in: .path, .oneOf(Channel.ofPhones.map(\.rawValue)), "Channel of the gateway.",
         example: "sms")
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/message-gateways", id: "listMessageGateways",
+    private static let list = Route.whole(
+        "/api/admin/realms/{realm}/message-gateways", id: "listMessageGateways",
         commandLine: .urd("message-gateway show", examples: "urd message-gateway show"),
         tag: "Messages", summary: "Show the gateways that carry messages to phones.",
-        detail: "Without the secrets, which are never shown again.", right: .realm,
-        parameters: [.realm],
-        answer: Lists.whole(
-            "MessageGatewayList", of: schema, 0...2, "One of a channel.", example: example),
-        refusals: [.noSuchRealm]
+        detail: "Without the secrets, which are never shown again.", of: shape, 0...2,
+        "One of a channel."
     ) { call throws(Problem) in
-        let realm = try call.realm
-        let standing = try await call.standing()
-        let events = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.stream(
-                MessageGateways.stream, after: 0, in: realm)
+        let gateways = try await call.configuration(
+            MessageGateways.self, of: MessageGateways.stream)
+        return Channel.ofPhones.compactMap { channel in
+            gateways.byChannel[channel].map { (channel, $0) }
         }
-        if events.isEmpty { try await call.knownRealm() }
-        var gateways = MessageGateways()
-        for recorded in events {
-            guard let event = MessageGatewayEvent(recorded) else { throw Problem(.logDamaged) }
-            gateways.apply(event)
-        }
-        return Lists.whole(
-            Channel.ofPhones.compactMap { channel in
-                gateways.byChannel[channel].map { json($0, channel) }
-            }, at: standing)
     }
 
     private static let set = Route<AdminContext>(
@@ -69,8 +55,7 @@ enum MessageGatewayRoutes {
                     .required("secret", .text(1...1_000), "Secret of the realm at the gateway."),
                     .optional(
                         "address", .text(1...2_000),
-                        "URL of the gateway (https), if it is not the usual one."
-                    ),
+                        "URL of the gateway (https), if it is not the usual one."),
                     .optional("account", .text(1...100), "Account of the realm at the gateway."),
                     .optional("sender", .text(1...100), "Sender of the messages."),
                     .optional("template", .text(1...100), "Template of WhatsApp messages."),
@@ -120,37 +105,27 @@ enum MessageGatewayRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<(channel: Channel, gateway: MessageGateway)>(
         "MessageGateway",
-        .object(
-            .required(
-                "channel", .oneOf(Channel.ofPhones.map(\.rawValue)), "Channel of the gateway."),
-            .required(
-                "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)), "Kind of gateway."),
-            .required("address", .text(1...2_000), "URL of the gateway."),
-            .required("usable", .boolean, "Whether the secret can be decrypted."),
-            .required("receipts", .boolean, "Whether delivery receipts are accepted."),
-            .optional("account", .text(1...100), "Account of the realm at the gateway."),
-            .optional("sender", .text(1...100), "Sender of the messages."),
-            .optional("template", .text(1...100), "Template of WhatsApp messages.")))
-
-    private static let example: JSON = [
-        "channel": "sms", "kind": "twilio", "address": "https://api.twilio.com",
-        "account": "AC0123456789abcdef0123456789abcdef", "sender": "+15005550006",
-        "receipts": true, "usable": true,
-    ]
-
-    private static func json(_ gateway: MessageGateway, _ channel: Channel) -> JSON {
-        var members: JSONObject = [
-            "channel": .string(channel.rawValue), "kind": .string(gateway.kind.rawValue),
-            "address": .string(gateway.address), "usable": .bool(gateway.secret != nil),
-            "receipts": .bool(gateway.signsReceipts),
-        ]
-        members["account"] = gateway.account.map { .string($0) }
-        members["sender"] = gateway.sender.map { .string($0) }
-        members["template"] = gateway.template.map { .string($0) }
-        return .object(members)
-    }
+        .required(
+            "channel", .oneOf(Channel.ofPhones.map(\.rawValue)), "Channel of the gateway.",
+            \.channel.rawValue, example: "sms"),
+        .required(
+            "kind", .oneOf(MessageGateway.Kind.allCases.map(\.rawValue)), "Kind of gateway.",
+            \.gateway.kind.rawValue, example: "twilio"),
+        .required(
+            "address", .text(1...2_000), "URL of the gateway.", \.gateway.address,
+            example: "https://api.twilio.com"),
+        .required("usable", "Whether the secret can be decrypted.", { $0.gateway.secret != nil }),
+        .required("receipts", "Whether delivery receipts are accepted.", \.gateway.signsReceipts),
+        .optional(
+            "account", .text(1...100), "Account of the realm at the gateway.", \.gateway.account,
+            example: "AC0123456789abcdef0123456789abcdef"),
+        .optional(
+            "sender", .text(1...100), "Sender of the messages.", \.gateway.sender,
+            example: "+15005550006"),
+        .optional(
+            "template", .text(1...100), "Template of WhatsApp messages.", \.gateway.template))
 }
 
 extension Call<AdminContext> {

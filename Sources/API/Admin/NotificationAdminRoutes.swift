@@ -9,8 +9,8 @@ internal import Values
 enum NotificationAdminRoutes {
     static let table: [Route<AdminContext>] = [list, resend]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/notifications", id: "listNotifications",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/notifications", id: "listNotifications",
         commandLine: .urd(
             "notification list", examples: "urd notification list --realm flagship --failed"),
         tag: "Flagship",
@@ -20,29 +20,21 @@ enum NotificationAdminRoutes {
             goes on as a mail, and is in the list of those. This list follows the log: with `min_position` it waits until it holds everything \
             up to there.
             """,
-        right: .realm,
         parameters: [
-            .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
+            .minimumPosition,
             Parameter(
                 "failed", in: .query, .boolean,
                 "Whether to list only notifications that could not be sent."),
-        ],
-        answer: Lists.answer(
-            "NotificationList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
-    ) { call throws(Problem) in
-        let realm = try call.realm
+        ], isOfSystem: true, of: shape, by: .id(\.id),
+        refusals: [.positionNotReached, .positionLost]
+    ) { call, page throws(Problem) in
         let standing = try await call.wait(for: .notifications)
-        let after = call.text("after").flatMap(Cursor.uuid)
         let failedOnly = call.parameters["failed"]?.bool ?? false
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.notifications(
-                of: realm, failedOnly: failedOnly, after: after, limit: call.limit + 1)
+                of: page.realm, failedOnly: failedOnly, after: page.after, limit: page.limit)
         }
-        if items.isEmpty { try await call.knownLog() }
-        return Lists.page(call.limit, of: items, at: standing, item: json) {
-            Cursor.encode($0.id)
-        }
+        return ListPage(items, at: standing)
     }
 
     private static let resend = Route<AdminContext>(
@@ -68,38 +60,25 @@ enum NotificationAdminRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<DeliveryView>(
         "Notification",
-        .object(
-            .required("id", Fields.id, "Notification id."),
-            .required(
-                "category", .text(1...100), "Category of the notification, as its app declares it."),
-            .required(
-                "position", Fields.position, "Position of the event that asks for the notification."
-            ),
-            .required("state", .oneOf(["due", "failed"]), "Delivery state."),
-            .required("attempts", .integer(0...1000), "Number of delivery attempts."),
-            .required(
-                "due_at", Fields.time,
-                "Time of the next attempt, or at which the notification was given up."),
-            .optional(
-                "code", .integer(0...999),
-                "Last status code of the push provider; 0 if it was not reached.")))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16", "category": "balance", "position": 42,
-        "state": "failed", "attempts": 2, "due_at": "2026-11-21T01:23:45.123456Z", "code": 503,
-    ]
-
-    private static func json(_ notification: DeliveryView) -> JSON {
-        var members: JSONObject = [
-            "id": .string(notification.id.description), "category": .string(notification.kind),
-            "position": .integer(notification.position),
-            "state": notification.hasFailed ? "failed" : "due",
-            "attempts": .integer(Int64(notification.attempts)),
-            "due_at": .string(notification.dueAt.description),
-        ]
-        members["code"] = notification.code.map { .integer(Int64($0)) }
-        return .object(members)
-    }
+        .required("id", "Notification id.", \.id, example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16"),
+        .required(
+            "category", .text(1...100), "Category of the notification, as its app declares it.",
+            \.kind, example: "balance"),
+        .required(
+            "position", Fields.position, "Position of the event that asks for the notification.",
+            \.position, example: 42),
+        .required(
+            "state", .oneOf(["due", "failed"]), "Delivery state.",
+            { $0.hasFailed ? "failed" : "due" }, example: "failed"),
+        .required(
+            "attempts", .integer(0...1000), "Number of delivery attempts.", \.attempts, example: 2),
+        .required(
+            "due_at", "Time of the next attempt, or at which the notification was given up.",
+            \.dueAt),
+        .optional(
+            "code", .integer(0...999),
+            "Last status code of the push provider; 0 if it was not reached.", \.code,
+            example: 503))
 }

@@ -20,20 +20,15 @@ enum OwnerAdminRoutes {
             passphrase. Until then it may be said again, and the token before is worth nothing.
             """,
         right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
-        answer: Answer.written(
+        answer: .written(
             .ok, "The owner.",
-            .named(
+            shape.adding(
                 "FreshOwner",
-                .object(
-                    members + [
-                        .required(
-                            "register_token", .text(32...32),
-                            "Registration token, to be handed to the owner.")
-                    ])),
-            example: [
-                "account_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "onboarded": false,
-                "register_token": "00112233445566778899aabbccddeeff",
-            ]),
+                .added(
+                    .required(
+                        "register_token", .text(32...32),
+                        "Registration token, to be handed to the owner."),
+                    example: "00112233445566778899aabbccddeeff"))),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount, .ownerOnboarded]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -43,13 +38,9 @@ enum OwnerAdminRoutes {
         }
         let token = write.newID("register token")
         let done = try await call.run(AppointOwner(account: account, token: token), as: write)
-        return Response.json(
-            .ok,
-            [
-                "account_id": .string(account.description), "onboarded": false,
-                "register_token": .string(mint.registerToken(token)),
-            ]
-        ).at(done)
+        var members = shape.object((account, isOnboarded: false))
+        members["register_token"] = .string(mint.registerToken(token))
+        return Response.json(.ok, .object(members)).at(done)
     }
 
     private static let get = Route<AdminContext>(
@@ -57,31 +48,13 @@ enum OwnerAdminRoutes {
         commandLine: .urd("owner show", examples: "urd owner show --realm flagship"),
         tag: "Flagship",
         summary: "Show the account that owns a realm.", right: .realm, parameters: [.realm],
-        answer: .ok(
-            "The owner.", .named("Owner", .object(members)),
-            example: [
-                "account_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "onboarded": false,
-            ]), refusals: [.noSuchRealm, .noSuchAccount]
+        answer: .ok("The owner.", shape), refusals: [.noSuchRealm, .noSuchAccount]
     ) { call throws(Problem) in
-        let realm = try call.realm
-        let events = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.stream(Owner.stream, after: 0, in: realm)
-        }
-        var owner = Owner()
-        for recorded in events {
-            guard let event = OwnerEvent(recorded) else { throw Problem(.logDamaged) }
-            owner.apply(event)
-        }
+        let owner = try await call.configuration(Owner.self, of: Owner.stream)
         guard let account = owner.account else {
-            try await call.knownRealm()
             throw Problem(.noSuchAccount, "The realm has no owner.")
         }
-        return .json(
-            .ok,
-            [
-                "account_id": .string(account.description),
-                "onboarded": .bool(owner.isOnboarded),
-            ])
+        return .json(.ok, shape.json((account, owner.isOnboarded)))
     }
 
     private static let vouch = Route<AdminContext>(
@@ -159,10 +132,11 @@ enum OwnerAdminRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let members: [Member] = [
-        .required("account_id", Fields.id, "Account id of the owner."),
-        .required("onboarded", .boolean, "Whether the owner has finished the onboarding."),
-    ]
+    private static let shape = Shape<(account: UUID, isOnboarded: Bool)>(
+        "Owner", .required("account_id", "Account id of the owner.", \.account),
+        .required(
+            "onboarded", "Whether the owner has finished the onboarding.", \.isOnboarded,
+            example: false))
 }
 
 extension AppointOwner.Rejection: Refusal {

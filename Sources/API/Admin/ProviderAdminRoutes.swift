@@ -14,47 +14,36 @@ enum ProviderAdminRoutes {
         "provider", in: .path, .text(1...40, Names.label), "Name of the provider in the realm.",
         example: "corporate")
 
-    private static let members: [Member] = [
-        .required("provider", .text(1...40), "Name of the provider in the realm."),
-        .required("name", .text(1...60), "Display name of the provider."),
-        .required("issuer", .text(1...2_000), "Issuer identifier (`iss`) of the provider."),
-        .required("client_id", .text(1...1_024), "Client id of the realm at the provider."),
-        .required("has_secret", .boolean, "Whether the realm has a client secret at the provider."),
-        .required("scope", .text(0...2_048), "Scopes that are requested beside `openid`."),
+    private static let shape = Shape<Provider>(
+        "Provider",
         .required(
-            "takes_access_tokens", .boolean,
-            "Whether apps may present access tokens of the provider."),
-    ]
-    private static let example: JSON = [
-        "provider": "corporate", "name": "Corporate account", "has_secret": true,
-        "issuer": "https://login.example.org", "client_id": "urd", "scope": "email",
-        "takes_access_tokens": false,
-    ]
-    private static let schema = Schema.named("Provider", .object(members))
+            "provider", .text(1...40), "Name of the provider in the realm.", \.slug,
+            example: "corporate"),
+        .required(
+            "name", .text(1...60), "Display name of the provider.", \.name,
+            example: "Corporate account"),
+        .required(
+            "issuer", .text(1...2_000), "Issuer identifier (`iss`) of the provider.", \.issuer,
+            example: "https://login.example.org"),
+        .required(
+            "client_id", .text(1...1_024), "Client id of the realm at the provider.", \.clientID,
+            example: "urd"),
+        .required(
+            "has_secret", "Whether the realm has a client secret at the provider.",
+            { $0.secret != nil }),
+        .required(
+            "scope", .text(0...2_048), "Scopes that are requested beside `openid`.",
+            { $0.scope.joined(separator: " ") }, example: "email"),
+        .required(
+            "takes_access_tokens", "Whether apps may present access tokens of the provider.",
+            \.takesAccessTokens, example: false))
 
-    private static func json(_ provider: Provider) -> JSON {
-        [
-            "provider": .string(provider.slug), "name": .string(provider.name),
-            "issuer": .string(provider.issuer), "client_id": .string(provider.clientID),
-            "has_secret": .bool(provider.secret != nil),
-            "scope": .string(provider.scope.joined(separator: " ")),
-            "takes_access_tokens": .bool(provider.takesAccessTokens),
-        ]
-    }
-
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/providers", id: "listProviders",
+    private static let list = Route.whole(
+        "/api/admin/realms/{realm}/providers", id: "listProviders",
         commandLine: .urd("provider list", examples: "urd provider list"), tag: "Providers",
-        summary: "List the OpenID providers of a realm.", right: .realm,
-        parameters: [.realm],
-        answer: Lists.whole(
-            "ProviderList", of: schema, 0...100, "In the order of names.", example: example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        try await call.knownRealm()
-        let standing = try await call.standing()
-        return Lists.whole(try await call.providers().all.map(json), at: standing)
-    }
+        summary: "List the OpenID providers of a realm.", of: shape, 0...100,
+        "In the order of names."
+    ) { call throws(Problem) in try await call.providers().all }
 
     private static let configure = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}", id: "configureProvider",
@@ -92,7 +81,7 @@ enum ProviderAdminRoutes {
                 "name": "Corporate account", "issuer": "https://login.example.org",
                 "client_id": "urd", "client_secret": "a secret there",
             ]),
-        answer: Answer.written(.ok, "The provider.", schema, example: example),
+        answer: .written(.ok, "The provider.", shape),
         refusals: [.noSuchRealm, .realmDisabled, .invalidField]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -107,7 +96,7 @@ enum ProviderAdminRoutes {
         let done = try await call.run(ConfigureProvider(provider), as: write)
         let known = try await call.state(Providers.self, of: Providers.stream, after: done)
         guard let kept = known.state[provider.slug] else { throw Problem(.internalError) }
-        return Response.json(.ok, json(kept)).at(done)
+        return Response.json(.ok, shape.json(kept)).at(done)
     }
 
     private static let remove = Route<AdminContext>(
@@ -268,16 +257,7 @@ enum ProviderAdminRoutes {
 
 extension Call<AdminContext> {
     fileprivate func providers() async throws(Problem) -> Providers {
-        let realm = try realm
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(Providers.stream, after: 0, in: realm)
-        }
-        var providers = Providers()
-        for recorded in events {
-            guard let event = ProviderEvent(recorded) else { throw Problem(.logDamaged) }
-            providers.apply(event)
-        }
-        return providers
+        try await configuration(Providers.self, of: Providers.stream)
     }
 
     fileprivate func namedProvider() async throws(Problem) -> Provider {

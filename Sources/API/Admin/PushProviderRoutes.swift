@@ -23,30 +23,19 @@ enum PushProviderRoutes {
             "/api/admin/realms/{realm}/push-providers/apns"),
     ]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
+    private static let list = Route.whole(
+        "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
         commandLine: .urd(
             "push-provider show", examples: "urd push-provider show --realm flagship"),
         tag: "Flagship", summary: "Show the services that deliver notifications to devices.",
-        detail: "Without the keys, which are never shown again.", right: .realm,
-        parameters: [.realm],
-        answer: Lists.whole(
-            "PushProviderList", of: schema, 0...2, "Push providers, one of each kind.",
-            example: example),
-        refusals: [.noSuchRealm]
+        detail: "Without the keys, which are never shown again.", of: shape, 0...2,
+        "Push providers, one of each kind."
     ) { call throws(Problem) in
-        let realm = try call.realm
-        let standing = try await call.standing()
-        let events = try await reading { () throws(LogFailure) in
-            try await call.context.commands.events.stream(PushProviders.stream, after: 0, in: realm)
-        }
-        if events.isEmpty { try await call.knownRealm() }
-        var providers = PushProviders()
-        for recorded in events {
-            guard let event = PushProviderEvent(recorded) else { throw Problem(.logDamaged) }
-            providers.apply(event)
-        }
-        return Lists.whole(items(providers), at: standing)
+        let known = try await call.configuration(PushProviders.self, of: PushProviders.stream)
+        let shown = [
+            known.apple.map { ShownProvider($0) }, known.firebase.map { ShownProvider($0) },
+        ]
+        return shown.compactMap { $0 }
     }
 
     private static let setFirebase = Route<AdminContext>(
@@ -142,46 +131,47 @@ enum PushProviderRoutes {
     /// What stands where a key stands.
     static let exampleKey: JSON = "-----BEGIN PRIVATE KEY----- … -----END PRIVATE KEY-----"
 
-    private static let schema = Schema.named(
+    private static let shape = Shape<ShownProvider>(
         "PushProvider",
-        .object(
-            .required(
-                "provider", .oneOf(PushProvider.Kind.allCases.map(\.rawValue)),
-                "Kind of push provider."),
-            .required("address", .text(1...2_000), "URL of the provider."),
-            .required("key_id", .text(1...100), "Key id at the provider."),
-            .required("usable", .boolean, "Whether the key can be decrypted."),
-            .optional("project_id", .text(1...63), "Firebase project id."),
-            .optional(
-                "client_email", .text(1...254), "Mail address of the Firebase service account."),
-            .optional("token_uri", .text(1...2_000), "URL of the Firebase token endpoint."),
-            .optional("team_id", .text(1...20), "Apple team id."),
-            .optional("topic", .text(1...200), "Bundle id of the Apple app.")))
+        .required(
+            "provider", .oneOf(PushProvider.Kind.allCases.map(\.rawValue)),
+            "Kind of push provider.", \.kind.rawValue, example: "apns"),
+        .required(
+            "address", .text(1...2_000), "URL of the provider.", \.address,
+            example: "https://api.push.apple.com"),
+        .required(
+            "key_id", .text(1...100), "Key id at the provider.", \.keyID, example: "KEY0000001"),
+        .required("usable", "Whether the key can be decrypted.", \.hasKey),
+        .optional("project_id", .text(1...63), "Firebase project id.", \.firebase?.project),
+        .optional(
+            "client_email", .text(1...254), "Mail address of the Firebase service account.",
+            \.firebase?.email),
+        .optional(
+            "token_uri", .text(1...2_000), "URL of the Firebase token endpoint.",
+            \.firebase?.tokenAddress),
+        .optional("team_id", .text(1...20), "Apple team id.", \.apple?.team, example: "TEAM000001"),
+        .optional(
+            "topic", .text(1...200), "Bundle id of the Apple app.", \.apple?.topic,
+            example: "io.example.flagship"))
+}
 
-    private static let example: JSON = [
-        "provider": "apns", "address": "https://api.push.apple.com", "key_id": "KEY0000001",
-        "usable": true, "team_id": "TEAM000001", "topic": "io.example.flagship",
-    ]
+/// A push provider of either kind.
+private struct ShownProvider {
+    let kind: PushProvider.Kind
+    let address: String
+    let keyID: String
+    let hasKey: Bool
+    var firebase: FirebaseProvider?
+    var apple: AppleProvider?
 
-    private static func items(_ providers: PushProviders) -> [JSON] {
-        var items: [JSON] = []
-        if let provider = providers.apple {
-            items.append([
-                "provider": "apns", "address": .string(provider.address),
-                "key_id": .string(provider.keyID), "team_id": .string(provider.team),
-                "topic": .string(provider.topic), "usable": .bool(provider.privateKey != nil),
-            ])
-        }
-        if let provider = providers.firebase {
-            items.append([
-                "provider": "fcm", "address": .string(provider.address),
-                "key_id": .string(provider.keyID), "project_id": .string(provider.project),
-                "client_email": .string(provider.email),
-                "token_uri": .string(provider.tokenAddress),
-                "usable": .bool(provider.privateKey != nil),
-            ])
-        }
-        return items
+    init(_ provider: AppleProvider) {
+        (kind, address, keyID) = (.apple, provider.address, provider.keyID)
+        (hasKey, apple) = (provider.privateKey != nil, provider)
+    }
+
+    init(_ provider: FirebaseProvider) {
+        (kind, address, keyID) = (.firebase, provider.address, provider.keyID)
+        (hasKey, firebase) = (provider.privateKey != nil, provider)
     }
 }
 

@@ -28,7 +28,7 @@ enum RealmRoutes {
                         "display_name", .text(1...200, Names.showable(200)),
                         "Display name of the realm; it can be changed.", example: "Demo"))),
             example: ["realm": "demo", "display_name": "Demo"]),
-        answer: .created("The realm.", schema, example: example),
+        answer: .created("The realm.", shape),
         refusals: [.realmExists, .reservedRealm]
     ) { call throws(Problem) in
         guard let realm = RealmID(call.body["realm"]?.string ?? ""),
@@ -41,30 +41,22 @@ enum RealmRoutes {
             .located("/api/admin/realms/\(realm)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms", id: "listRealms",
+    private static let list = Route.list(
+        "/api/admin/realms", id: "listRealms",
         commandLine: .urd("realm list", examples: "urd realm list"), tag: "Realms",
-        summary: "List the realms.", right: .everything,
-        parameters: [Lists.limit, Lists.after(Cursor.name)],
-        answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example)
-    ) { call throws(Problem) in
-        let after = call.text("after").flatMap(Cursor.name)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.realms(after: after, limit: call.limit + 1)
-        }
-        return Lists.page(call.limit, of: items, item: json) {
-            Cursor.encode(name: $0.realm.name)
-        }
+        summary: "List the realms.", right: .everything, of: shape, by: .name(\.realm.name)
+    ) { queries, page throws(LogFailure) in
+        try await queries.realms(after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}", id: "getRealm",
         commandLine: .urd("realm show", examples: "urd realm show demo"), tag: "Realms",
         summary: "Show a realm.", right: .realm, parameters: [.realm],
-        answer: .ok("The realm.", schema, example: example),
+        answer: .ok("The realm.", shape),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
-        .json(.ok, json(try await call.knownRealm()))
+        .json(.ok, shape.json(try await call.knownRealm()))
     }
 
     private static let getSettings = Route<AdminContext>(
@@ -113,7 +105,7 @@ enum RealmRoutes {
         summary: "Disable a realm until it is enabled again.",
         detail: "No account signs in, and nothing in the realm changes.", right: .everything,
         parameters: [.realm, .idempotencyKey],
-        answer: .written(.ok, "The realm.", schema, example: example),
+        answer: .written(.ok, "The realm.", shape),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -126,37 +118,25 @@ enum RealmRoutes {
         tag: "Realms",
         summary: "Enable a disabled realm.", right: .everything,
         parameters: [.realm, .idempotencyKey],
-        answer: .written(.ok, "The realm.", schema, example: example),
+        answer: .written(.ok, "The realm.", shape),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         return try await call.answer(.ok, try await call.run(EnableRealm(), as: write))
     }
 
-    private static let schema = Schema.named(
+    fileprivate static let shape = Shape<RealmView>(
         "Realm",
-        .object(
-            .required("realm", Fields.realm, "Realm name."),
-            .required("display_name", .text(1...200), "Display name of the realm."),
-            .required("enabled", .boolean, "Whether the realm is enabled: people can sign in."),
-            .required("created_at", Fields.time, "Creation time.")))
-
-    private static let example: JSON = [
-        "realm": "demo", "display_name": "Demo", "enabled": true,
-        "created_at": "2026-11-21T01:23:45.123456Z",
-    ]
+        .required("realm", Fields.realm, "Realm name.", \.realm.name, example: "demo"),
+        .required(
+            "display_name", .text(1...200), "Display name of the realm.",
+            { $0.settings[SettingCatalogue.displayName.name] ?? "" }, example: "Demo"),
+        .required(
+            "enabled", "Whether the realm is enabled: people can sign in.", { !$0.isDisabled }),
+        .required("created_at", "Creation time.", \.createdAt))
 
     private static let exampleSettings = JSON.object(
         Settings(overrides: ["display_name": "Demo", "access_token_lifetime": 900]).all)
-
-    fileprivate static func json(_ realm: RealmView) -> JSON {
-        [
-            "realm": .string(realm.realm.name),
-            "display_name": realm.settings[SettingCatalogue.displayName.name] ?? "",
-            "enabled": .bool(!realm.isDisabled),
-            "created_at": .string(realm.createdAt.description),
-        ]
-    }
 }
 
 extension Call<AdminContext> {
@@ -167,7 +147,7 @@ extension Call<AdminContext> {
         let view = RealmView(
             realm: done.write.realm, isDisabled: realm.state.isDisabled,
             settings: realm.state.settings.overrides, createdAt: realm.createdAt)
-        return Response.json(status, RealmRoutes.json(view)).at(done)
+        return Response.json(status, RealmRoutes.shape.json(view)).at(done)
     }
 
     /// The realm that the path names, if it is there.

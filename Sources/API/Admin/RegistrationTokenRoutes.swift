@@ -39,22 +39,15 @@ enum RegistrationTokenRoutes {
                         "expires_in_days", .integer(1...CreateRegistrationToken.mostDays),
                         "Lifetime of the token in days; seven by default."))),
             example: ["label": "Partners", "uses": 5, "expires_in_days": 7]),
-        answer: Answer.written(
+        answer: .written(
             .created, "The token.",
-            .named(
+            shape.adding(
                 "FreshRegistrationToken",
-                .object(
-                    members + [
-                        .required(
-                            "token", .text(50...100),
-                            "Registration token, shown in this response only.")
-                    ])),
-            example: .object(
-                (example.object ?? [:]).merging([
-                    "token": .string(String(repeating: "A", count: 62))
-                ]) {
-                    $1
-                })),
+                .added(
+                    .required(
+                        "token", .text(50...100), "Registration token, shown in this response only."
+                    ),
+                    example: .string(String(repeating: "A", count: 62))))),
         refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -72,30 +65,18 @@ enum RegistrationTokenRoutes {
         guard let terms = token.state.terms else { throw Problem(.internalError) }
         let view = RegistrationTokenView(
             id: id, terms: terms, used: token.state.used, createdAt: token.createdAt)
-        var members = json(view).object ?? [:]
+        var members = shape.object(view)
         members["token"] = .string(mint.initialAccessToken(id))
         return Response.json(.created, .object(members)).at(done)
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
         commandLine: .urd("registration-token list", examples: "urd registration-token list"),
         tag: "Registration tokens", summary: "List the registration tokens that are not revoked.",
-        right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer(
-            "RegistrationTokenList",
-            of: .named("RegistrationToken", .object(members)), next: Cursor.uuid,
-            example: example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.registrationTokens(
-                in: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+        of: shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.registrationTokens(in: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let revoke = Route<AdminContext>(
@@ -115,37 +96,28 @@ enum RegistrationTokenRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let members: [Member] = [
-        .required("id", Fields.id, "Registration token id."),
-        .required("label", .text(1...100), "Label that names the developer or team of the token."),
+    private static let shape = Shape<RegistrationTokenView>(
+        "RegistrationToken",
+        .required(
+            "id", "Registration token id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a30"),
+        .required(
+            "label", .text(1...100), "Label that names the developer or team of the token.",
+            \.terms.label, example: "Partners"),
         .required(
             "uses", .integer(1...CreateRegistrationToken.mostUses),
-            "Number of clients that may register with the token."),
+            "Number of clients that may register with the token.", { Int64($0.terms.uses) },
+            example: 5),
         .required(
             "used", .integer(0...CreateRegistrationToken.mostUses),
-            "Number of clients that have registered with the token."),
-        .required(
-            "scope", .text(0...2048), "Scopes that these clients may request beside the usual ones."
+            "Number of clients that have registered with the token.", { Int64($0.used) }, example: 1
         ),
-        .required("created_at", Fields.time, "Creation time."),
-        .required("expires_at", Fields.time, "Expiry time."),
-    ]
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a30", "label": "Partners", "uses": 5, "used": 1,
-        "scope": "", "created_at": "2026-11-21T01:23:45.123456Z",
-        "expires_at": "2026-11-28T01:23:45Z",
-    ]
-
-    private static func json(_ token: RegistrationTokenView) -> JSON {
-        [
-            "id": .string(token.id.description), "label": .string(token.terms.label),
-            "uses": .integer(Int64(token.terms.uses)), "used": .integer(Int64(token.used)),
-            "scope": .string(token.terms.scope.joined(separator: " ")),
-            "created_at": .string(token.createdAt.description),
-            "expires_at": .string(token.terms.expiresAt.description),
-        ]
-    }
+        .required(
+            "scope", .text(0...2048),
+            "Scopes that these clients may request beside the usual ones.",
+            { $0.terms.scope.joined(separator: " ") }, example: ""),
+        .required("created_at", "Creation time.", \.createdAt),
+        .required(
+            "expires_at", "Expiry time.", \.terms.expiresAt, example: "2026-11-28T01:23:45Z"))
 }
 
 extension CreateRegistrationToken.Rejection: Refusal {

@@ -65,38 +65,32 @@ enum SigningKeyRoutes {
         SigningAlgorithm.allCases.map(\.rawValue) + [SigningKeys.webhookAlgorithm]
             + SigningKeys.encryptionAlgorithms)
 
+    fileprivate static let key = Shape<SigningKeys.Entry>(
+        "SigningKey",
+        .required(
+            "kid", .text(1...256), "Key id (`kid`) in tokens.", \.key.id,
+            example: "eKtA9GlUh9AlDbTDfHdMURbxvpwkPkFLnUJcyJNIWmM"),
+        .required(
+            "algorithm", algorithm, "Signature algorithm of the key.", \.key.algorithm,
+            example: "ES256"),
+        .required(
+            "phase", .oneOf(["published", "active", "retired"]),
+            "Phase of the key: published before its use, signing, or retired.", \.phase.word,
+            example: "active"),
+        .optional("retired_at", "Time at which the key was retired.", \.phase.retiredAt),
+        .optional(
+            "shown_until", "Time until which the key stays in the JWK set.",
+            { $0.phase.retiredAt?.adding(seconds: SigningKeys.overlap) }))
+
     private static let schema = Schema.named(
         "SigningKeyList",
         .object(
             [
-                .required(
-                    "items",
-                    .list(
-                        of: .named(
-                            "SigningKey",
-                            .object(
-                                .required("kid", .text(1...256), "Key id (`kid`) in tokens."),
-                                .required(
-                                    "algorithm", algorithm, "Signature algorithm of the key."),
-                                .required(
-                                    "phase", .oneOf(["published", "active", "retired"]),
-                                    "Phase of the key: published before its use, signing, or retired."
-                                ),
-                                .optional(
-                                    "retired_at", Fields.time, "Time at which the key was retired."),
-                                .optional(
-                                    "shown_until", Fields.time,
-                                    "Time until which the key stays in the JWK set."))),
-                        0...1000), "Signing keys of the realm.")
+                .required("items", .list(of: key.schema, 0...1000), "Signing keys of the realm.")
             ] + ListStanding.schema))
 
     private static let example: JSON = [
-        "items": [
-            [
-                "kid": "eKtA9GlUh9AlDbTDfHdMURbxvpwkPkFLnUJcyJNIWmM", "algorithm": "ES256",
-                "phase": "active",
-            ]
-        ], "position": 48211, "head": 48213,
+        "items": [key.example], "position": 48211, "head": 48213,
     ]
 }
 
@@ -123,33 +117,23 @@ extension Call<AdminContext> {
     fileprivate func signingKeys(
         in realm: RealmID, upTo position: Int64 = .max
     ) async throws(Problem) -> [JSON] {
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(SigningKeys.stream, after: 0, in: realm)
-        }
-        var keys = SigningKeys()
-        for recorded in events where recorded.position <= position {
-            guard let event = SigningKeyEvent(recorded) else { throw Problem(.logDamaged) }
-            keys.apply(event)
-        }
-        return keys.entries.map(\.json)
+        let keys = try await stateIfAny(
+            SigningKeys.self, of: SigningKeys.stream, in: realm, upTo: position)
+        return keys?.state.entries.map(SigningKeyRoutes.key.json) ?? []
     }
 }
 
-extension SigningKeys.Entry {
-    fileprivate var json: JSON {
-        var members: JSONObject = [
-            "kid": .string(key.id), "algorithm": .string(key.algorithm),
-        ]
-        switch phase {
-        case .published: members["phase"] = "published"
-        case .active: members["phase"] = "active"
-        case .retired(let at):
-            members["phase"] = "retired"
-            members["retired_at"] = .string(at.description)
-            members["shown_until"] = .string(
-                at.adding(seconds: SigningKeys.overlap).description)
+extension SigningKeys.Phase {
+    var word: String {
+        switch self {
+        case .published: "published"
+        case .active: "active"
+        case .retired: "retired"
         }
-        return .object(members)
+    }
+
+    fileprivate var retiredAt: Timestamp? {
+        if case .retired(let at) = self { at } else { nil }
     }
 }
 

@@ -53,7 +53,7 @@ enum WebAppRoutes {
                         .required("name", name, "Display name of the web app."),
                     ] + optional.map { .optional($0.name, $0.schema, $0.about) })),
             example: ["kind": "app", "slug": "drive", "name": "Drive"]),
-        answer: .created("The web app is registered.", schema, example: example),
+        answer: .created("The web app is registered.", shape),
         refusals: [.noSuchRealm, .realmDisabled, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -66,22 +66,13 @@ enum WebAppRoutes {
 
     private static let kind = Schema.oneOf(WebAppKind.allCases.map(\.rawValue))
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/web-apps", id: "listWebApps",
         commandLine: .urd("web-app list", examples: "urd web-app list --realm flagship"),
-        tag: "Flagship",
-        summary: "List the web apps and konnectors of a realm.", right: .realm,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer("WebAppList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.webApps(in: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+        tag: "Flagship", summary: "List the web apps and konnectors of a realm.", of: shape,
+        by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.webApps(in: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
@@ -89,18 +80,13 @@ enum WebAppRoutes {
         commandLine: .urd("web-app show", examples: "urd web-app show WEBAPP --realm flagship"),
         tag: "Flagship", summary: "Show a web app or a konnector.", right: .realm,
         parameters: [.realm, webAppID],
-        answer: .ok("It.", schema, example: example), refusals: [.noSuchRealm, .noSuchApp]
+        answer: .ok("It.", shape), refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
-        let realm = try call.realm
         let id = try call.requiredID("web_app_id")
-        let found = try await reading { () throws(LogFailure) in
+        let app = try await call.found(or: .noSuchApp) { realm throws(LogFailure) in
             try await call.context.queries.webApp(id, in: realm)
         }
-        guard let found else {
-            try await call.knownRealm()
-            throw Problem(.noSuchApp)
-        }
-        return .json(.ok, json(found))
+        return .json(.ok, shape.json(app))
     }
 
     private static let update = Route<AdminContext>(
@@ -117,7 +103,7 @@ enum WebAppRoutes {
                     [.optional("name", name, "Display name of the web app.")]
                         + optional.map { .optional($0.name, .nullable($0.schema), $0.about) })),
             example: ["name": "Files"]),
-        answer: .written(.ok, "It.", schema, example: example),
+        answer: .written(.ok, "It.", shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -141,28 +127,23 @@ enum WebAppRoutes {
         return Response(status: .noContent).at(done)
     }
 
-    private static let schema = Schema.named(
+    fileprivate static let shape = Shape<WebAppView>(
         "WebApp",
-        .object(
-            [
-                .required("id", Fields.id, "Web app id, which never changes."),
-                .required("kind", kind, "Kind of web app."),
+        of: [
+            .required("id", "Web app id, which never changes.", \.id),
+            .added(.required("kind", kind, "Kind of web app."), example: "app"),
+            .added(
                 .required("slug", .text(1...63), "Slug of the web app in addresses."),
-                .required("name", .text(1...200), "Display name of the web app."),
-                .required("created_at", Fields.time, "Registration time."),
-            ] + optional.map { .optional($0.name, $0.schema, $0.about) }))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "kind": "app", "slug": "drive",
-        "name": "Drive", "permissions": ["files"], "created_at": "2026-11-21T01:23:45.123456Z",
-    ]
-
-    fileprivate static func json(_ app: WebAppView) -> JSON {
-        var members = app.card.fields
-        members["id"] = .string(app.id.description)
-        members["created_at"] = .string(app.createdAt.description)
-        return .object(members)
-    }
+                example: "drive"),
+            .added(
+                .required("name", .text(1...200), "Display name of the web app."), example: "Drive"),
+            .required("created_at", "Registration time.", \.createdAt),
+        ]
+            + optional.map {
+                .added(
+                    .optional($0.name, $0.schema, $0.about),
+                    example: $0.name == "permissions" ? ["files"] : nil)
+            }, over: \.card.fields)
 }
 
 extension Call<AdminContext> {
@@ -172,7 +153,7 @@ extension Call<AdminContext> {
         let app = try await state(WebApp.self, of: id, after: done)
         guard let card = app.state.card else { throw Problem(.internalError) }
         let view = WebAppView(id: id, card: card, createdAt: app.createdAt)
-        return Response.json(status, WebAppRoutes.json(view)).at(done)
+        return Response.json(status, WebAppRoutes.shape.json(view)).at(done)
     }
 
     /// Where an app's pages are, nothing else of the realm is: it must not take the place where people

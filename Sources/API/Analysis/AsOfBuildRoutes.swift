@@ -21,10 +21,9 @@ enum AsOfBuildRoutes {
         parameters: [
             .realm, AsOfMoment.parameter("moment", "Moment of the build."), .idempotencyKey,
         ],
-        answer: Answer(
-            status: .accepted, description: "The build, which is not made yet.",
-            content: .json(AsOfBuildSchema.schema, example: AsOfBuildSchema.example),
-            headers: [("Location", "URL of the build.")]),
+        answer: .accepted(
+            "The build, which is not made yet.", AsOfBuildSchema.shape,
+            location: "URL of the build."),
         refusals: [.noSuchRealm, .positionLost, .logDamaged, .tooManyBuilds]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -56,29 +55,25 @@ enum AsOfBuildRoutes {
         return build.response(.accepted)
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/as-of-builds", id: "listAsOfBuilds", tag: "As of",
+    private static let list = Route.whole(
+        "/api/admin/realms/{realm}/as-of-builds", id: "listAsOfBuilds", tag: "As of",
         summary: "List the moments for which the whole realm is being built, or kept.",
-        right: .realm, permission: .historyRead, parameters: [.realm],
-        answer: Lists.whole(
-            "AsOfBuildList", of: AsOfBuildSchema.schema, 0...AsOfBuildStore.mostAtOnce,
-            "Builds, the newest first.", example: AsOfBuildSchema.example),
-        refusals: [.noSuchRealm]
+        permission: .historyRead, of: AsOfBuildSchema.shape, 0...AsOfBuildStore.mostAtOnce,
+        "Builds, the newest first."
     ) { call throws(Problem) in
         let realm = try call.realm
-        let standing = try await call.standing()
         let builds = try await reading { () throws(LogFailure) in
             try await call.context.asOfBuilds.builds(in: realm)
         }
         if builds.isEmpty { try await call.knownLog() }
-        return Lists.whole(builds.map(AsOfBuildSchema.json), at: standing)
+        return builds
     }
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/as-of-builds/{build_id}", id: "getAsOfBuild",
         tag: "As of", summary: "Show how far a build of a whole realm is.", right: .realm,
         permission: .historyRead, parameters: [.realm, AsOfBuildSchema.id],
-        answer: .ok("The build.", AsOfBuildSchema.schema, example: AsOfBuildSchema.example),
+        answer: .ok("The build.", AsOfBuildSchema.shape),
         refusals: [.noSuchRealm, .noSuchBuild]
     ) { call throws(Problem) in try await call.knownBuild().response(.ok) }
 
@@ -91,7 +86,7 @@ enum AsOfBuildRoutes {
             """,
         right: .realm, permission: .historyRead,
         parameters: [.realm, AsOfBuildSchema.id, .idempotencyKey],
-        answer: Answer(status: .noContent, description: "The build is deleted.", content: .nothing),
+        answer: .done("The build is deleted."),
         refusals: [.noSuchRealm, .noSuchBuild]
     ) { call throws(Problem) in
         let build = try await call.knownBuild()
@@ -145,7 +140,7 @@ enum AsOfBuildRoutes {
 
 extension AsOfBuild {
     fileprivate func response(_ status: Status) -> Response {
-        let answer = Response.json(status, AsOfBuildSchema.json(self))
+        let answer = Response.json(status, AsOfBuildSchema.shape.json(self))
         return status == .accepted
             ? answer.located("/api/admin/realms/\(realm)/as-of-builds/\(id)") : answer
     }
@@ -167,14 +162,9 @@ extension AsOfBuild {
 
 extension Call<AdminContext> {
     fileprivate func knownBuild() async throws(Problem) -> AsOfBuild {
-        let (realm, id) = (try realm, try requiredID("build_id"))
-        let build = try await reading { () throws(LogFailure) in
+        let id = try requiredID("build_id")
+        return try await found(or: .noSuchBuild, isOfSystem: true) { realm throws(LogFailure) in
             try await context.asOfBuilds.build(id, in: realm)
         }
-        guard let build else {
-            try await knownLog()
-            throw Problem(.noSuchBuild)
-        }
-        return build
     }
 }

@@ -16,71 +16,56 @@ enum AsOfBuildSchema {
 
     private static let rows: Schema = .integer(0...1_000_000_000_000)
 
-    static let schema = Schema.named(
+    static let shape = Shape<AsOfBuild>(
         "AsOfBuild",
-        .object([
-            .required("id", Fields.id, "Build id."),
-            .required(
-                "state", .oneOf(AsOfBuild.State.allCases.map(\.rawValue)),
-                "State of the build; a finished build is kept for an hour."),
-            .required("moment", .text(1...40), "Requested moment, in the words of the request."),
-            .required(
-                "position", .integer(0...281_474_976_710_655),
-                "Last position that is part of the build; 0 for an empty log."),
-            .optional("at", Fields.time, "Time of the event at the position."),
-            .required(
-                "epoch", .integer(0...999_999_999),
-                "Epoch of the log at the time of the request."),
-            .required(
-                "reached", .integer(0...281_474_976_710_655),
-                "Progress, from 0 to the position."),
-            .required("asker", .text(1...300), "Actor that requested the build."),
-            .required("asked_at", Fields.time, "Time of the request."),
-            .optional(
-                "schema", .text(43...43),
-                "Database schema with the views for analysts of the realm, while the "
-                    + "build is ready."),
-            .optional(
-                "rows", .map(of: rows), "Number of rows by read model, while the build is ready."),
-            .optional("expires_at", Fields.time, "Time until which the build is kept."),
-            .optional(
-                "fault", .oneOf(AsOfBuild.Fault.allCases.map(\.rawValue)),
-                "Fault for which the build failed."),
-            .optional(
-                "missing", .integer(1...281_474_976_710_655),
-                "Position of the first missing event, in a damaged log."),
-            .optional(
-                "finished_at", Fields.time,
-                "Time at which the build was ready, failed or was cancelled."),
-        ]))
-
-    static let example: JSON = [
-        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a31", "state": "waiting",
-        "moment": "2026-11-22T12:00:00Z", "position": 48_211, "at": "2026-11-22T11:59:58.123456Z",
-        "epoch": 1, "reached": 0, "asker": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
-        "asked_at": "2026-11-23T01:23:45.123456Z",
-    ]
-
-    static func json(_ build: AsOfBuild) -> JSON {
-        var members: JSONObject = [
-            "id": .string(build.id.description), "state": .string(build.state.rawValue),
-            "moment": .string(build.moment), "position": .integer(build.position),
-            "epoch": .integer(Int64(build.epoch)), "reached": .integer(build.reached),
-            "asker": .string(build.asker), "asked_at": .string(build.askedAt.description),
-        ]
-        members["at"] = build.at.map { .string($0.description) }
-        members["fault"] = build.fault.map { .string($0.rawValue) }
-        members["missing"] = build.hole.map { .integer($0) }
-        members["finished_at"] = build.finishedAt.map { .string($0.description) }
-        if build.state == .ready {
-            members["schema"] = .string(build.schema)
-            members["expires_at"] = build.expiresAt.map { .string($0.description) }
-            var counts: JSONObject = [:]
-            for count in build.counts { counts[count.projection] = .integer(count.rows) }
-            members["rows"] = .object(counts)
-        }
-        return .object(members)
-    }
+        .required("id", "Build id.", \.id, example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a31"),
+        .required(
+            "state", .oneOf(AsOfBuild.State.allCases.map(\.rawValue)),
+            "State of the build; a finished build is kept for an hour.", \.state.rawValue,
+            example: "waiting"),
+        .required(
+            "moment", .text(1...40), "Requested moment, in the words of the request.", \.moment,
+            example: "2026-11-22T12:00:00Z"),
+        .required(
+            "position", .integer(0...281_474_976_710_655),
+            "Last position that is part of the build; 0 for an empty log.", \.position,
+            example: 48_211),
+        .optional(
+            "at", "Time of the event at the position.", \.at, example: "2026-11-22T11:59:58.123456Z"
+        ),
+        .required(
+            "epoch", .integer(0...999_999_999), "Epoch of the log at the time of the request.",
+            { Int64($0.epoch) }, example: 1),
+        .required(
+            "reached", .integer(0...281_474_976_710_655), "Progress, from 0 to the position.",
+            \.reached, example: 0),
+        .required(
+            "asker", .text(1...300), "Actor that requested the build.", \.asker,
+            example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
+        .required(
+            "asked_at", "Time of the request.", \.askedAt, example: "2026-11-23T01:23:45.123456Z"),
+        .optional(
+            "schema", .text(43...43),
+            "Database schema with the views for analysts of the realm, while the "
+                + "build is ready.", { $0.state == .ready ? $0.schema : nil }),
+        .optional(
+            "rows", .map(of: rows), "Number of rows by read model, while the build is ready.",
+            { build in
+                build.state == .ready
+                    ? JSONObject(build.counts.map { ($0.projection, .integer($0.rows)) }) : nil
+            }),
+        .optional(
+            "expires_at", "Time until which the build is kept.",
+            { $0.state == .ready ? $0.expiresAt : nil }),
+        .optional(
+            "fault", .oneOf(AsOfBuild.Fault.allCases.map(\.rawValue)),
+            "Fault for which the build failed.", \.fault?.rawValue),
+        .optional(
+            "missing", .integer(1...281_474_976_710_655),
+            "Position of the first missing event, in a damaged log.", \.hole),
+        .optional(
+            "finished_at", "Time at which the build was ready, failed or was cancelled.",
+            \.finishedAt))
 }
 
 // MARK: - Items
@@ -135,9 +120,7 @@ extension AsOfList {
                     "Grant type, or sign-in method where no grant opened the session."),
                 .required("opened_at", Fields.time, "Time at which the session was opened."),
                 .optional("refreshed_at", Fields.time, "Time of the last token refresh."),
-                .required(
-                    "generation", .integer(0...2_147_483_647),
-                    "Number of token refreshes."),
+                .required("generation", .integer(0...2_147_483_647), "Number of token refreshes."),
                 .optional(
                     "end_reason", .text(1...50),
                     "Reason for which the session ended before its expiry, alone or with its "

@@ -19,10 +19,9 @@ enum CaseRoutes {
             `personal_data.opened` as well where personal fields are opened. A realm makes two at once.
             """, right: .realm, permission: .eventsRead, parameters: [.realm, .idempotencyKey],
         body: CaseSchema.body,
-        answer: Answer(
-            status: .accepted, description: "The case file, which is not made yet.",
-            content: .json(CaseSchema.schema, example: CaseSchema.example),
-            headers: [("Location", "URL of the case file.")]),
+        answer: .accepted(
+            "The case file, which is not made yet.", CaseSchema.shape,
+            location: "URL of the case file."),
         refusals: [
             .noSuchRealm, .noSuchEvent, .positionLost, .positionNotReached, .logDamaged,
             .tooManyCases,
@@ -63,7 +62,7 @@ enum CaseRoutes {
         .get, "/api/admin/realms/{realm}/cases/{case_id}", id: "getCaseFile", tag: "Case files",
         summary: "Show how far a case file is.", right: .realm, permission: .eventsRead,
         parameters: [.realm, CaseSchema.id],
-        answer: .ok("The case file.", CaseSchema.schema, example: CaseSchema.example),
+        answer: .ok("The case file.", CaseSchema.shape),
         refusals: [.noSuchRealm, .noSuchCase]
     ) { call throws(Problem) in try await call.knownCase().response(.ok) }
 
@@ -125,8 +124,7 @@ enum CaseRoutes {
             """,
         right: .realm, permission: .eventsRead,
         parameters: [.realm, CaseSchema.id, .idempotencyKey],
-        answer: Answer(
-            status: .noContent, description: "The case file is cancelled.", content: .nothing),
+        answer: .done("The case file is cancelled."),
         refusals: [.noSuchRealm, .noSuchCase]
     ) { call throws(Problem) in
         let job = try await call.knownCase()
@@ -140,7 +138,7 @@ enum CaseRoutes {
 
 extension CaseFileJob {
     fileprivate func response(_ status: Status) -> Response {
-        let answer = Response.json(status, CaseSchema.json(self))
+        let answer = Response.json(status, CaseSchema.shape.json(self))
         return status == .accepted
             ? answer.located("/api/admin/realms/\(realm)/cases/\(id)") : answer
     }
@@ -148,15 +146,10 @@ extension CaseFileJob {
 
 extension Call<AdminContext> {
     fileprivate func knownCase() async throws(Problem) -> CaseFileJob {
-        let (realm, id) = (try realm, try requiredID("case_id"))
-        let job = try await reading { () throws(LogFailure) in
+        let id = try requiredID("case_id")
+        return try await found(or: .noSuchCase, isOfSystem: true) { realm throws(LogFailure) in
             try await context.cases.job(id, in: realm)
         }
-        guard let job else {
-            try await knownLog()
-            throw Problem(.noSuchCase)
-        }
-        return job
     }
 
     /// What the body asks for, where the log has anything about it.

@@ -18,10 +18,9 @@ enum WhatIfRoutes {
             what it would tell is `unknown`. A realm tries two at once.
             """, right: .realm, permission: .eventsRead, parameters: [.realm, .idempotencyKey],
         body: WhatIfSchema.body,
-        answer: Answer(
-            status: .accepted, description: "State of the what-if, which is not ready yet.",
-            content: .json(WhatIfSchema.schema, example: WhatIfSchema.example),
-            headers: [("Location", "URL of the what-if.")]),
+        answer: .accepted(
+            "State of the what-if, which is not ready yet.", WhatIfSchema.shape,
+            location: "URL of the what-if."),
         refusals: [
             .noSuchRealm, .invalidPolicy, .invalidFilter, .positionLost, .logDamaged,
             .tooManyWhatIfs,
@@ -61,7 +60,7 @@ enum WhatIfRoutes {
         .get, "/api/admin/realms/{realm}/what-if/{what_if_id}", id: "getWhatIf", tag: "What-if",
         summary: "Show the progress of a what-if.", right: .realm, permission: .eventsRead,
         parameters: [.realm, WhatIfSchema.id],
-        answer: .ok("State of the what-if.", WhatIfSchema.schema, example: WhatIfSchema.example),
+        answer: .ok("State of the what-if.", WhatIfSchema.shape),
         refusals: [.noSuchRealm, .noSuchWhatIf]
     ) { call throws(Problem) in try await call.knownWhatIf().response(.ok) }
 
@@ -93,8 +92,7 @@ enum WhatIfRoutes {
             """,
         right: .realm, permission: .eventsRead,
         parameters: [.realm, WhatIfSchema.id, .idempotencyKey],
-        answer: Answer(
-            status: .noContent, description: "The what-if is cancelled.", content: .nothing),
+        answer: .done("The what-if is cancelled."),
         refusals: [.noSuchRealm, .noSuchWhatIf]
     ) { call throws(Problem) in
         let job = try await call.knownWhatIf()
@@ -108,7 +106,7 @@ enum WhatIfRoutes {
 
 extension WhatIfJob {
     fileprivate func response(_ status: Status) -> Response {
-        let answer = Response.json(status, WhatIfSchema.json(self))
+        let answer = Response.json(status, WhatIfSchema.shape.json(self))
         return status == .accepted
             ? answer.located("/api/admin/realms/\(realm)/what-if/\(id)") : answer
     }
@@ -123,15 +121,10 @@ extension Problem {
 
 extension Call<AdminContext> {
     fileprivate func knownWhatIf() async throws(Problem) -> WhatIfJob {
-        let (realm, id) = (try realm, try requiredID("what_if_id"))
-        let job = try await reading { () throws(LogFailure) in
+        let id = try requiredID("what_if_id")
+        return try await found(or: .noSuchWhatIf, isOfSystem: true) { realm throws(LogFailure) in
             try await context.whatIfs.job(id, in: realm)
         }
-        guard let job else {
-            try await knownLog()
-            throw Problem(.noSuchWhatIf)
-        }
-        return job
     }
 
     fileprivate func whatIfQuestion() async throws(Problem) -> (WhatIfQuestion, epoch: Int) {

@@ -35,50 +35,35 @@ enum WhatIfSchema {
                         + "docs/analysts/filters.md."))),
         example: ["policy": policy, "from": "1"])
 
-    static let schema = Schema.named(
+    static let shape = Shape<WhatIfJob>(
         "WhatIf",
-        .object(
-            .required("id", Fields.id, "What-if id."),
-            .required(
-                "state", .oneOf(JobState.allCases.map(\.rawValue)),
-                "State of the what-if; its result is kept for a day."),
-            .required("from", Fields.position, "First position of the range."),
-            .required(
-                "to", .integer(0...281_474_976_710_655), "Last position of the range."),
-            .required("policy", PolicySchema.schema, "Evaluated policy."),
-            .optional("filter", filter, "Filter for the counted sign-ins."),
-            .required("asker", .text(1...300), "Actor that requested the what-if."),
-            .required("asked_at", Fields.time, "Time of the request."),
-            .required(
-                "scanned_to", .integer(0...281_474_976_710_655),
-                "Last position that was read so far."),
-            .optional(
-                "fault", .oneOf(WhatIfKind.Fault.allCases.map(\.rawValue)),
-                "Fault for which there is no result."),
-            .optional(
-                "finished_at", Fields.time,
-                "Time at which the what-if was ready, failed or was cancelled.")))
-
-    static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a31", "state": "waiting", "from": 1, "to": 48_211,
-        "policy": policy, "asker": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
-        "asked_at": "2026-11-21T01:23:45.123456Z", "scanned_to": 0,
-    ]
-
-    static func json(_ job: WhatIfJob) -> JSON {
-        let question = job.question
-        var members: JSONObject = [
-            "id": .string(job.id.description), "state": .string(job.state.rawValue),
-            "from": .integer(question.after + 1), "to": .integer(question.until),
-            "policy": question.policy, "asker": .string(job.asker),
-            "asked_at": .string(job.askedAt.description),
-            "scanned_to": .integer(job.progress.scanned),
-        ]
-        members["filter"] = question.filter.map { .string($0) }
-        members["fault"] = job.fault.map { .string($0.rawValue) }
-        members["finished_at"] = job.finishedAt.map { .string($0.description) }
-        return .object(members)
-    }
+        .required("id", "What-if id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a31"),
+        .required(
+            "state", .oneOf(JobState.allCases.map(\.rawValue)),
+            "State of the what-if; its result is kept for a day.", \.state.rawValue,
+            example: "waiting"),
+        .required(
+            "from", Fields.position, "First position of the range.", { $0.question.after + 1 },
+            example: 1),
+        .required(
+            "to", .integer(0...281_474_976_710_655), "Last position of the range.",
+            \.question.until, example: 48_211),
+        .required(
+            "policy", PolicySchema.schema, "Evaluated policy.", \.question.policy, example: policy),
+        .optional("filter", filter, "Filter for the counted sign-ins.", \.question.filter),
+        .required(
+            "asker", .text(1...300), "Actor that requested the what-if.", \.asker,
+            example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
+        .required("asked_at", "Time of the request.", \.askedAt),
+        .required(
+            "scanned_to", .integer(0...281_474_976_710_655), "Last position that was read so far.",
+            \.progress.scanned, example: 0),
+        .optional(
+            "fault", .oneOf(WhatIfKind.Fault.allCases.map(\.rawValue)),
+            "Fault for which there is no result.", \.fault?.rawValue),
+        .optional(
+            "finished_at", "Time at which the what-if was ready, failed or was cancelled.",
+            \.finishedAt))
 
     // MARK: - The result
 

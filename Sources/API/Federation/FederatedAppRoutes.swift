@@ -11,30 +11,38 @@ enum FederatedAppRoutes {
         [list(registry), end]
     }
 
-    private static let schema = Schema.object(
-        .required("id", .text(36...36), "Permission id."),
-        .required("app_id", .text(0...255), "App id, as the app reports it."),
-        .required("client_id", .text(1...255), "Client id of the service that the app may use."),
-        .optional("service", .text(0...2048), "Address of the service."),
-        .optional("service_name", .text(0...200), "Name of the service."),
-        .required("scope", .text(0...2048), "Protocols that the app may use at the service."),
-        .optional("device", .text(36...36), "Device on which the app was authorized."),
+    private static let shape = Shape<AppAtService>(
+        .required("id", .text(36...36), "Permission id.", \.session.id, example: UUID.example),
+        .required(
+            "app_id", .text(0...255), "App id, as the app reports it.",
+            { $0.session.terms.federation?.application ?? "" }, example: "org.example.notes"),
+        .required(
+            "client_id", .text(1...255), "Client id of the service that the app may use.",
+            \.session.terms.clientID, example: "moodle"),
+        .optional(
+            "service", .text(0...2048), "Address of the service.", \.service?.address,
+            example: "https://moodle.example.org"),
+        .optional(
+            "service_name", .text(0...200), "Name of the service.",
+            \.service?.client.metadata.clientName, example: "Moodle"),
+        .required(
+            "scope", .text(0...2048), "Protocols that the app may use at the service.",
+            { $0.session.terms.scope.joined(separator: " ") }, example: "org.example.notes"),
+        .optional(
+            "device", .text(36...36), "Device on which the app was authorized.",
+            \.session.terms.federation?.device, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a11"),
         .required(
             "authorized_at", .integer(0...(1 << 53 - 1)),
-            "Authorization time, in seconds since 1970."),
+            "Authorization time, in seconds since 1970.", \.session.openedAt.seconds,
+            example: 1_790_000_000),
         .required(
             "last_used_at", .integer(0...(1 << 53 - 1)),
-            "Time of the last token refresh, in seconds since 1970."),
-        .required("current", .boolean, "Whether the app is on the calling device."),
+            "Time of the last token refresh, in seconds since 1970.", \.session.lastUsedAt.seconds,
+            example: 1_790_000_000),
+        .required("current", "Whether the app is on the calling device.", \.isOwn),
         .optional(
-            "resting", .boolean, "Whether the tokens are suspended; they may become valid again."))
-
-    private static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "app_id": "org.example.notes",
-        "client_id": "moodle", "service": "https://moodle.example.org", "service_name": "Moodle",
-        "scope": "org.example.notes", "device": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a11",
-        "authorized_at": 1_790_000_000, "last_used_at": 1_790_000_000, "current": true,
-    ]
+            "resting", "Whether the tokens are suspended; they may become valid again.",
+            { $0.rests ? true : nil }))
 
     private static func list(_ registry: ServiceRegistry?) -> Route<RealmContext> {
         Route(
@@ -45,7 +53,7 @@ enum FederatedAppRoutes {
             answer: Answer(
                 status: .ok, description: "The apps, by service.",
                 content: .json(
-                    .list(of: schema, 0...FederatedPage.most), example: [example]),
+                    .list(of: shape.schema, 0...FederatedPage.most), example: [shape.example]),
                 headers: [("Link", "URL of the next page, if there is one.")]),
             refusals: FederationPaths.refusals
         ) { call throws(Problem) in
@@ -60,10 +68,12 @@ enum FederatedAppRoutes {
                 try await RealmLookups(context).lasting(sessions.items)
             ) {
                 session throws(Problem) in
-                session.json(
-                    at: services.first { $0.client.id == session.terms.client },
-                    isOwn: session.terms.federation?.device == own,
-                    rests: try await context.live(session.id) == nil)
+                shape.json(
+                    AppAtService(
+                        session: session,
+                        service: services.first { $0.client.id == session.terms.client },
+                        isOwn: session.terms.federation?.device == own,
+                        rests: try await context.live(session.id) == nil))
             }
             var response = Response.json(.ok, .array(apps))
             if let (name, value) = page.link("/eduid/apps", to: sessions.next) {
@@ -83,8 +93,7 @@ enum FederatedAppRoutes {
                 "id", in: .path, .text(36...36, Names.uuid), "Permission id.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
         ],
-        answer: Answer(
-            status: .noContent, description: "The permission is revoked.", content: .nothing),
+        answer: .done("The permission is revoked."),
         refusals: FederationPaths.refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
@@ -100,19 +109,10 @@ enum FederatedAppRoutes {
     }
 }
 
-extension OpenSessionView {
-    fileprivate func json(at service: FederationService?, isOwn: Bool, rests: Bool) -> JSON {
-        var members: JSONObject = [
-            "id": .string(id.description), "app_id": .string(terms.federation?.application ?? ""),
-            "client_id": .string(terms.clientID),
-            "scope": .string(terms.scope.joined(separator: " ")),
-            "authorized_at": .integer(openedAt.seconds),
-            "last_used_at": .integer(lastUsedAt.seconds), "current": .bool(isOwn),
-        ]
-        members["service"] = service?.address.map { .string($0) }
-        members["service_name"] = service?.client.metadata.clientName.map { .string($0) }
-        if rests { members["resting"] = true }
-        members["device"] = (terms.federation?.device).map { .string($0.description) }
-        return .object(members)
-    }
+/// What a person let an app do at a service.
+private struct AppAtService {
+    let session: OpenSessionView
+    let service: FederationService?
+    let isOwn: Bool
+    let rests: Bool
 }

@@ -16,8 +16,7 @@ enum FederatedDeviceRoutes {
         answer: Answer(
             status: .ok, description: "The devices.",
             content: .json(
-                .list(of: FederatedDeviceView.schema, 0...FederatedPage.most),
-                example: [FederatedDeviceView.example]),
+                .list(of: shape.schema, 0...FederatedPage.most), example: [shape.example]),
             headers: [("Link", "URL of the next page, if there is one.")]),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
@@ -25,7 +24,9 @@ enum FederatedDeviceRoutes {
         let page = FederatedPage(call)
         let devices = try await FederatedDevices(call.context).list(of: try caller.account, page)
         var response = Response.json(
-            .ok, .array(devices.items.map { $0.json(isOwn: $0.device == caller.token.device) }))
+            .ok,
+            .array(
+                devices.items.map { shape.json(($0, isOwn: $0.device == caller.token.device)) }))
         if let (name, value) = page.link("/eduid/devices", to: devices.next) {
             response.headers.append(name, value)
         }
@@ -42,8 +43,7 @@ enum FederatedDeviceRoutes {
                 "device", in: .path, .text(36...36, Names.uuid), "Device id.",
                 example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
         ],
-        answer: Answer(
-            status: .noContent, description: "The device is signed out.", content: .nothing),
+        answer: .done("The device is signed out."),
         refusals: FederationPaths.refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)
@@ -54,40 +54,26 @@ enum FederatedDeviceRoutes {
         else { throw Problem(.noSuchSession, "The person is not signed in on this device.") }
         return Response(status: .noContent)
     }
-}
 
-extension FederatedDeviceView {
-    static let schema = Schema.object(
-        .required("id", .text(36...36), "Device id."),
-        .optional("name", .text(0...200), "Device name, as the device reports it."),
-        .optional("type", .text(0...200), "Type of device."),
-        .optional("os", .text(0...200), "Operating system of the device."),
-        .required("client_id", .text(1...255), "Client id of the app's version."),
+    private static let shape = Shape<(device: FederatedDeviceView, isOwn: Bool)>(
+        .required("id", .text(36...36), "Device id.", \.device.device, example: UUID.example),
+        .optional(
+            "name", .text(0...200), "Device name, as the device reports it.", \.device.name,
+            example: "Ann's phone"),
+        .optional("type", .text(0...200), "Type of device.", \.device.type),
+        .optional("os", .text(0...200), "Operating system of the device.", \.device.system),
         .required(
-            "signed_in_at", .integer(0...(1 << 53 - 1)), "Sign-in time, in seconds since 1970."),
+            "client_id", .text(1...255), "Client id of the app's version.", \.device.version,
+            example: "ch.eduid.app.1"),
+        .required(
+            "signed_in_at", .integer(0...(1 << 53 - 1)), "Sign-in time, in seconds since 1970.",
+            \.device.signedInAt.seconds, example: 1_790_000_000),
         .required(
             "last_used_at", .integer(0...(1 << 53 - 1)),
-            "Time of the last token refresh, in seconds since 1970."),
-        .required("current", .boolean, "Whether it is the calling device."),
+            "Time of the last token refresh, in seconds since 1970.", \.device.lastUsedAt.seconds,
+            example: 1_790_000_000),
+        .required("current", "Whether it is the calling device.", \.isOwn),
         .optional(
-            "resting", .boolean, "Whether the tokens are suspended; they may become valid again."))
-
-    static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "name": "Ann's phone",
-        "client_id": "ch.eduid.app.1", "signed_in_at": 1_790_000_000,
-        "last_used_at": 1_790_000_000, "current": true,
-    ]
-
-    func json(isOwn: Bool) -> JSON {
-        var members: JSONObject = [
-            "id": .string(device.description), "client_id": .string(version),
-            "signed_in_at": .integer(signedInAt.seconds),
-            "last_used_at": .integer(lastUsedAt.seconds), "current": .bool(isOwn),
-        ]
-        if rests { members["resting"] = true }
-        members["name"] = name.map { .string($0) }
-        members["type"] = type.map { .string($0) }
-        members["os"] = system.map { .string($0) }
-        return .object(members)
-    }
+            "resting", "Whether the tokens are suspended; they may become valid again.",
+            { $0.device.rests ? true : nil }))
 }

@@ -54,8 +54,7 @@ enum ProfileRoutes {
                 .optional("oldpassword", .anything, "Current passphrase."),
                 .optional("newpassword", .anything, "New passphrase.")),
             example: ["oldpassword": "…", "newpassword": "…"], maximumBytes: 64 * 1024),
-        answer: Answer(
-            status: .noContent, description: "The passphrase is changed.", content: .nothing),
+        answer: .done("The passphrase is changed."),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let caller = try await RequestAuthorization(call).caller(.person)

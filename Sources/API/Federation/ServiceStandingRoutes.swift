@@ -23,9 +23,7 @@ enum ServiceStandingRoutes {
                 .optional("sub", .anything, "Subject (`sub`) of the person in assertions."),
                 .optional("refused", .anything, "Whether the service refuses the person.")),
             example: ["sub": "ann@example.org", "refused": true], maximumBytes: 64 * 1024),
-        answer: Answer(
-            status: .noContent, description: "The decision of the service is stored.",
-            content: .nothing),
+        answer: .done("The decision of the service is stored."),
         refusals: FederationPaths.refusals
     ) { call throws(Problem) in
         let service = try await ServiceAuthentication(call).service()

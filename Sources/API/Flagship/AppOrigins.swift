@@ -19,8 +19,7 @@ enum AppOrigins {
             .options, path, id: id, tag: "Flagship",
             summary: "Answers CORS requests of the owner's web apps.", right: .nothing,
             voice: voice,
-            answer: Answer(
-                status: .noContent, description: "In headers.", content: .nothing),
+            answer: .done("In headers."),
             refusals: refusals
         ) { call throws(Problem) in
             var response = Response(status: .noContent)

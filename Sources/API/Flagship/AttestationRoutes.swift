@@ -40,8 +40,7 @@ enum AttestationRoutes {
             schema: .openObject,
             example: ["platform": "android", "issuer": "playintegrity", "challenge": "…"],
             maximumBytes: 128 * 1024),
-        answer: Answer(
-            status: .noContent, description: "The attestation is accepted.", content: .nothing),
+        answer: .done("The attestation is accepted."),
         refusals: refusals
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()
@@ -66,8 +65,7 @@ enum AttestationRoutes {
         body: Body(
             schema: .openObject, example: ["challenge": "…", "assertion": "…"],
             maximumBytes: 16 * 1024),
-        answer: Answer(
-            status: .noContent, description: "The attestation is accepted.", content: .nothing),
+        answer: .done("The attestation is accepted."),
         refusals: refusals
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()

@@ -103,8 +103,7 @@ enum InstallationAuthorizeRoutes {
                 .optional("next", .text(0...4096), "Page to which the browser returns."),
                 .optional("form", .text(0...200), "CSRF token of the form.")),
             example: ["code": "123456", "token": "…"]),
-        answer: Answer(
-            status: .noContent, description: "The code is accepted.", content: .nothing),
+        answer: .done("The code is accepted."),
         refusals: refusals + [.invalidClient, .noSuchClient]
     ) { call throws(Problem) in
         guard let (id, _) = try await call.installation(call.text("client_id")) else {

@@ -140,8 +140,7 @@ enum InstallationRoutes {
         .delete, "/auth/register/{client_id}", id: "deleteInstallation", tag: "Flagship",
         summary: "Removes an app by itself.", detail: "Also where there is none.",
         right: .nothing, voice: .flagship, parameters: [clientID],
-        answer: Answer(
-            status: .noContent, description: "The installation is deleted.", content: .nothing),
+        answer: .done("The installation is deleted."),
         refusals: Place.refusals + [.invalidClient]
     ) { call throws(Problem) in
         guard let (id, _) = try await call.installation(call.text("client_id")) else {

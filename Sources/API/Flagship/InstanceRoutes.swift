@@ -125,7 +125,7 @@ enum InstanceRoutes {
     private static let sign = Route<RealmContext>(
         .put, "/settings/instance/sign_tos", id: "signTerms", tag: "Flagship",
         summary: "Records that the owner agrees to the terms.", right: .nothing, voice: .flagship,
-        answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
+        answer: .done("Heard."),
         refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client

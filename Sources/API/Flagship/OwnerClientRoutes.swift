@@ -78,8 +78,7 @@ enum OwnerClientRoutes {
         summary: "Removes an app on a device.", detail: "All its tokens are revoked.",
         right: .nothing,
         voice: .flagship, parameters: [InstallationRoutes.clientID],
-        answer: Answer(
-            status: .noContent, description: "The client is deleted.", content: .nothing),
+        answer: .done("The client is deleted."),
         refusals: refusals
     ) { call throws(Problem) in
         let caller = try await call.everything().session.terms.client
@@ -94,7 +93,7 @@ enum OwnerClientRoutes {
     private static let synchronized = Route<RealmContext>(
         .post, "/settings/synchronized", id: "markSynchronized", tag: "Flagship",
         summary: "Marks an app as synchronized.", right: .nothing, voice: .flagship,
-        answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
+        answer: .done("Heard."),
         refusals: refusals
     ) { call throws(Problem) in
         let id = try await call.installationToken().session.terms.client

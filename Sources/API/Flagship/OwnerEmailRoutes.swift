@@ -12,8 +12,7 @@ enum OwnerEmailRoutes {
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
-    private static let done = Answer(
-        status: .noContent, description: "The request is accepted.", content: .nothing)
+    private static let done = Answer.done("The request is accepted.")
 
     private static let request = Route<RealmContext>(
         .post, "/settings/email", id: "moveOwner", tag: "Flagship",

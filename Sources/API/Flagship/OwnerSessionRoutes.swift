@@ -14,10 +14,8 @@ enum OwnerSessionRoutes {
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
-    private static let done = Answer(
-        status: .noContent,
-        description: "The request was accepted: a passphrase is right, or the sessions are ended.",
-        content: .nothing)
+    private static let done = Answer.done(
+        "The request was accepted: a passphrase is right, or the sessions are ended.")
 
     private static let list = Route<RealmContext>(
         .get, "/settings/sessions", id: "listOwnerSessions", tag: "Flagship",

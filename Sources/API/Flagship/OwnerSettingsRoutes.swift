@@ -13,11 +13,8 @@ enum OwnerSettingsRoutes {
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
-    private static let done = Answer(
-        status: .noContent,
-        description:
-            "The request was accepted: a change is stored, a passphrase is right, a hint exists.",
-        content: .nothing)
+    private static let done = Answer.done(
+        "The request was accepted: a change is stored, a passphrase is right, a hint exists.")
 
     private static let parameters = Route<RealmContext>(
         .get, "/settings/passphrase", id: "getOwnerPassphrase", tag: "Flagship",

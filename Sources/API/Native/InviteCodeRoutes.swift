@@ -88,17 +88,7 @@ enum InviteCodeRoutes {
             Parameter(
                 "after", in: .query, Fields.id, "Id of the last invite of the previous page."),
         ],
-        answer: .ok(
-            "Invites.",
-            .list(
-                of: .object(
-                    .required("Id", Fields.id, "Invite id."),
-                    .required(
-                        "IsBound", .boolean, "Whether the invite is bound to a mail address."),
-                    .required("CreatedAt", Fields.time, "Creation time."),
-                    .required("ExpiresAt", Fields.time, "Expiry time."),
-                    .optional("UsedAt", Fields.time, "Time of use.")), 0...200),
-            example: []),
+        answer: .ok("Invites.", .list(of: shape.schema, 0...200), example: []),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:read")
@@ -107,27 +97,24 @@ enum InviteCodeRoutes {
             try await call.context.queries.invites(
                 in: call.context.place.realm, app: app, after: after, limit: call.limit)
         }
-        return .native(
-            .ok,
-            .array(
-                invites.map { invite in
-                    [
-                        "Id": .string(invite.id.description),
-                        "IsBound": .bool(invite.terms.mailbox != nil),
-                        "CreatedAt": .string(invite.createdAt.description),
-                        "ExpiresAt": .string(invite.terms.expiresAt.description),
-                        "UsedAt": invite.usedAt.map { .string($0.description) } ?? .null,
-                    ]
-                }))
+        return .native(.ok, .array(invites.map(shape.json)))
     }
+
+    private static let shape = Shape<InviteView>(
+        .required("Id", "Invite id.", \.id),
+        .required(
+            "IsBound", "Whether the invite is bound to a mail address.", { $0.terms.mailbox != nil }
+        ),
+        .required("CreatedAt", "Creation time.", \.createdAt),
+        .required("ExpiresAt", "Expiry time.", \.terms.expiresAt),
+        .optional("UsedAt", "Time of use.", \.usedAt))
 
     private static let revoke = Route<RealmContext>(
         .delete, "/api/app/{app_id}/invite-codes/{invite_id}", id: "revokeInviteCode",
         tag: "Invites", summary: "Revokes an unused invite.",
         detail: "Needs the scope `invite:write`.", right: .service, voice: .native,
         parameters: [appID, inviteID, .idempotencyKey],
-        answer: Answer(
-            status: .noContent, description: "The invite is revoked.", content: .nothing),
+        answer: .done("The invite is revoked."),
         refusals: Place.refusals + refusals + [.noSuchInvite, .inviteUsed]
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:write")

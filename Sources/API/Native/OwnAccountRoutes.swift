@@ -21,7 +21,8 @@ enum OwnAccountRoutes {
                 "after", in: .query, Fields.id, "Id of the last session of the previous page.",
                 example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
         ],
-        answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
+        answer: .ok(
+            "The sessions.", .list(of: session.schema, 0...200), example: [session.example]),
         refusals: refusals
     ) { call throws(Problem) in
         let (account, current) = try call.caller.signedIn
@@ -31,19 +32,7 @@ enum OwnAccountRoutes {
                 after: call.text("after").flatMap { UUID($0) }, limit: 200)
         }
         return .native(
-            .ok,
-            .array(
-                found.map { session in
-                    [
-                        "Id": .string(session.id.description),
-                        "Client": .string(session.terms.clientID),
-                        "App": session.app.map { .string($0) } ?? .null,
-                        "CreatedAt": .string(session.openedAt.description),
-                        "LastUsedAt": .string(session.lastUsedAt.description),
-                        "Device": session.terms.from.device.map { .string($0) } ?? .null,
-                        "Current": .bool(session.id == current.id),
-                    ]
-                }))
+            .ok, .array(found.map { session.json(($0, isCurrent: $0.id == current.id)) }))
     }
 
     private static let end = Route<RealmContext>(
@@ -54,8 +43,7 @@ enum OwnAccountRoutes {
                 "session_id", in: .path, Fields.id, "Session id.",
                 example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
         ],
-        answer: Answer(
-            status: .noContent, description: "The session has ended.", content: .nothing),
+        answer: .done("The session has ended."),
         refusals: refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn
@@ -71,8 +59,7 @@ enum OwnAccountRoutes {
         .post, "/api/account/logout-everywhere", id: "logOutEverywhere", tag: "Own account",
         summary: "Ends all sessions of the caller, this one included.", right: .account,
         voice: .native,
-        answer: Answer(
-            status: .noContent, description: "The sessions have ended.", content: .nothing),
+        answer: .done("The sessions have ended."),
         refusals: refusals + [.noSuchAccount]
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn
@@ -118,20 +105,19 @@ enum OwnAccountRoutes {
         throw Problem(.internalError)
     }
 
-    private static let session = Schema.object(
-        .required("Id", Fields.id, "Session id."),
-        .required("Client", .text(1...255), "OAuth client id of the session's tokens."),
-        .optional("App", .text(1...200), "Name of the app that the session was opened for."),
-        .required("CreatedAt", Fields.time, "Time of the sign-in."),
-        .required("LastUsedAt", Fields.time, "Time of the last token refresh."),
-        .optional("Device", .text(1...100), "Kind of device."),
-        .required("Current", .boolean, "Whether it is the calling session."))
-
-    private static let example: JSON = [
-        "Id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "Client": "phone", "Device": "iPhone",
-        "CreatedAt": "2026-11-21T01:23:45.123456Z", "LastUsedAt": "2026-11-21T01:23:45.123456Z",
-        "Current": true,
-    ]
+    private static let session = Shape<(view: OpenSessionView, isCurrent: Bool)>(
+        .required("Id", "Session id.", \.view.id, example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15"),
+        .required(
+            "Client", .text(1...255), "OAuth client id of the session's tokens.",
+            \.view.terms.clientID, example: "phone"),
+        .optional(
+            "App", .text(1...200), "Name of the app that the session was opened for.", \.view.app),
+        .required("CreatedAt", "Time of the sign-in.", \.view.openedAt),
+        .required("LastUsedAt", "Time of the last token refresh.", \.view.lastUsedAt),
+        .optional(
+            "Device", .text(1...100), "Kind of device.", \.view.terms.from.device, example: "iPhone"
+        ),
+        .required("Current", "Whether it is the calling session.", \.isCurrent))
 }
 
 extension Call<RealmContext> {

@@ -94,33 +94,27 @@ enum TOTPRoutes {
         .get, "/connect/totp", id: "getTOTP", tag: "Two factors",
         summary: "Shows whether the account has an authenticator app.", right: .account,
         voice: .native,
-        answer: .ok(
-            "State of the authenticator app.",
-            .object(
-                .required("Enabled", .boolean, "Whether signing in needs a TOTP code."),
-                .optional("EnrolledAt", Fields.time, "Enrolment time."),
-                .required(
-                    "RecoveryCodesLeft", .integer(0...100), "Number of unused recovery codes.")),
-            example: ["Enabled": false, "RecoveryCodesLeft": 0]),
-        refusals: Place.refusals
+        answer: .ok("State of the authenticator app.", shape), refusals: Place.refusals
     ) { call throws(Problem) in
         let factor = try await SecondFactors(call).state(of: try call.accountOfCaller)
-        return .native(
-            .ok,
-            [
-                "Enabled": .bool(factor.enrolled != nil),
-                "EnrolledAt": factor.enrolledAt.map { .string($0.description) } ?? .null,
-                "RecoveryCodesLeft": .integer(Int64(factor.recoveryCodes.count)),
-            ])
+        return .native(.ok, shape.json(factor))
     }
+
+    private static let shape = Shape<TwoFactor>(
+        .required(
+            "Enabled", "Whether signing in needs a TOTP code.", { $0.enrolled != nil },
+            example: false),
+        .optional("EnrolledAt", "Enrolment time.", \.enrolledAt),
+        .required(
+            "RecoveryCodesLeft", .integer(0...100), "Number of unused recovery codes.",
+            \.recoveryCodes.count, example: 0))
 
     private static let remove = Route<RealmContext>(
         .delete, "/connect/totp", id: "removeTOTP", tag: "Two factors",
         summary: "Removes the authenticator app.",
         detail: "Needs a code of the app, or a recovery code.", right: .account,
         voice: .native, body: code,
-        answer: Answer(
-            status: .noContent, description: "The authenticator app is removed.", content: .nothing),
+        answer: .done("The authenticator app is removed."),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
         let (account, typed) = try call.counted()

@@ -19,10 +19,11 @@ enum SignalStatusRoutes {
                 "stream_id", in: .query, .text(1...255), required: true, "Stream id.",
                 example: .string(SignalAnswers.stream))
         ],
-        answer: .ok("The status.", schema, example: example), refusals: SignalAnswers.faults
+        answer: .ok("The status.", shape), refusals: SignalAnswers.faults
     ) { call throws(Problem) in
         let receiver = try call.signalReceiver(SignalScope.read)
-        return answer(try await call.signalStream(call.text("stream_id"), of: receiver))
+        return .json(
+            .ok, shape.json(try await call.signalStream(call.text("stream_id"), of: receiver)))
     }
 
     private static let change = Route<RealmContext>(
@@ -32,8 +33,8 @@ enum SignalStatusRoutes {
             Needs the scope `ssf.manage`. A paused stream keeps everything for later, for as long as \
             it is paused; a disabled one has nothing of what happens meanwhile.
             """,
-        right: .service, voice: .oauth, body: SignalAnswers.body(example),
-        answer: .ok("The status.", schema, example: example), refusals: SignalAnswers.faults
+        right: .service, voice: .oauth, body: SignalAnswers.body(shape.example),
+        answer: .ok("The status.", shape), refusals: SignalAnswers.faults
     ) { call throws(Problem) in
         let receiver = try call.signalReceiver(SignalScope.manage)
         let stream = try await call.namedSignalStream(of: receiver)
@@ -52,27 +53,18 @@ enum SignalStatusRoutes {
                     of: stream.id, in: context.place.realm, at: context.clock.now())
             }
         }
-        return answer(try await call.signalStream(stream.id.description, of: receiver))
+        return .json(
+            .ok, shape.json(try await call.signalStream(stream.id.description, of: receiver)))
     }
 
-    private static func answer(_ stream: KnownSignalStream) -> Response {
-        var members: JSONObject = [
-            "stream_id": .string(stream.id.description),
-            "status": .string(stream.state.status.rawValue),
-        ]
-        members["reason"] = stream.state.statusReason.map { .string($0) }
-        return .json(.ok, .object(members))
-    }
-
-    private static let schema = Schema.object(
-        .required("stream_id", Fields.id, "Stream id."),
-        .required("status", .oneOf(SignalStatus.allCases.map(\.rawValue)), "Status of the stream."),
-        .optional("reason", .text(1...200), "Reason of the last change of status."))
-
-    private static let example: JSON = [
-        "stream_id": .string(SignalAnswers.stream), "status": "paused",
-        "reason": "Maintenance until noon",
-    ]
+    private static let shape = Shape<KnownSignalStream>(
+        .required("stream_id", "Stream id.", \.id, example: .string(SignalAnswers.stream)),
+        .required(
+            "status", .oneOf(SignalStatus.allCases.map(\.rawValue)), "Status of the stream.",
+            \.state.status.rawValue, example: "paused"),
+        .optional(
+            "reason", .text(1...200), "Reason of the last change of status.",
+            \.state.statusReason, example: "Maintenance until noon"))
 }
 
 extension SetSignalStatus.Rejection: Refusal {

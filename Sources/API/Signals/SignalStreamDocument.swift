@@ -17,32 +17,7 @@ struct SignalStreamDocument {
     /// Seconds after which a stream that is not polled is paused.
     static let inactivityTimeout: Int64 = 30 * 86_400
 
-    var json: JSON {
-        let (terms, settings) = (stream.terms, stream.state.settings)
-        var members: JSONObject = [
-            "stream_id": .string(stream.id.description), "iss": .string(terms.issuer),
-            "aud": .string(terms.clientID), "events_supported": texts(SignalOffer.supported),
-            "events_requested": texts(settings.requested),
-            "events_delivered": texts(SignalOffer.delivered(settings.requested).map(\.uri)),
-            "min_verification_interval": .integer(verificationInterval),
-        ]
-        members["description"] = settings.description.map { .string($0) }
-        switch settings.delivery {
-        case .push(let endpoint, _):
-            members["delivery"] = [
-                "method": .string(settings.delivery.method), "endpoint_url": .string(endpoint),
-            ]
-        case .poll:
-            let address = terms.issuer + SignalMetadataRoutes.poll + stream.id.description
-            members["delivery"] = [
-                "method": .string(settings.delivery.method), "endpoint_url": .string(address),
-            ]
-            members["inactivity_timeout"] = .integer(Self.inactivityTimeout)
-        }
-        return .object(members)
-    }
-
-    private func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+    var json: JSON { Self.shape.json(self) }
 
     /// Members that are the transmitter's: a receiver may only repeat them.
     private static let own = [
@@ -129,48 +104,58 @@ struct SignalStreamDocument {
         Problem(.invalidField, "\(name) \(sentence).", field: name)
     }
 
-    static let schema = Schema.named(
+    static let shape = Shape<Self>(
         "SignalStream",
-        .object(
-            .required("stream_id", Fields.id, "Stream id."),
-            .required("iss", .text(1...2048), "Issuer of the stream's tokens."),
-            .required("aud", .text(1...128), "Audience of the tokens: the receiver's client id."),
-            .required(
-                "events_supported", .list(of: .text(1...255), 0...50),
-                "Event types that the realm can send."),
-            .required(
-                "events_requested", .list(of: .text(1...255), 0...50),
-                "Event types that the receiver requests."),
-            .required(
-                "events_delivered", .list(of: .text(1...255), 0...50),
-                "Event types that are delivered: supported and requested."),
-            .required(
-                "delivery",
-                .object(
-                    .required(
-                        "method", .text(1...255),
-                        "Delivery method: push (RFC 8935) or poll (RFC 8936)."),
-                    .required("endpoint_url", .text(1...2048), "URL to push to, or to poll.")),
-                "Delivery method and address."),
-            .required(
-                "min_verification_interval", .integer(0...86_400),
-                "Minimum number of seconds between two verification requests."),
-            .optional(
-                "inactivity_timeout", .integer(0...31_536_000),
-                "Seconds after which a stream that is not polled is paused."),
-            .optional("description", .text(1...200), "Description of the stream by its receiver.")))
+        .required("stream_id", "Stream id.", \.stream.id, example: .string(SignalAnswers.stream)),
+        .required(
+            "iss", .text(1...2048), "Issuer of the stream's tokens.", \.stream.terms.issuer,
+            example: "https://id.example.com"),
+        .required(
+            "aud", .text(1...128), "Audience of the tokens: the receiver's client id.",
+            \.stream.terms.clientID, example: "siem"),
+        .required(
+            "events_supported", .list(of: .text(1...255), 0...50),
+            "Event types that the realm can send.", { _ in SignalOffer.supported },
+            example: SignalOffer.supported.json),
+        .required(
+            "events_requested", .list(of: .text(1...255), 0...50),
+            "Event types that the receiver requests.", \.stream.state.settings.requested,
+            example: [.string(SignalKind.sessionRevoked.uri)]),
+        .required(
+            "events_delivered", .list(of: .text(1...255), 0...50),
+            "Event types that are delivered: supported and requested.",
+            { SignalOffer.delivered($0.stream.state.settings.requested).map(\.uri) },
+            example: [.string(SignalKind.sessionRevoked.uri)]),
+        .required(
+            "delivery", delivery.schema, "Delivery method and address.", { delivery.json($0) },
+            example: delivery.example),
+        .required(
+            "min_verification_interval", .integer(0...86_400),
+            "Minimum number of seconds between two verification requests.", \.verificationInterval,
+            example: 60),
+        .optional(
+            "inactivity_timeout", .integer(0...31_536_000),
+            "Seconds after which a stream that is not polled is paused.",
+            { $0.stream.state.settings.delivery == .poll ? inactivityTimeout : nil },
+            example: .integer(inactivityTimeout)),
+        .optional(
+            "description", .text(1...200), "Description of the stream by its receiver.",
+            \.stream.state.settings.description))
 
-    static let example: JSON = [
-        "stream_id": .string(SignalAnswers.stream), "iss": "https://id.example.com",
-        "aud": "siem", "events_supported": .array(SignalOffer.supported.map { .string($0) }),
-        "events_requested": [.string(SignalKind.sessionRevoked.uri)],
-        "events_delivered": [.string(SignalKind.sessionRevoked.uri)],
-        "delivery": [
-            "method": .string(SignalDelivery.pollMethod),
-            "endpoint_url": .string("https://id.example.com/ssf/poll/\(SignalAnswers.stream)"),
-        ],
-        "min_verification_interval": 60, "inactivity_timeout": 2_592_000,
-    ]
+    private static let delivery = Shape<Self>(
+        .required(
+            "method", .text(1...255), "Delivery method: push (RFC 8935) or poll (RFC 8936).",
+            \.stream.state.settings.delivery.method, example: .string(SignalDelivery.pollMethod)),
+        .required(
+            "endpoint_url", .text(1...2048), "URL to push to, or to poll.", \.endpoint,
+            example: .string("https://id.example.com/ssf/poll/\(SignalAnswers.stream)")))
+
+    private var endpoint: String {
+        switch stream.state.settings.delivery {
+        case .push(let endpoint, _): endpoint
+        case .poll: stream.terms.issuer + SignalMetadataRoutes.poll + stream.id.description
+        }
+    }
 
     static let exampleSettings: JSON = [
         "events_requested": [.string(SignalKind.sessionRevoked.uri)],

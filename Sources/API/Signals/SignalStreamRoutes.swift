@@ -31,7 +31,7 @@ enum SignalStreamRoutes {
             body: SignalAnswers.body(SignalStreamDocument.exampleSettings),
             answer: Answer(
                 status: .created, description: "The stream.",
-                content: .json(SignalStreamDocument.schema, example: SignalStreamDocument.example)),
+                content: .json(SignalStreamDocument.shape)),
             refusals: SignalAnswers.faults + [.tooManySignalStreams]
         ) { call throws(Problem) in
             let pages = try pages.present
@@ -53,7 +53,8 @@ enum SignalStreamRoutes {
         summary: "Shows a stream of the client, or lists all of them.",
         detail: "Needs the scope `ssf.read`. Without `stream_id`, the answer is a list.",
         right: .service, voice: .oauth, parameters: [streamID(required: false)],
-        answer: .ok("The stream, or a list.", .anything, example: SignalStreamDocument.example),
+        answer: .ok(
+            "The stream, or a list.", .anything, example: SignalStreamDocument.shape.example),
         refusals: SignalAnswers.faults
     ) { call throws(Problem) in
         let receiver = try call.signalReceiver(SignalScope.read)
@@ -97,8 +98,7 @@ enum SignalStreamRoutes {
                 """,
             right: .service, voice: .oauth,
             body: SignalAnswers.body(["stream_id": .string(SignalAnswers.stream)]),
-            answer: .ok(
-                "The stream.", SignalStreamDocument.schema, example: SignalStreamDocument.example),
+            answer: .ok("The stream.", SignalStreamDocument.shape),
             refusals: SignalAnswers.faults
         ) { call throws(Problem) in
             let receiver = try call.signalReceiver(SignalScope.manage)
@@ -121,8 +121,7 @@ enum SignalStreamRoutes {
         summary: "Deletes a stream; nothing more is sent.",
         detail: "Needs the scope `ssf.manage`.", right: .service, voice: .oauth,
         parameters: [streamID(required: true)],
-        answer: Answer(
-            status: .noContent, description: "The stream is deleted.", content: .nothing),
+        answer: .done("The stream is deleted."),
         refusals: SignalAnswers.faults
     ) { call throws(Problem) in
         let receiver = try call.signalReceiver(SignalScope.manage)

@@ -20,8 +20,7 @@ enum SignalSubjectRoutes {
             route(
                 SignalMetadataRoutes.removeSubject, id: "removeSignalSubject",
                 "Removes a subject from a stream.",
-                answer: Answer(
-                    status: .noContent, description: "The subject is removed.", content: .nothing),
+                answer: .done("The subject is removed."),
                 example: example, isIncluded: false, pages),
         ]
     }

@@ -18,7 +18,7 @@ enum SignalVerificationRoutes {
             right: .service, voice: .oauth,
             body: SignalAnswers.body(
                 ["stream_id": .string(SignalAnswers.stream), "state": "VGhpcyBpcyBhbiBleGFtcGxl"]),
-            answer: Answer(status: .noContent, description: "It is on its way.", content: .nothing),
+            answer: .done("It is on its way."),
             refusals: SignalAnswers.faults + [.askedTooOften]
         ) { call throws(Problem) in
             let receiver = try call.signalReceiver(SignalScope.manage)

@@ -33,9 +33,7 @@ enum FeedSubscriptionRoutes {
                         )
                     ])),
             example: ["name": "Search index", "types": ["account.*"], "from": "start"]),
-        answer: .created(
-            "The subscription.", FeedSubscriptionSchema.schema,
-            example: FeedSubscriptionSchema.example),
+        answer: .created("The subscription.", FeedSubscriptionSchema.shape),
         refusals: [
             .noSuchRealm, .realmDisabled, .tooManySubscriptions, .positionLost, .invalidFilter,
         ]
@@ -58,30 +56,14 @@ enum FeedSubscriptionRoutes {
             .located("/api/admin/realms/\(write.realm)/subscriptions/\(id)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/subscriptions", id: "listSubscriptions",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/subscriptions", id: "listSubscriptions",
         commandLine: .urd("subscription list", examples: "urd subscription list --realm demo"),
-        tag: "Subscriptions",
-        summary: "List the subscriptions of a realm's feed.", right: .realm,
-        permission: .subscriptionsManage,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer(
-            "SubscriptionList", of: FeedSubscriptionSchema.schema, next: Cursor.uuid,
-            example: FeedSubscriptionSchema.example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.subscriptions(
-                of: .feed, in: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(
-            call.limit, of: items, item: { .object(FeedSubscriptionSchema.json($0)) }
-        ) {
-            Cursor.encode($0.id)
-        }
+        tag: "Subscriptions", summary: "List the subscriptions of a realm's feed.",
+        permission: .subscriptionsManage, of: FeedSubscriptionSchema.shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.subscriptions(
+            of: .feed, in: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
@@ -91,9 +73,7 @@ enum FeedSubscriptionRoutes {
         tag: "Subscriptions",
         summary: "Show a subscription and how far its reader is.", right: .realm,
         permission: .subscriptionsManage, parameters: [.realm, FeedSubscriptionSchema.id],
-        answer: .ok(
-            "The subscription.", FeedSubscriptionSchema.schema,
-            example: FeedSubscriptionSchema.example),
+        answer: .ok("The subscription.", FeedSubscriptionSchema.shape),
         refusals: [.noSuchRealm, .noSuchSubscription]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -103,7 +83,7 @@ enum FeedSubscriptionRoutes {
         let cursor = try await reading { () throws(LogFailure) in
             try await call.context.feedCursors.cursor(of: view.id, in: realm)
         }
-        var members = FeedSubscriptionSchema.json(view)
+        var members = FeedSubscriptionSchema.shape.object(view)
         FeedSubscriptionSchema.add(
             cursor ?? FeedCursor(acknowledged: history.beginning(of: folded.state), sent: 0),
             head: history.head.position, to: &members)
@@ -127,9 +107,7 @@ enum FeedSubscriptionRoutes {
             schema: .named(
                 "SubscriptionChange", .object(FeedSubscriptionSchema.settings(isNew: false))),
             example: ["types": ["account.*", "session.*"]]),
-        answer: .written(
-            .ok, "The subscription.", FeedSubscriptionSchema.schema,
-            example: FeedSubscriptionSchema.example),
+        answer: .written(.ok, "The subscription.", FeedSubscriptionSchema.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchSubscription, .invalidFilter]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -189,8 +167,7 @@ enum FeedSubscriptionRoutes {
                 .object(
                     .required("cursor", LogLists.cursor, "Cursor of a frame of the feed."))),
             example: ["cursor": "3:48211"]),
-        answer: Answer(
-            status: .noContent, description: "The cursor is stored.", content: .nothing),
+        answer: .done("The cursor is stored."),
         refusals: [.noSuchRealm, .noSuchSubscription, .cursorOutOfRange, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -261,7 +238,7 @@ extension Call<AdminContext> {
         let view = SubscriptionView(
             id: id, kind: .feed, terms: folded.state.terms, standing: folded.state.standing,
             createdAt: folded.createdAt, changedAt: folded.changedAt, version: 0)
-        return Response.json(status, .object(FeedSubscriptionSchema.json(view))).at(done)
+        return Response.json(status, FeedSubscriptionSchema.shape.json(view)).at(done)
     }
 }
 

@@ -25,14 +25,13 @@ enum FeedSubscriptionSchema {
             isNew ? .required("name", name.0, name.1) : .optional("name", name.0, name.1),
             .optional(
                 "types", types,
-                "Event types, or groups such as account.*; all if the list is empty."
-            ),
+                "Event types, or groups such as account.*; all if the list is empty."),
             .optional(
                 "filter", .nullable(.text(1...FilterParser.mostCharacters)),
                 "Filter for the events, as in docs/analysts/filters.md; null for all."),
             .optional(
-                "to", reach,
-                "Visibility of events that no type names exactly; services by default."),
+                "to", reach, "Visibility of events that no type names exactly; services by default."
+            ),
             .optional(
                 "include", WebhookSchema.include,
                 "personal: opened personal fields as well, which needs the permission "
@@ -40,46 +39,37 @@ enum FeedSubscriptionSchema {
         ]
     }
 
-    static let schema = Schema.named(
+    static let shape = Shape<SubscriptionView>(
         "Subscription",
-        .object(
-            .required("id", Fields.id, "Subscription id."),
-            .required("name", .text(1...200), "Name of the subscription, for administrators."),
-            .required("types", types, "Event types or groups of types; all if the list is empty."),
-            .optional("filter", .text(1...FilterParser.mostCharacters), "Filter for the events."),
-            .required("to", reach, "Visibility of events that no type names exactly."),
-            .required("include", WebhookSchema.include, "Data that is sent beside open fields."),
-            .required("created_at", Fields.time, "Creation time."),
-            .required("changed_at", Fields.time, "Time of the last change."),
+        .required("id", "Subscription id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a15"),
+        .required(
+            "name", .text(1...200), "Name of the subscription, for administrators.", \.terms.name,
+            example: "Search index"),
+        .required(
+            "types", types, "Event types or groups of types; all if the list is empty.",
+            \.terms.filter.types, example: ["account.*"]),
+        .optional(
+            "filter", .text(1...FilterParser.mostCharacters), "Filter for the events.",
+            \.terms.filter.expression),
+        .required(
+            "to", reach, "Visibility of events that no type names exactly.",
+            \.terms.filter.reach.rawValue, example: "services"),
+        .required(
+            "include", WebhookSchema.include, "Data that is sent beside open fields.",
+            { $0.terms.includesPersonal ? ["personal"] : [] }, example: []),
+        .required("created_at", "Creation time.", \.createdAt),
+        .required("changed_at", "Time of the last change.", \.changedAt),
+        .added(
             .optional(
-                "cursor", .text(3...25), "Cursor up to which the reader has confirmed events."),
-            .optional(
-                "acknowledged_at", .nullable(Fields.time), "Time of the last confirmation."),
+                "cursor", .text(3...25), "Cursor up to which the reader has confirmed events.")),
+        .added(
+            .optional("acknowledged_at", .nullable(Fields.time), "Time of the last confirmation.")),
+        .added(
             .optional(
                 "held_until", .nullable(Fields.time),
                 "Expiry time of the reader's lease, which is renewed while the reader is "
-                    + "connected."
-            ), .optional("lag", position, "Number of events in the log behind the cursor.")))
-
-    static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a15", "name": "Search index",
-        "types": ["account.*"], "to": "services", "include": [],
-        "created_at": "2026-11-21T01:23:45.123456Z",
-        "changed_at": "2026-11-21T01:23:45.123456Z",
-    ]
-
-    static func json(_ view: SubscriptionView) -> JSONObject {
-        var members: JSONObject = [
-            "id": .string(view.id.description), "name": .string(view.terms.name),
-            "types": .array(view.terms.filter.types.map { .string($0) }),
-            "to": .string(view.terms.filter.reach.rawValue),
-            "include": view.terms.includesPersonal ? ["personal"] : [],
-            "created_at": .string(view.createdAt.description),
-            "changed_at": .string(view.changedAt.description),
-        ]
-        members["filter"] = view.terms.filter.expression.map { .string($0) }
-        return members
-    }
+                    + "connected.")),
+        .added(.optional("lag", position, "Number of events in the log behind the cursor.")))
 
     static func add(_ cursor: FeedCursor, head: Int64, to members: inout JSONObject) {
         members["cursor"] = .string(cursor.acknowledged.description)

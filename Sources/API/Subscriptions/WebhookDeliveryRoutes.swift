@@ -35,18 +35,15 @@ enum WebhookDeliveryRoutes {
         "no_secret", "not_tried",
     ]
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries",
-        id: "listWebhookDeliveries",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/webhooks/{webhook_id}/deliveries", id: "listWebhookDeliveries",
         commandLine: .urd(
             "webhook deliveries",
             examples: "urd webhook deliveries WEBHOOK --realm demo --state given_up"),
-        tag: "Webhooks",
-        summary: "List the deliveries that wait, or that were given up.",
-        detail: "What was delivered is in the list of attempts.",
-        right: .realm, permission: .subscriptionsManage,
+        tag: "Webhooks", summary: "List the deliveries that wait, or that were given up.",
+        detail: "What was delivered is in the list of attempts.", permission: .subscriptionsManage,
         parameters: [
-            .realm, WebhookSchema.id, Lists.limit, Lists.after(Cursor.position),
+            WebhookSchema.id,
             Parameter(
                 "state", in: .query, .oneOf(["waiting", "given_up"]),
                 "State of the deliveries; waiting by default."),
@@ -54,58 +51,41 @@ enum WebhookDeliveryRoutes {
                 "type", in: .query, eventType,
                 "Event type of the deliveries.", example: "account.erased"),
             Lists.since,
-        ],
-        answer: Lists.answer(
-            "WebhookDeliveryList", of: delivery, next: Cursor.position, example: exampleDelivery),
-        refusals: [.noSuchRealm, .noSuchWebhook]
-    ) { call throws(Problem) in
-        let realm = try call.realm
+        ], isOfSystem: true, of: delivery, by: .position(\.position), refusals: [.noSuchWebhook]
+    ) { call, page throws(Problem) in
         let webhook = try await call.knownWebhook()
-        let after = call.text("after").flatMap(Cursor.position) ?? 0
         let since = try call.moment("since")
-        let items = try await reading { () throws(LogFailure) in
+        return try await reading { () throws(LogFailure) in
             try await call.context.deliveries.deliveries(
-                of: webhook.id, in: realm, givenUp: call.text("state") == "given_up",
-                type: call.text("type"), since: since, after: after, limit: call.limit + 1)
-        }
-        return Lists.page(call.limit, of: items, item: json) {
-            Cursor.encode(position: $0.position)
+                of: webhook.id, in: page.realm, givenUp: call.text("state") == "given_up",
+                type: call.text("type"), since: since, after: page.after ?? 0, limit: page.limit)
         }
     }
 
-    private static let attempts = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/webhooks/{webhook_id}/attempts",
-        id: "listWebhookAttempts",
+    private static let attempts = Route.list(
+        "/api/admin/realms/{realm}/webhooks/{webhook_id}/attempts", id: "listWebhookAttempts",
         commandLine: .urd(
             "webhook attempts", examples: "urd webhook attempts WEBHOOK --realm demo"),
-        tag: "Webhooks",
-        summary: "List the attempts of the last 30 days, the newest first.",
-        right: .realm, permission: .subscriptionsManage,
+        tag: "Webhooks", summary: "List the attempts of the last 30 days, the newest first.",
+        permission: .subscriptionsManage,
         parameters: [
-            .realm, WebhookSchema.id, Lists.limit, Lists.after(Cursor.position),
+            WebhookSchema.id,
             Parameter(
                 "position", in: .query, Fields.position, "Position of the event of the attempts."
             ),
             Parameter(
                 "outcome", in: .query, .oneOf(outcomes),
                 "Outcome of the attempts.", example: "delivered"), Lists.since,
-        ],
-        answer: Lists.answer(
-            "WebhookAttemptList", of: attempt, next: Cursor.position, example: exampleAttempt),
-        refusals: [.noSuchRealm, .noSuchWebhook]
-    ) { call throws(Problem) in
-        let realm = try call.realm
+        ], isOfSystem: true, of: attempt, by: .position(\.number), refusals: [.noSuchWebhook]
+    ) { call, page throws(Problem) in
         let webhook = try await call.knownWebhook()
-        let (before, since) = (
-            call.text("after").flatMap(Cursor.position) ?? .max, try call.moment("since")
-        )
-        let items = try await reading { () throws(LogFailure) in
+        let since = try call.moment("since")
+        return try await reading { () throws(LogFailure) in
             try await call.context.deliveries.attempts(
-                of: webhook.id, in: realm, position: call.integer("position"),
-                outcome: call.text("outcome"), since: since, before: before,
-                limit: call.limit + 1)
+                of: webhook.id, in: page.realm, position: call.integer("position"),
+                outcome: call.text("outcome"), since: since, before: page.after ?? .max,
+                limit: page.limit)
         }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode(position: $0.number) }
     }
 
     private static let resend = Route<AdminContext>(
@@ -201,7 +181,7 @@ enum WebhookDeliveryRoutes {
             """, right: .realm, permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
         body: testBody,
-        answer: .written(.ok, "Outcome of the test.", attempt, example: exampleAttempt),
+        answer: .written(.ok, "Outcome of the test.", attempt),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -211,7 +191,7 @@ enum WebhookDeliveryRoutes {
         }
         if let earlier {
             let outcome = try await call.tested(earlier.done, webhook.id)
-            return Response.json(.ok, json(outcome)).at(earlier.done)
+            return Response.json(.ok, attempt.json(outcome)).at(earlier.done)
         }
         let place = try await call.state(Realm.self, of: Realm.stream, in: write.realm)
         // A disabled realm takes no event, so the test could not be put on record: it is not sent.
@@ -227,7 +207,7 @@ enum WebhookDeliveryRoutes {
                 test: SubscriptionTest(
                     status: Int64(outcome.status), outcome: outcome.outcome,
                     milliseconds: Int64(outcome.milliseconds), at: outcome.at)), as: write)
-        return Response.json(.ok, json(outcome)).at(done)
+        return Response.json(.ok, attempt.json(outcome)).at(done)
     }
 
     // MARK: - Schemas
@@ -238,8 +218,7 @@ enum WebhookDeliveryRoutes {
             "QueuedDeliveries",
             .object(
                 .required(
-                    "queued", WebhookSchema.position,
-                    "Number of events that are sent again."),
+                    "queued", WebhookSchema.position, "Number of events that are sent again."),
                 .optional(
                     "next", Fields.position,
                     "Position to continue at, for a range that was too long: no event from "
@@ -247,60 +226,45 @@ enum WebhookDeliveryRoutes {
                 ))),
         example: ["queued": 12])
 
-    private static let delivery = Schema.named(
+    private static let delivery = Shape<Delivery>(
         "WebhookDelivery",
-        .object(
-            .required("position", Fields.position, "Position of the event in the realm's log."),
-            .required("type", .text(1...100), "Event type."),
-            .required("state", .oneOf(["waiting", "given_up"]), "State of the delivery."),
-            .required("attempts", WebhookSchema.position, "Number of delivery attempts."),
-            .required("next_at", Fields.time, "Earliest time of the next attempt."),
-            .required("replay", .boolean, "Whether an administrator requested the delivery.")))
+        .required(
+            "position", Fields.position, "Position of the event in the realm's log.", \.position,
+            example: 48_211),
+        .required("type", .text(1...100), "Event type.", \.type, example: "account.registered"),
+        .required(
+            "state", .oneOf(["waiting", "given_up"]), "State of the delivery.",
+            { $0.isGivenUp ? "given_up" : "waiting" }, example: "waiting"),
+        .required(
+            "attempts", WebhookSchema.position, "Number of delivery attempts.", \.attempts,
+            example: 2),
+        .required("next_at", "Earliest time of the next attempt.", \.nextAt),
+        .required(
+            "replay", "Whether an administrator requested the delivery.", \.isReplay,
+            example: false))
 
-    private static let exampleDelivery: JSON = [
-        "position": 48_211, "type": "account.registered", "state": "waiting", "attempts": 2,
-        "next_at": "2026-11-21T01:23:45.123456Z", "replay": false,
-    ]
-
-    private static let attempt = Schema.named(
+    private static let attempt = Shape<DeliveryAttempt>(
         "WebhookAttempt",
-        .object(
-            .required(
-                "position", WebhookSchema.position,
-                "Position of the event in the realm's log; 0 for a test."),
-            .required("type", .text(1...100), "Event type."),
-            .required("at", Fields.time, "Time of the response."),
-            .required(
-                "milliseconds", WebhookSchema.position, "Duration of the attempt in milliseconds."),
-            .required(
-                "status", .integer(0...999), "HTTP status of the response; 0 if there was none."),
-            .required("outcome", .text(1...40), "Outcome of the attempt: delivered, or the fault."),
-            .required("replay", .boolean, "Whether an administrator requested the delivery."),
-            .required("answer", .text(0...4096), "First bytes of the response body.")))
-
-    private static let exampleAttempt: JSON = [
-        "position": 48_211, "type": "account.registered", "at": "2026-11-21T01:23:45.123456Z",
-        "milliseconds": 12, "status": 204, "outcome": "delivered", "replay": false, "answer": "",
-    ]
-
-    private static func json(_ delivery: Delivery) -> JSON {
-        [
-            "position": .integer(delivery.position), "type": .string(delivery.type),
-            "state": delivery.isGivenUp ? "given_up" : "waiting",
-            "attempts": .integer(Int64(delivery.attempts)),
-            "next_at": .string(delivery.nextAt.description), "replay": .bool(delivery.isReplay),
-        ]
-    }
-
-    private static func json(_ attempt: DeliveryAttempt) -> JSON {
-        [
-            "position": .integer(attempt.position), "type": .string(attempt.type),
-            "at": .string(attempt.at.description),
-            "milliseconds": .integer(Int64(attempt.milliseconds)),
-            "status": .integer(Int64(attempt.status)), "outcome": .string(attempt.outcome),
-            "replay": .bool(attempt.isReplay), "answer": .string(attempt.answer),
-        ]
-    }
+        .required(
+            "position", WebhookSchema.position,
+            "Position of the event in the realm's log; 0 for a test.", \.position, example: 48_211),
+        .required("type", .text(1...100), "Event type.", \.type, example: "account.registered"),
+        .required("at", "Time of the response.", \.at),
+        .required(
+            "milliseconds", WebhookSchema.position, "Duration of the attempt in milliseconds.",
+            \.milliseconds, example: 12),
+        .required(
+            "status", .integer(0...999), "HTTP status of the response; 0 if there was none.",
+            \.status, example: 204),
+        .required(
+            "outcome", .text(1...40), "Outcome of the attempt: delivered, or the fault.", \.outcome,
+            example: "delivered"),
+        .required(
+            "replay", "Whether an administrator requested the delivery.", \.isReplay, example: false
+        ),
+        .required(
+            "answer", .text(0...4096), "First bytes of the response body.", \.answer,
+            example: ""))
 }
 
 extension Call<AdminContext> {

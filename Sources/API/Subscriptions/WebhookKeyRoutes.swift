@@ -44,14 +44,8 @@ enum WebhookKeyRoutes {
         guard let point = entry.key.published["x"]?.string.flatMap({ Base64URL.decode($0) }) else {
             throw Problem(.logDamaged)
         }
-        let phase =
-            switch entry.phase {
-            case .published: "published"
-            case .active: "active"
-            case .retired: "retired"
-            }
         return [
-            "kid": .string(entry.key.id), "phase": .string(phase),
+            "kid": .string(entry.key.id), "phase": .string(entry.phase.word),
             "public_key": .string(WebhookSignature.publicKeyPrefix + Base64.encode(point)),
             "jwk": entry.key.published,
         ]

@@ -36,12 +36,7 @@ enum WebhookRoutes {
             example: [
                 "url": "https://crm.example.org/urd", "name": "CRM", "types": ["account.*"],
             ]),
-        answer: .created(
-            "The webhook and its secret.",
-            .named("FreshWebhook", .object(WebhookSchema.members + [WebhookSchema.secret])),
-            example: .object(
-                (WebhookSchema.example.object ?? [:])
-                    .merging(["secret": WebhookSchema.exampleSecret]) { $1 })),
+        answer: .created("The webhook and its secret.", WebhookSchema.freshShape),
         refusals: [.noSuchRealm, .realmDisabled, .tooManyWebhooks, .invalidFilter]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -68,27 +63,14 @@ enum WebhookRoutes {
             .located("/api/admin/realms/\(write.realm)/webhooks/\(id)")
     }
 
-    private static let list = Route<AdminContext>(
-        .get, "/api/admin/realms/{realm}/webhooks", id: "listWebhooks",
+    private static let list = Route.list(
+        "/api/admin/realms/{realm}/webhooks", id: "listWebhooks",
         commandLine: .urd("webhook list", examples: "urd webhook list --realm demo"),
-        tag: "Webhooks",
-        summary: "List the webhooks of a realm.", right: .realm, permission: .subscriptionsManage,
-        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer(
-            "WebhookList", of: WebhookSchema.schema, next: Cursor.uuid,
-            example: WebhookSchema.example),
-        refusals: [.noSuchRealm]
-    ) { call throws(Problem) in
-        let realm = try call.realm
-        let after = call.text("after").flatMap(Cursor.uuid)
-        let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.subscriptions(
-                of: .webhook, in: realm, after: after, limit: call.limit + 1)
-        }
-        if items.isEmpty { try await call.knownRealm() }
-        return Lists.page(call.limit, of: items, item: { .object(WebhookSchema.json($0)) }) {
-            Cursor.encode($0.id)
-        }
+        tag: "Webhooks", summary: "List the webhooks of a realm.",
+        permission: .subscriptionsManage, of: WebhookSchema.shape, by: .id(\.id)
+    ) { queries, page throws(LogFailure) in
+        try await queries.subscriptions(
+            of: .webhook, in: page.realm, after: page.after, limit: page.limit)
     }
 
     private static let get = Route<AdminContext>(
@@ -97,7 +79,7 @@ enum WebhookRoutes {
         tag: "Webhooks",
         summary: "Show a webhook and how its deliveries stand.", right: .realm,
         permission: .subscriptionsManage, parameters: [.realm, WebhookSchema.id],
-        answer: .ok("The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        answer: .ok("The webhook.", WebhookSchema.shape),
         refusals: [.noSuchRealm, .noSuchWebhook]
     ) { call throws(Problem) in
         let view = try await call.knownWebhook()
@@ -125,8 +107,7 @@ enum WebhookRoutes {
         body: Body(
             schema: .named("WebhookChange", .object(WebhookSchema.settings(isNew: false))),
             example: ["types": ["account.*", "session.*"]]),
-        answer: .written(
-            .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        answer: .written(.ok, "The webhook.", WebhookSchema.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook, .invalidFilter]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -166,8 +147,7 @@ enum WebhookRoutes {
         detail: "No event is lost: deliveries continue where they stopped.", right: .realm,
         permission: .subscriptionsManage,
         parameters: [.realm, WebhookSchema.id, .idempotencyKey],
-        answer: .written(
-            .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        answer: .written(.ok, "The webhook.", WebhookSchema.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let id = try call.requiredID("webhook_id")
@@ -201,8 +181,7 @@ enum WebhookRoutes {
                         "Position to resume after, in place of `from`. Waiting deliveries are "
                             + "dropped."))),
             example: ["from": "stop"]),
-        answer: .written(
-            .ok, "The webhook.", WebhookSchema.schema, example: WebhookSchema.example),
+        answer: .written(.ok, "The webhook.", WebhookSchema.shape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook, .positionLost]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -245,12 +224,7 @@ enum WebhookRoutes {
                             RotateSubscriptionSecret.shortest...RotateSubscriptionSecret.longest),
                         "Seconds for which the old secret still signs; a day by default."))),
             example: ["keep_old": 86_400]),
-        answer: .written(
-            .ok, "The webhook and its new secret.",
-            .named("FreshWebhook", .object(WebhookSchema.members + [WebhookSchema.secret])),
-            example: .object(
-                (WebhookSchema.example.object ?? [:])
-                    .merging(["secret": WebhookSchema.exampleSecret]) { $1 })),
+        answer: .written(.ok, "The webhook and its new secret.", WebhookSchema.freshShape),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchWebhook]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
@@ -275,16 +249,11 @@ enum WebhookRoutes {
 extension Call<AdminContext> {
     /// The webhook that the path names.
     func knownWebhook() async throws(Problem) -> SubscriptionView {
-        let realm = try realm
         let id = try requiredID("webhook_id")
-        let found = try await reading { () throws(LogFailure) in
-            try await context.queries.subscription(id, in: realm)
+        return try await found(or: .noSuchWebhook) { realm throws(LogFailure) in
+            let found = try await context.queries.subscription(id, in: realm)
+            return found?.kind == .webhook ? found : nil
         }
-        guard let found, found.kind == .webhook else {
-            try await knownRealm()
-            throw Problem(.noSuchWebhook)
-        }
-        return found
     }
 
     /// A webhook that has personal data sent goes to more, or elsewhere, by those alone who may open it.

@@ -40,8 +40,7 @@ enum WebhookSchema {
                 "Description of the webhook; null for none."),
             .optional(
                 "types", types,
-                "Event types, or groups such as account.*; all if the list is empty."
-            ),
+                "Event types, or groups such as account.*; all if the list is empty."),
             .optional("not_types", types, "Event types or groups of types that are not sent."),
             .optional(
                 "streams", streams,
@@ -51,8 +50,7 @@ enum WebhookSchema {
                 "filter", .nullable(.text(1...FilterParser.mostCharacters)),
                 "Filter for the events, as in docs/analysts/filters.md; null for all."),
             .optional(
-                "to", reach,
-                "Visibility of events that no type names exactly; services by default."
+                "to", reach, "Visibility of events that no type names exactly; services by default."
             ),
             .optional("format", format, "Format of the messages; standard by default."),
             .optional(
@@ -70,87 +68,82 @@ enum WebhookSchema {
         ]
     }
 
-    static let members: [Member] = [
-        .required("id", Fields.id, "Webhook id."),
-        .required("name", .text(1...200), "Name of the webhook, for administrators."),
-        .optional("description", .text(1...200), "Description of the webhook."),
-        .required("url", .text(1...2000), "URL of the receiver."),
-        .required("types", types, "Event types or groups of types; all if the list is empty."),
-        .required("not_types", types, "Event types or groups of types that are not sent."),
-        .required("streams", streams, "Streams whose events are sent; all if the list is empty."),
-        .optional("filter", .text(1...FilterParser.mostCharacters), "Filter for the events."),
-        .required("to", reach, "Visibility of events that no type names exactly."),
-        .required("format", format, "Format of the messages."),
-        .required("include", include, "Data that is sent beside open fields."),
-        .required("order", order, "Ordering of the messages."),
-        .required("signature", signature, "Signature scheme of the messages."),
+    static let shape = Shape<SubscriptionView>(
+        "Webhook",
+        .required("id", "Webhook id.", \.id, example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14"),
+        .required(
+            "name", .text(1...200), "Name of the webhook, for administrators.", \.terms.name,
+            example: "CRM"),
+        .optional(
+            "description", .text(1...200), "Description of the webhook.", \.terms.description),
+        .required(
+            "url", .text(1...2000), "URL of the receiver.", \.terms.url,
+            example: "https://crm.example.org/urd"),
+        .required(
+            "types", types, "Event types or groups of types; all if the list is empty.",
+            \.terms.filter.types, example: ["account.*"]),
+        .required(
+            "not_types", types, "Event types or groups of types that are not sent.",
+            \.terms.filter.excluded, example: []),
+        .required(
+            "streams", streams, "Streams whose events are sent; all if the list is empty.",
+            \.terms.filter.streams, example: []),
+        .optional(
+            "filter", .text(1...FilterParser.mostCharacters), "Filter for the events.",
+            \.terms.filter.expression),
+        .required(
+            "to", reach, "Visibility of events that no type names exactly.",
+            \.terms.filter.reach.rawValue, example: "services"),
+        .required(
+            "format", format, "Format of the messages.", \.terms.format.rawValue,
+            example: "standard"),
+        .required(
+            "include", include, "Data that is sent beside open fields.",
+            { $0.terms.includesPersonal ? ["personal"] : [] }, example: []),
+        .required(
+            "order", order, "Ordering of the messages.", \.terms.order.rawValue, example: "stream"),
+        .required(
+            "signature", signature, "Signature scheme of the messages.", \.terms.signature.rawValue,
+            example: "v1"),
         .required(
             "header_names", .list(of: .text(1...200), 0...100),
-            "Names of the additional headers of the requests."),
-        .required("state", .oneOf(["active", "paused", "disabled"]), "State of the webhook."),
+            "Names of the additional headers of the requests.", \.headerNames, example: []),
         .required(
-            "reason", .nullable(.oneOf(Subscription.DisableReason.allCases.map(\.rawValue))),
-            "Reason for which the webhook is disabled."),
-        .required("created_at", Fields.time, "Creation time."),
-        .required("changed_at", Fields.time, "Time of the last change."),
-        .optional(
-            "kept_to", position,
-            "Position to which the log was set back: deliveries of later positions "
-                + "have to be undone. To resume the webhook, name its start."),
-        .optional("cursor", .text(3...25), "Cursor up to which every event is delivered or waits."),
-        .optional("waiting", position, "Number of deliveries that wait for another attempt."),
-        .optional("given_up", position, "Number of deliveries that were given up."),
-        .optional(
-            "blocked_since", .nullable(Fields.time), "Time since which no delivery has succeeded."),
-        .optional(
-            "halted", .nullable(.text(1...500)), "Fault for which the log cannot be read on."),
-    ]
+            "state", .oneOf(["active", "paused", "disabled"]), "State of the webhook.",
+            \.standing.word, example: "active"),
+        .nullable(
+            "reason", .oneOf(Subscription.DisableReason.allCases.map(\.rawValue)),
+            "Reason for which the webhook is disabled.", \.standing.reason?.rawValue),
+        .required("created_at", "Creation time.", \.createdAt),
+        .required("changed_at", "Time of the last change.", \.changedAt),
+        .added(
+            .optional(
+                "kept_to", position,
+                "Position to which the log was set back: deliveries of later positions "
+                    + "have to be undone. To resume the webhook, name its start.")),
+        .added(
+            .optional(
+                "cursor", .text(3...25), "Cursor up to which every event is delivered or waits.")),
+        .added(
+            .optional("waiting", position, "Number of deliveries that wait for another attempt.")),
+        .added(.optional("given_up", position, "Number of deliveries that were given up.")),
+        .added(
+            .optional(
+                "blocked_since", .nullable(Fields.time),
+                "Time since which no delivery has succeeded.")),
+        .added(
+            .optional(
+                "halted", .nullable(.text(1...500)), "Fault for which the log cannot be read on.")))
 
-    static let schema = Schema.named("Webhook", .object(members))
-
-    static let secret = Member.required(
-        "secret", .text(50...50), "Secret that signs the messages. It is not shown again.")
-
-    static let example: JSON = [
-        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "name": "CRM",
-        "url": "https://crm.example.org/urd", "types": ["account.*"], "not_types": [],
-        "streams": [], "to": "services", "format": "standard", "include": [], "order": "stream",
-        "signature": "v1", "header_names": [], "state": "active",
-        "reason": .null, "created_at": "2026-11-21T01:23:45.123456Z",
-        "changed_at": "2026-11-21T01:23:45.123456Z",
-    ]
-
-    /// All zeros: an example that signs nothing.
-    static let exampleSecret = JSON.string(
-        WebhookSignature.text(ofSecret: Array(repeating: 0, count: SubscriptionSecret.length)))
-
-    static func json(_ view: SubscriptionView) -> JSONObject {
-        var members: JSONObject = [
-            "id": .string(view.id.description), "name": .string(view.terms.name),
-            "url": .string(view.terms.url),
-            "types": .array(view.terms.filter.types.map { .string($0) }),
-            "not_types": .array(view.terms.filter.excluded.map { .string($0) }),
-            "streams": .array(view.terms.filter.streams.map { .string($0.description) }),
-            "to": .string(view.terms.filter.reach.rawValue),
-            "format": .string(view.terms.format.rawValue),
-            "include": view.terms.includesPersonal ? ["personal"] : [],
-            "order": .string(view.terms.order.rawValue),
-            "signature": .string(view.terms.signature.rawValue),
-            "header_names": .array(view.headerNames.map { .string($0) }), "reason": .null,
-            "created_at": .string(view.createdAt.description),
-            "changed_at": .string(view.changedAt.description),
-        ]
-        members["description"] = view.terms.description.map { .string($0) }
-        members["filter"] = view.terms.filter.expression.map { .string($0) }
-        switch view.standing {
-        case .active: members["state"] = "active"
-        case .paused, .deleted: members["state"] = "paused"
-        case .disabled(let reason):
-            members["state"] = "disabled"
-            members["reason"] = .string(reason.rawValue)
-        }
-        return members
-    }
+    /// With its secret, in an example all zeros, which signs nothing.
+    static let freshShape = shape.adding(
+        "FreshWebhook",
+        .added(
+            .required(
+                "secret", .text(50...50), "Secret that signs the messages. It is not shown again."),
+            example: .string(
+                WebhookSignature.text(
+                    ofSecret: Array(repeating: 0, count: SubscriptionSecret.length)))))
 
     static func json(_ id: UUID, _ folded: StreamSnapshot<Subscription>) throws(Problem)
         -> JSONObject
@@ -160,7 +153,7 @@ enum WebhookSchema {
             id: id, terms: state.terms, headerNames: state.terms.headers.keys.sorted(),
             standing: state.standing, createdAt: folded.createdAt, changedAt: folded.changedAt,
             version: 0)
-        var members = json(view)
+        var members = shape.object(view)
         if state.standing == .disabled(.rewound), let kept = state.keptTo {
             members["kept_to"] = .integer(kept)
         }
@@ -209,6 +202,20 @@ enum WebhookSchema {
             for (name, value) in headers { terms.headers[name] = value.string }
         }
         return terms
+    }
+}
+
+extension Subscription.Standing {
+    fileprivate var word: String {
+        switch self {
+        case .active: "active"
+        case .paused, .deleted: "paused"
+        case .disabled: "disabled"
+        }
+    }
+
+    fileprivate var reason: Subscription.DisableReason? {
+        if case .disabled(let reason) = self { reason } else { nil }
     }
 }
 

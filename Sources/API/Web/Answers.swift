@@ -23,6 +23,35 @@ extension Answer {
             headers: [position, ("Location", "URL of the new object.")])
     }
 
+    static func ok<View>(_ description: String, _ shape: Shape<View>) -> Answer {
+        ok(description, shape.schema, example: shape.example)
+    }
+
+    static func written<View>(
+        _ status: Status, _ description: String, _ shape: Shape<View>
+    ) -> Answer {
+        written(status, description, shape.schema, example: shape.example)
+    }
+
+    static func created<View>(_ description: String, _ shape: Shape<View>) -> Answer {
+        created(description, shape.schema, example: shape.example)
+    }
+
+    /// What is made after the answer.
+    static func accepted<View>(
+        _ description: String, _ shape: Shape<View>, location: String
+    ) -> Answer {
+        Answer(
+            status: .accepted, description: description,
+            content: .json(shape),
+            headers: [("Location", location)])
+    }
+
+    /// An answer without a body.
+    static func done(_ description: String) -> Answer {
+        Answer(status: .noContent, description: description, content: .nothing)
+    }
+
     static func gone(_ description: String) -> Answer {
         Answer(
             status: .noContent, description: description, content: .nothing, headers: [position])
@@ -32,6 +61,12 @@ extension Answer {
         name: "Urd-Position",
         description: "Position of the write in the realm's log, as `realm:epoch:position`."
     )
+}
+
+extension Answer.Content {
+    static func json<View>(_ shape: Shape<View>) -> Self {
+        .json(shape.schema, example: shape.example)
+    }
 }
 
 extension Response {

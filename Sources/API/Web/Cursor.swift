@@ -40,3 +40,33 @@ enum Cursor {
         Base64URL.decode(text).map { $0.reduce(0) { $0 << 8 | Int64($1) } }
     }
 }
+
+/// The order of a list's items, by which its cursors are made.
+struct ListOrder<Item, Key: Sendable>: Sendable {
+    let schema: Schema
+    /// The key that a cursor stands for; the list goes on behind it.
+    let key: @Sendable (String) -> Key?
+    let cursor: @Sendable (Item) -> String
+}
+
+extension ListOrder where Key == UUID {
+    static func id(_ id: @escaping @Sendable (Item) -> UUID) -> Self {
+        Self(schema: Cursor.uuid, key: { Cursor.uuid($0) }, cursor: { Cursor.encode(id($0)) })
+    }
+}
+
+extension ListOrder where Key == String {
+    static func name(_ name: @escaping @Sendable (Item) -> String) -> Self {
+        Self(
+            schema: Cursor.name, key: { Cursor.name($0) },
+            cursor: { Cursor.encode(name: name($0)) })
+    }
+}
+
+extension ListOrder where Key == Int64 {
+    static func position(_ position: @escaping @Sendable (Item) -> Int64) -> Self {
+        Self(
+            schema: Cursor.position, key: { Cursor.position($0) },
+            cursor: { Cursor.encode(position: position($0)) })
+    }
+}

@@ -32,50 +32,48 @@ enum Lists {
             .sequence(
                 day + [
                     .optional(
-                        .sequence([
-                            .one(Characters("Tt")), .some(Characters("-+:.Zz0-9"), 9...24),
-                        ]))
+                        .sequence([.one(Characters("Tt")), .some(Characters("-+:.Zz0-9"), 9...24)]))
                 ])))
 
     /// Said once for all lists: whether there is a next page. In lists of the log `next` is there without one, too.
     static let more = Member.required(
         "more", .boolean, "Whether there is a next page now, which begins behind `next`.")
 
-    static func schema(of item: Schema, named name: String, next: Schema) -> Schema {
-        .named(
-            name,
-            .object(
-                [
-                    .required("items", .list(of: item, 0...200), "Items of this page."),
-                    .required(
-                        "next", .nullable(next),
-                        "Cursor of the next page; null on the last page."), more,
-                ] + ListStanding.schema))
-    }
-
     static func answer(_ name: String, of item: Schema, next: Schema, example: JSON) -> Answer {
         let page: JSONObject = ["items": [example], "next": .null, "more": false]
-        return Answer(
-            status: .ok, description: "A page of the list.",
-            content: .json(
-                schema(of: item, named: name, next: next),
-                example: .object(page.merging(ListStanding.example.members) { $1 })))
-    }
-
-    /// A list that has no pages: of what there are few.
-    static func whole(
-        _ name: String, of item: Schema, _ count: ClosedRange<Int>, _ description: String,
-        example: JSON
-    ) -> Answer {
-        .ok(
-            description,
+        return .ok(
+            "A page of the list.",
             .named(
                 name,
                 .object(
-                    [.required("items", .list(of: item, count), "All items.")]
+                    [
+                        .required("items", .list(of: item, 0...200), "Items of this page."),
+                        .required(
+                            "next", .nullable(next),
+                            "Cursor of the next page; null on the last page."), more,
+                    ] + ListStanding.schema)),
+            example: .object(page.merging(ListStanding.example.members) { $1 }))
+    }
+
+    /// A page of objects of a shape, whose name the list's begins with.
+    static func answer<Item>(of shape: Shape<Item>, next: Schema) -> Answer {
+        answer(
+            "\(shape.name)List", of: shape.schema, next: next, example: shape.example)
+    }
+
+    /// A list that has no pages: of what there are few.
+    static func whole<Item>(
+        of shape: Shape<Item>, _ count: ClosedRange<Int>, _ description: String
+    ) -> Answer {
+        let all: JSONObject = ["items": [shape.example]]
+        return .ok(
+            description,
+            .named(
+                "\(shape.name)List",
+                .object(
+                    [.required("items", .list(of: shape.schema, count), "All items.")]
                         + ListStanding.schema)),
-            example: .object(
-                (["items": [example]] as JSONObject).merging(ListStanding.example.members) { $1 }))
+            example: .object(all.merging(ListStanding.example.members) { $1 }))
     }
 
     static func whole(_ items: [JSON], at standing: ListStanding) -> Response {

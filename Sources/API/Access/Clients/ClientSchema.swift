@@ -1,5 +1,7 @@
 internal import Identity
 internal import JSON
+internal import ReadModels
+internal import Values
 
 /// The schemas of a client's metadata, made from the list of its fields.
 enum ClientSchema {
@@ -11,7 +13,7 @@ enum ClientSchema {
 
     /// A null counts as left out (RFC 7591 section 2).
     static let members: [Member] = MetadataField.all.map { field in
-        .optional(field.name, .nullable(shape(of: field)), field.about)
+        .optional(field.name, .nullable(schema(of: field)), field.about)
     }
 
     static let metadata = Schema.named("ClientMetadata", .object(members))
@@ -23,35 +25,43 @@ enum ClientSchema {
                 + members))
 
     /// A client as it is answered.
-    static let client = Schema.named("Client", .object(answered))
-
-    /// The same with its secret, which is shown when it is made and never again.
-    static let freshClient = Schema.named(
-        "FreshClient",
-        .object(
-            answered + [
-                .optional(
-                    "client_secret", clientSecret,
-                    "Client secret, shown in this response and in repeats of it only."),
-                .optional(
-                    "client_secret_expires_at", .integer(0...0),
-                    "Expiry time of the secret; always 0: it is valid until it is rotated."),
-            ]))
-
-    private static let answered: [Member] =
-        [
-            .required("client_id", clientID, "OAuth client id."),
+    static let shape = Shape<ClientView>(
+        "Client",
+        of: [
+            .required("client_id", clientID, "OAuth client id.", \.clientID, example: UUID.example),
             .required(
                 "client_id_issued_at", .integer(0...JSON.exactIntegers.upperBound),
-                "Registration time, in seconds since 1970."),
-            .required("enabled", .boolean, "Whether the client may get and use tokens."),
+                "Registration time, in seconds since 1970.", \.issuedAt.seconds,
+                example: 1_795_224_225),
+            .required("enabled", "Whether the client may get and use tokens.", { !$0.isDisabled }),
         ]
-        + MetadataField.all.map { .optional($0.name, shape(of: $0), $0.about) }
+            + MetadataField.all.map {
+                .added(
+                    .optional($0.name, schema(of: $0), $0.about), example: exampleAnswered[$0.name])
+            },
+        over: { client in
+            var metadata = client.metadata
+            // It stands beside the metadata, for the log.
+            metadata["vouched_for"] = nil
+            return metadata
+        })
 
-    static let example: JSON = [
-        "client_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id_issued_at": 1_795_224_225,
-        "enabled": true, "client_name": "Web shop",
-        "redirect_uris": ["https://shop.example.com/signed-in"],
+    /// The same with its secret, which is shown when it is made and never again.
+    static let freshShape = shape.adding(
+        "FreshClient",
+        .added(
+            .optional(
+                "client_secret", clientSecret,
+                "Client secret, shown in this response and in repeats of it only."),
+            example: .string(String(repeating: "A", count: 43))),
+        .added(
+            .optional(
+                "client_secret_expires_at", .integer(0...0),
+                "Expiry time of the secret; always 0: it is valid until it is rotated."),
+            example: 0))
+
+    private static let exampleAnswered: JSON = [
+        "client_name": "Web shop", "redirect_uris": ["https://shop.example.com/signed-in"],
         "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
         "token_endpoint_auth_method": "client_secret_basic", "application_type": "web",
         "scope": "openid email",
@@ -64,7 +74,7 @@ enum ClientSchema {
 
     /// All but what the field itself describes is as narrow as a pattern can say; the domain's own
     /// rules have the last word.
-    static func shape(of field: MetadataField) -> Schema {
+    static func schema(of field: MetadataField) -> Schema {
         narrow[field.name] ?? converted(field.schema)
     }
 

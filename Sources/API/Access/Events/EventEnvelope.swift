@@ -113,7 +113,7 @@ struct EventEnvelope: Sendable {
     }
 
     /// As the OpenAPI document and the schema at `/schemas/events/envelope` describe it.
-    static let shape = Schema.named(
+    static let schema = Schema.named(
         "EventEnvelope",
         .object(
             .required(

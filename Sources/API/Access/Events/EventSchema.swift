@@ -37,7 +37,7 @@ enum EventSchema {
 
     /// The document at `/schemas/events/envelope`.
     static let envelope: JSON = {
-        var document = EventEnvelope.shape.resolved.document.object ?? [:]
+        var document = EventEnvelope.schema.resolved.document.object ?? [:]
         document["$schema"] = .string(dialect)
         document["$id"] = .string(envelopePath)
         document["title"] = "event"

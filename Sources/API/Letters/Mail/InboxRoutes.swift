@@ -46,25 +46,7 @@ public enum InboxRoutes {
                 "wait", in: .query, .integer(0...30),
                 "Seconds to wait for the first message to `to`."),
         ],
-        answer: .ok(
-            "The mails.",
-            .list(
-                of: .object(
-                    .required("id", Fields.id, "Message id."),
-                    .required(
-                        "channel", .oneOf(Channel.allCases.map(\.rawValue)),
-                        "Channel of the message."),
-                    .required(
-                        "to", .text(1...320), "Mail address or phone number of the recipient."),
-                    .required(
-                        "subject", .text(0...400),
-                        "Subject of a mail; empty for a message to a phone."),
-                    .required("text", .text(1...100_000), "Body as plain text."),
-                    .required(
-                        "html", .text(0...1_000_000),
-                        "Body as HTML; empty for a message to a phone."),
-                    .required("at", Fields.time, "Time of the message.")), 0...100),
-            example: [])
+        answer: .ok("The mails.", .list(of: shape.schema, 0...100), example: [])
     ) { call throws(Problem) in
         let address = call.text("to").map(normalised)
         let known = call.text("after").flatMap { UUID($0) }
@@ -74,7 +56,7 @@ public enum InboxRoutes {
         }
         let accepts = call.request.headers["Accept"] ?? ""
         guard accepts.contains("text/html") else {
-            return .json(.ok, .array(letters.map(json)))
+            return .json(.ok, .array(letters.map(shape.json)))
         }
         return .page(InboxPage(letters: letters).html, InboxPage.policy)
     }
@@ -105,15 +87,23 @@ public enum InboxRoutes {
         return address.utf8.allSatisfy { (0x30...0x39).contains($0) } ? "+\(address)" : address
     }
 
-    private static func json(_ received: InboxLetter) -> JSON {
-        let letter = received.letter
-        return [
-            "id": .string(received.id.description),
-            "channel": .string(letter.channel.rawValue), "to": .string(letter.to),
-            "subject": .string(letter.subject), "text": .string(letter.text),
-            "html": .string(letter.html), "at": .string(received.at.description),
-        ]
-    }
+    private static let shape = Shape<InboxLetter>(
+        .required("id", "Message id.", \.id),
+        .required(
+            "channel", .oneOf(Channel.allCases.map(\.rawValue)), "Channel of the message.",
+            \.letter.channel.rawValue, example: "email"),
+        .required(
+            "to", .text(1...320), "Mail address or phone number of the recipient.", \.letter.to,
+            example: "ann@example.org"),
+        .required(
+            "subject", .text(0...400), "Subject of a mail; empty for a message to a phone.",
+            \.letter.subject, example: "Your code"),
+        .required(
+            "text", .text(1...100_000), "Body as plain text.", \.letter.text, example: "0123"),
+        .required(
+            "html", .text(0...1_000_000), "Body as HTML; empty for a message to a phone.",
+            \.letter.html, example: ""),
+        .required("at", "Time of the message.", \.at))
 }
 
 extension Response {

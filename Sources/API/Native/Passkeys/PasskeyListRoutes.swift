@@ -17,19 +17,7 @@ enum PasskeyListRoutes {
         summary: "Lists the passkeys of the signed-in user, newest first.", right: .account,
         voice: .native,
         answer: .ok(
-            "The passkeys.",
-            .list(
-                of: .object(
-                    .required(
-                        "Id", Fields.id, "Passkey id, which the authenticator does not know."),
-                    .required(
-                        "DisplayName", .text(1...100),
-                        "Display name, chosen by the owner of the passkey."),
-                    .required("CreatedAt", Fields.time, "Enrolment time."),
-                    .optional(
-                        "LastUsedAt", Fields.time, "Time of the last sign-in with the passkey.")),
-                0...Passkey.mostPerAccount),
-            example: []),
+            "The passkeys.", .list(of: shape.schema, 0...Passkey.mostPerAccount), example: []),
         refusals: Place.refusals + [.nativeGrantsDisabled]
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
@@ -37,15 +25,19 @@ enum PasskeyListRoutes {
         for passkey in try await RealmLookups(call.context).passkeys(
             of: try call.caller.signedIn.account)
         {
-            items.append([
-                "Id": .string(passkey.id.description),
-                "DisplayName": .string(try await RealmLookups(call.context).name(of: passkey)),
-                "CreatedAt": .string(passkey.enrolledAt.description),
-                "LastUsedAt": passkey.usedAt.map { .string($0.description) } ?? .null,
-            ])
+            let name = try await RealmLookups(call.context).name(of: passkey)
+            items.append(shape.json((passkey, name)))
         }
         return .native(.ok, .array(items))
     }
+
+    private static let shape = Shape<(passkey: PasskeyView, name: String)>(
+        .required("Id", "Passkey id, which the authenticator does not know.", \.passkey.id),
+        .required(
+            "DisplayName", .text(1...100), "Display name, chosen by the owner of the passkey.",
+            \.name, example: "Phone"),
+        .required("CreatedAt", "Enrolment time.", \.passkey.enrolledAt),
+        .optional("LastUsedAt", "Time of the last sign-in with the passkey.", \.passkey.usedAt))
 
     private static let rename = Route<RealmContext>(
         .patch, path, id: "renamePasskey", tag: "Passkeys", summary: "Names a passkey.",
@@ -56,8 +48,7 @@ enum PasskeyListRoutes {
                     "DisplayName", .text(1...100),
                     "Display name, chosen by the owner of the passkey.")),
             example: ["DisplayName": "Phone"]),
-        answer: Answer(
-            status: .noContent, description: "The passkey is renamed.", content: .nothing),
+        answer: .done("The passkey is renamed."),
         refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
     ) { call throws(Problem) in
         try await call.requireNativeGrantsOfSession()
@@ -76,8 +67,7 @@ enum PasskeyListRoutes {
         summary: "Removes a passkey: it can no longer be used to sign in.",
         detail: "The account's person is told by mail.", right: .account, voice: .native,
         parameters: [id],
-        answer: Answer(
-            status: .noContent, description: "The passkey is removed.", content: .nothing),
+        answer: .done("The passkey is removed."),
         refusals: Place.refusals + [
             .nativeGrantsDisabled, .noSuchPasskey, .reauthenticationRequired,
         ]

@@ -106,19 +106,11 @@ enum DeviceRoutes {
                 "User code, as it was typed.",
                 example: "WDJB-MJHT")
         ],
-        answer: .ok("The device.", waiting, example: example), refusals: refusals
+        answer: .ok("The device.", shape), refusals: refusals
     ) { call throws(Problem) in
         let (account, _) = try call.caller.signedIn
         let device = try await WaitingDevices(call).find(call.required("user_code"), for: account)
-        return .native(
-            .ok,
-            [
-                "ClientId": .string(device.terms.clientID),
-                "ClientName": device.client?.clientName.map { .string($0) } ?? .null,
-                "LogoUri": device.client?.logoURI.map { .string($0) } ?? .null,
-                "Scopes": .array(device.terms.scope.map { .string($0) }),
-                "ExpiresAt": .string(device.terms.expiresAt.description),
-            ])
+        return .native(.ok, shape.json(device))
     }
 
     private static let decide = Route<RealmContext>(
@@ -129,8 +121,7 @@ enum DeviceRoutes {
                 .required("UserCode", .text(1...64), "User code, as it was typed."),
                 .required("Approve", .boolean, "Whether the person approves the device.")),
             example: ["UserCode": "WDJB-MJHT", "Approve": true]),
-        answer: Answer(
-            status: .noContent, description: "The decision is stored.", content: .nothing),
+        answer: .done("The decision is stored."),
         refusals: refusals
     ) { call throws(Problem) in
         let (account, session) = try call.caller.signedIn
@@ -144,15 +135,17 @@ enum DeviceRoutes {
     private static let refusals =
         Place.refusals + [.noSuchDevice, .rateLimited, .invalidToken]
 
-    private static let waiting = Schema.object(
-        .required("ClientId", .text(1...255), "OAuth client id."),
-        .optional("ClientName", .text(1...200), "Display name of the client."),
-        .optional("LogoUri", .text(1...2000), "URL of the client's logo."),
-        .required("Scopes", .list(of: .text(1...128), 0...100), "Scopes that the device requests."),
-        .required("ExpiresAt", Fields.time, "Expiry time of the user code."))
-
-    private static let example: JSON = [
-        "ClientId": "television", "ClientName": "Television", "Scopes": ["openid"],
-        "ExpiresAt": "2026-11-21T01:33:45Z",
-    ]
+    private static let shape = Shape<WaitingDevice>(
+        .required(
+            "ClientId", .text(1...255), "OAuth client id.", \.terms.clientID, example: "television"),
+        .optional(
+            "ClientName", .text(1...200), "Display name of the client.", \.client?.clientName,
+            example: "Television"),
+        .optional("LogoUri", .text(1...2000), "URL of the client's logo.", \.client?.logoURI),
+        .required(
+            "Scopes", .list(of: .text(1...128), 0...100), "Scopes that the device requests.",
+            \.terms.scope, example: ["openid"]),
+        .required(
+            "ExpiresAt", "Expiry time of the user code.", \.terms.expiresAt,
+            example: "2026-11-21T01:33:45Z"))
 }

@@ -117,8 +117,7 @@ enum ClientRegistrationRoutes {
         tag: "Client registration", summary: "Removes a client by itself (RFC 7592).",
         detail: "All its tokens are over.", right: .nothing, voice: .oauth,
         parameters: [clientID],
-        answer: Answer(
-            status: .noContent, description: "The client is deleted.", content: .nothing),
+        answer: .done("The client is deleted."),
         refusals: Place.refusals + faults
     ) { call throws(Problem) in
         let id = try await call.registeredClient()
@@ -154,7 +153,7 @@ enum ClientRegistrationRoutes {
                     "URL of the client configuration endpoint (RFC 7592)."),
             ]
                 + MetadataField.all.map {
-                    .optional($0.name, ClientSchema.shape(of: $0), $0.about)
+                    .optional($0.name, ClientSchema.schema(of: $0), $0.about)
                 }))
 
     private static let example: JSON = [

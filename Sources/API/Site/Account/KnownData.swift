@@ -25,7 +25,7 @@ extension Call<RealmContext> {
             "browsers": .array(try await knownBrowsers(of: account)),
             "apps": .array(try await RealmLookups(context).openSessions(of: account).map(known)),
             "consents": .array(try await knownConsents(of: account)),
-            "sign_ins": .array(history.map { .object($0.members) }),
+            "sign_ins": .array(history.map(LoginView.shape.json)),
             "events": .array(events.map(known)),
         ]
     }

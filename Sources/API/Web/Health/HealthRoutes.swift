@@ -62,10 +62,9 @@ public enum HealthRoutes {
         .get, "/health/ready", id: "getReadiness", tag: "Health",
         summary: "Reports whether requests can be served, and what an operator must look at.",
         right: .nothing,
-        answer: Answer(
-            status: .ok, description: "They can; with 503 the same body says what cannot.",
-            content: .json(
-                readiness, example: ["status": "ready", "attention": false, "components": [:]]))
+        answer: .ok(
+            "They can; with 503 the same body says what cannot.",
+            readiness, example: ["status": "ready", "attention": false, "components": [:]])
     ) { call throws(Problem) in
         let states = await call.context.components()
         let isReady = states.allSatisfy(\.isReady)
