@@ -63,7 +63,7 @@ enum MailRoutes {
     ) { call throws(Problem) in
         try await call.knownRealm()
         let done = try await call.run(
-            RequeueMail(mail: try call.requiredID("mail_id")),
+            MailChange.requeue(try call.requiredID("mail_id")),
             as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }
@@ -104,7 +104,7 @@ enum MailRoutes {
     }
 }
 
-extension RequeueMail.Rejection: Refusal {
+extension MailChange.RequeueRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchMail)

@@ -42,8 +42,8 @@ enum SignalStatusRoutes {
                 .invalidField, "status must be enabled, paused or disabled.", field: "status")
         }
         try await Commands(call).dispatch(
-            SetSignalStatus(
-                id: stream.id, client: receiver.client, status: status,
+            SignalStreamChange.setStatus(
+                stream.id, client: receiver.client, status: status,
                 reason: try call.signalText("reason", most: 200)), as: receiver.caller)
         let context = call.context
         if status == .enabled {
@@ -75,7 +75,7 @@ enum SignalStatusRoutes {
     ]
 }
 
-extension SetSignalStatus.Rejection: Refusal {
+extension SignalStreamChange.SetStatusRejection: Refusal {
     var problem: Problem {
         switch self {
         case .notFound: Problem(.noSuchSignalStream)
